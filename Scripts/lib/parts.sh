@@ -21,12 +21,13 @@ part() {
     rows+=("$(printf '%-12s %6d s  %s' "$part_name" "$(seconds_since "$start")" "$outcome")")
 }
 
-# why PART: the lines of a part that failed which say why: the tests that failed, else what looks like an error, else its last ones.
-# A process that a test has crash on purpose says so too, and is no reason.
+# why PART: the lines of a part that failed which say why: the tests that failed or stood still, else what looks like an error,
+# else its last ones. A process that a test has crash on purpose says so too, and is no reason.
 why() {
     local pattern lines
     printf '\n== %s failed:\n' "$1"
-    for pattern in '^[[:space:]]*✘.*recorded an issue|==[0-9]+==ERROR|WARNING: ThreadSanitizer' \
+    for pattern in \
+        '^[[:space:]]*✘.*recorded an issue|==[0-9]+==ERROR|WARNING: ThreadSanitizer|^no test has begun or ended|^under way for ' \
         'error:|warning:|broken:|failed|found something:|ERROR: |not instrumented:' ''; do
         lines=$(grep -aE -- "$pattern" "$printed/$1") && break
     done

@@ -42,20 +42,36 @@ def tests_under_way(path):
     return sorted(begun.items(), key=lambda row: row[1])
 
 
-def test_processes(group):
-    """The processes of the group that run tests."""
-    found = []
-    for entry in os.listdir("/proc"):
-        if not entry.isdigit():
-            continue
-        try:
-            with open(f"/proc/{entry}/cmdline", "rb") as file:
-                words = file.read().split(b"\0")
-            if os.getpgid(int(entry)) == group and words[0].endswith(b".xctest"):
-                found.append(int(entry))
-        except OSError:
-            continue
+def parent_of(process):
+    """The process that started it, or None when it has ended."""
+    try:
+        with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as file:
+            # The name in parentheses may hold anything; behind it stand the state and the parent.
+            return int(file.read().rpartition(")")[2].split()[1])
+    except OSError:
+        return None
+
+
+def descendants(process):
+    """The process and all that it has started, itself first.
+
+    `swift test` runs the tests in a process group of their own, so a group is not enough to find them by.
+    """
+    children = {}
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        children.setdefault(parent_of(int(entry)), []).append(int(entry))
+    found = [process]
+    for one in found:
+        found += children.get(one, [])
     return found
+
+
+def runs_tests(process):
+    try:
+        with open(f"/proc/{process}/cmdline", "rb") as file:
+            return file.read().split(b"\0")[0].endswith(b".xctest")
+    except OSError:
+        return False
 
 
 def show_stacks(process):
@@ -70,6 +86,13 @@ def show_stacks(process):
         return
     text = shown.stdout.decode("utf-8", "replace")
     print(text[-60_000:], flush=True)
+
+
+def end(process):
+    try:
+        os.kill(process, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
 
 
 def main():
@@ -98,12 +121,15 @@ def main():
             if now != size or now == 0:
                 size, since = now, time.monotonic()
             elif time.monotonic() - since > limit:
-                print(f"no test has begun or ended for {limit:.0f} s; under way:", flush=True)
+                # What a test has begun to write may still want its end.
+                print(f"\nno test has begun or ended for {limit:.0f} s", flush=True)
                 for name, at in tests_under_way(events):
-                    print(f"  {time.time() - at:6.0f} s  {name[:300]}", flush=True)
-                for process in test_processes(child.pid):
+                    print(f"under way for {time.time() - at:.0f} s: {name[:300]}", flush=True)
+                processes = descendants(child.pid)
+                for process in filter(runs_tests, processes):
                     show_stacks(process)
-                os.killpg(child.pid, signal.SIGKILL)
+                for process in processes:
+                    end(process)
                 child.wait()
                 return 1
     finally:

@@ -11,13 +11,18 @@ import Testing
 
 /// Code of the program's that is called while a load goes on may block, and so is never called on an event loop.
 struct HostileProtocolTests {
-    /// Takes nothing, and does what a test has staged for a path.
+    /// Takes nothing, and does what a test has staged for a path of its origin.
     private final class Onlooker: URLProtocol {
-        static let looks = Noted<[String: @Sendable () -> Void]>([:])
+        /// By port and path: the class is one for all tests that run at once, and each has an origin of its own.
+        private static let looks = Noted<[String: @Sendable () -> Void]>([:])
+
+        static func stage(_ path: String, of origin: Origin, _ look: (@Sendable () -> Void)?) {
+            looks.update { $0["\(origin.port)\(path)"] = look }
+        }
 
         override class func canInit(with request: URLRequest) -> Bool {
-            guard let path = request.url?.path(percentEncoded: false) else { return false }
-            looks.value[path]?()
+            guard let url = request.url, let port = url.port else { return false }
+            looks.value["\(port)\(url.path(percentEncoded: false))"]?()
             return false
         }
     }
@@ -45,8 +50,7 @@ struct HostileProtocolTests {
 
     /// All is loaded on one loop: what blocked that would wait for itself.
     @Test(
-        "[O-7] a class that is asked may wait for another request", .serialized, arguments: ways,
-        Spoken.allCases)
+        "[O-7] a class that is asked may wait for another request", arguments: ways, Spoken.allCases)
     func askedBehind(_ way: Way, over spoken: Spoken) async throws {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [Onlooker.self]
@@ -55,13 +59,11 @@ struct HostileProtocolTests {
             let looks = Noted<[Bool]>([])
             let session = stage.session
             let other = try stage.url("/bytes/1")
-            Onlooker.looks.update { all in
-                all[way.look.path] = {
-                    let answered = DispatchSemaphore(value: 0)
-                    session.dataTask(with: other) { _, _, _ in answered.signal() }.resume()
-                    answered.wait()
-                    looks.update { $0.append(EventLoop.current == nil) }
-                }
+            Onlooker.stage(way.look.path, of: stage.origin) {
+                let answered = DispatchSemaphore(value: 0)
+                session.dataTask(with: other) { _, _, _ in answered.signal() }.resume()
+                answered.wait()
+                looks.update { $0.append(EventLoop.current == nil) }
             }
             let url = try #require(
                 URL(string: "http://\(way.user)origin.test:\(stage.origin.port)\(way.path)"))
@@ -72,7 +74,7 @@ struct HostileProtocolTests {
                 ended.open()
             }.resume()
             await ended.wait()
-            Onlooker.looks.update { $0[way.look.path] = nil }
+            Onlooker.stage(way.look.path, of: stage.origin, nil)
             #expect(status.value == 200)
             #expect(looks.value == Array(repeating: true, count: way.look.count))
         }
@@ -88,11 +90,9 @@ struct HostileProtocolTests {
         try await withStage(configuration: configuration, over: spoken) { stage in
             let path = "/anything/cancelled"
             let (asked, release) = (Gate(), DispatchSemaphore(value: 0))
-            Onlooker.looks.update { all in
-                all[path] = {
-                    asked.open()
-                    release.wait()
-                }
+            Onlooker.stage(path, of: stage.origin) {
+                asked.open()
+                release.wait()
             }
             let ends = Noted<[URLError.Code?]>([])
             let ended = Gate()
@@ -106,7 +106,7 @@ struct HostileProtocolTests {
             task.cancel()
             release.signal()
             await ended.wait()
-            Onlooker.looks.update { $0[path] = nil }
+            Onlooker.stage(path, of: stage.origin, nil)
             // The session goes on.
             #expect(try await stage.get("/get").status == 200)
             #expect(ends.value == [.cancelled])
