@@ -177,6 +177,7 @@ final class SessionEngine: Sendable {
         pooling.parserLimits = options.parserLimits
         pooling.leniency = options.leniency
         pooling.dial.versions = options.httpVersions
+        pooling.coalescesConnections = options.coalescesConnections
         var tunnelling = pooling
         tunnelling.dial.versions = .http11
         if options.httpVersions.contains(.http2) { tunnelling.dial.offeredProtocols = ["http/1.1"] }

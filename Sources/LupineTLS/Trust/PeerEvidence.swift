@@ -65,6 +65,13 @@ package final class PeerEvidence: Sendable {
     /// Reads the roots. Blocks. Where they cannot be read, it stays so, and the chain passes no evaluation.
     package func readRoots() { try? trust.store.load() }
 
+    /// Whether the default evaluation was part of how the server came to be trusted, and would have passed under another name
+    /// as well: its certificate is for that, too.
+    package func isStandard(forHost host: String) -> Bool {
+        guard acceptance == .standard, let leaf = trust.certificates.first else { return false }
+        return PeerIdentity.matches(host: host, certificate: leaf)
+    }
+
     /// Whether the chain has passed no check, and the default evaluation, which is run then, refuses it.
     package func isUnproven(at time: UnixTime) -> Bool {
         acceptance == .unchecked && !standing(at: time).passesDefault

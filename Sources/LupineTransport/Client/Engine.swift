@@ -52,6 +52,7 @@ final class Engine: Sendable {
         var tls = configuration.tls
         tls.applicationProtocols = configuration.versions.offered(of: tls.applicationProtocols)
         pooling.dial.versions = tls.applicationProtocols.contains("h2") ? configuration.versions : .http11
+        pooling.coalescesConnections = configuration.coalescesConnections
         pooling.parserLimits = configuration.parserLimits
         pooling.leniency = configuration.leniency
         parserLimits = configuration.parserLimits

@@ -85,6 +85,11 @@ extension HTTPClient {
         /// Which versions of HTTP are spoken: with both, an https origin chooses. Where `tls.applicationProtocols` has not got
         /// `h2`, HTTP/2 is spoken only if it is the one version named here.
         public var versions: HTTPVersions = [.http11, .http2]
+        /// Whether a connection of HTTP/2 carries requests to other hosts, too (RFC 9113 §9.1.1): those that have its address and its
+        /// port, where its certificate is for their name as well, and neither an identity nor an evaluator of the program's is
+        /// asked for. A server that answers with 421 is not taken for that host's again, and the request goes over a
+        /// connection of its own.
+        public var coalescesConnections = true
         /// Connections in all at the same time.
         public var totalConnections = 512
         /// How long a connection is kept without use.

@@ -24,6 +24,8 @@ final class Dialer {
     private var report: ((Outcome) -> Void)?
     /// Finds who answers questions about the peer.
     private var claim: () -> PeerClaim = { .nobodyWaits }
+    /// Whether a connection that is there, to one of these addresses, does for this one.
+    private var coalesces: (([SocketAddress]) -> Bool)?
     /// Why it was given up before its start.
     private var refusal: TransportError?
     /// For all but handshakes; it stands still while one is under way.
@@ -79,12 +81,15 @@ final class Dialer {
     }
 
     /// Begins; `report` is called once, unless `cancel` comes before. `claim` is called when the peer is to be asked about:
-    /// once at most, and only for an origin whose profile has questions or an evaluator of the program's.
+    /// once at most, and only for an origin whose profile has questions or an evaluator of the program's. `coalescing` is
+    /// called with the addresses that were found; where it says true the dial ends, cancelled.
     func start(
-        claiming claim: @escaping () -> PeerClaim = { .claimed(nil) }, _ report: @escaping (Outcome) -> Void
+        claiming claim: @escaping () -> PeerClaim = { .claimed(nil) },
+        coalescing coalesces: (([SocketAddress]) -> Bool)? = nil, _ report: @escaping (Outcome) -> Void
     ) {
         guard case .new = stage else { return }
         self.claim = claim
+        self.coalesces = coalesces
         self.report = report
         if let refusal { return end(.failure(refusal)) }
         if let timeout = configuration.timeout { setDeadline(loop.now + timeout) }
@@ -179,7 +184,9 @@ final class Dialer {
     private func lookedUp(_ host: String, _ answer: Resolver.Answer) {
         if metrics.lookUpStart != nil { metrics.lookUpEnd = loop.now }
         switch answer {
-        case .success(let addresses): race(addresses)
+        case .success(let addresses):
+            if let coalesces, coalesces(addresses) { return end(.failure(.cancelled)) }
+            race(addresses)
         case .failure(.resolverFailed(_, system: let error?)) where error.isOutOfDescriptors:
             end(.failure(.outOfDescriptors(error)))
         case .failure(let error):
@@ -500,6 +507,7 @@ final class Dialer {
         guard let report else { return }
         self.report = nil
         claim = { .nobodyWaits }
+        coalesces = nil
         if let limitTimer { loop.cancel(limitTimer.token) }
         limitTimer = nil
         limit = nil

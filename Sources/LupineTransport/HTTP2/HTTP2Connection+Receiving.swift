@@ -219,6 +219,7 @@ extension HTTP2Connection {
 
     private func receivedHead(_ head: ResponseHead, _ framing: BodyFraming, of stream: HTTP2Stream) {
         let exchange = stream.exchange
+        if head.status.code == 421, sendsToItsOwn(stream) { return }
         stream.metrics.version = head.version
         if case .length(let length) = framing { stream.expectedLength = length }
         exchange.observation?.received(head, stream.metrics, at: loop.now)

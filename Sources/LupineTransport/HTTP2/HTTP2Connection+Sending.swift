@@ -318,6 +318,25 @@ extension HTTP2Connection {
         } catch { throw http2(.refused) }
     }
 
+    /// The head of a request, as a list of fields.
+    func list(
+        of exchange: Exchange, _ announcement: OutgoingBody, _ urgency: Urgency, expectContinue: Bool
+    ) throws(TransportError) -> HeaderList {
+        guard exchange.head.method != .connect else { throw .unsupported("CONNECT over HTTP/2") }
+        let scheme = exchange.origin.scheme == .https ? "https" : "http"
+        do throws(HTTPError) {
+            let saysPriority = urgency != .normal && !exchange.head.fields.contains(.priority)
+            guard expectContinue || saysPriority || exchange.options.isWebSocket else {
+                return try MessageEncoder.request(exchange.head, scheme: scheme, body: announcement)
+            }
+            var head = exchange.head
+            if expectContinue { try head.fields.set(.expect, "100-continue") }
+            if saysPriority { try head.fields.append(.priority, urgency.fieldValue) }
+            if exchange.options.isWebSocket { return try MessageEncoder.webSocket(head, scheme: scheme) }
+            return try MessageEncoder.request(head, scheme: scheme, body: announcement)
+        } catch { throw .http(host: route.host, port: route.port, error) }
+    }
+
     /// Ends our half, with trailers if there are some.
     func end(_ stream: HTTP2Stream) throws(TransportError) {
         guard !stream.isEndWritten else { return }

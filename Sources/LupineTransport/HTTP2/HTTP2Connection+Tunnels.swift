@@ -62,6 +62,7 @@ extension HTTP2Connection {
 
     /// Tells of the end of an exchange, or of what its stream has become.
     func tell(_ result: Result<Fields, TransportError>, of stream: HTTP2Stream) {
+        let result = result.mapError { named($0, for: stream.exchange) }
         guard let tunnel = stream.tunnel else { return stream.exchange.end(result, stream.metrics) }
         if case .failure(let error) = result { tunnel.ended(error) } else { tunnel.ended(nil) }
     }

@@ -178,7 +178,7 @@ final class HTTP2Connection: Carrier {
         do throws(TransportError) {
             list = try self.list(of: exchange, announcement, urgency, expectContinue: holds)
         } catch {
-            return refuse(exchange, error, metrics)
+            return refuse(exchange, named(error, for: exchange), metrics)
         }
         let id: StreamID
         do throws(HTTP2SendError) {
@@ -187,7 +187,8 @@ final class HTTP2Connection: Carrier {
         } catch {
             switch error {
             case .headerListTooLarge(let size, let allowed):
-                return refuse(exchange, http2(.requestTooLarge(size, allowed: allowed)), metrics)
+                let error = http2(.requestTooLarge(size, allowed: allowed))
+                return refuse(exchange, named(error, for: exchange), metrics)
             case .connectionLeaving: pool.drains(self.id)
             case .tooManyStreams, .connectionOver, .streamOver: break
             }
@@ -222,29 +223,11 @@ final class HTTP2Connection: Carrier {
         writeSoon()
     }
 
-    private func list(
-        of exchange: Exchange, _ announcement: OutgoingBody, _ urgency: Urgency, expectContinue: Bool
-    ) throws(TransportError) -> HeaderList {
-        guard exchange.head.method != .connect else { throw .unsupported("CONNECT over HTTP/2") }
-        let scheme = exchange.origin.scheme == .https ? "https" : "http"
-        do throws(HTTPError) {
-            let saysPriority = urgency != .normal && !exchange.head.fields.contains(.priority)
-            guard expectContinue || saysPriority || exchange.options.isWebSocket else {
-                return try MessageEncoder.request(exchange.head, scheme: scheme, body: announcement)
-            }
-            var head = exchange.head
-            if expectContinue { try head.fields.set(.expect, "100-continue") }
-            if saysPriority { try head.fields.append(.priority, urgency.fieldValue) }
-            if exchange.options.isWebSocket { return try MessageEncoder.webSocket(head, scheme: scheme) }
-            return try MessageEncoder.request(head, scheme: scheme, body: announcement)
-        } catch { throw .http(host: route.host, port: route.port, error) }
-    }
-
     override func giveBackUnused() { giveBack() }
 
     /// The connection has ended, or the peer allows fewer streams, since it was lent: the exchange goes to another one.
     private func sendElsewhere(_ exchange: Exchange, _ metrics: ExchangeMetrics) {
-        let error = failure ?? http2(.refused)
+        let error = named(failure ?? http2(.refused), for: exchange)
         loop.executeOnLoop {
             self.giveBack()
             self.pool.replayOrFail(
@@ -374,8 +357,9 @@ final class HTTP2Connection: Carrier {
         endings += 1
         giveBack()
         pool.replayOrFail(
-            stream.exchange, stream.metrics, error, requestBegan: stream.requestBegan,
-            connectionWasReused: stream.metrics.isReused, isUntouched: true)
+            stream.exchange, stream.metrics, named(error, for: stream.exchange),
+            requestBegan: stream.requestBegan, connectionWasReused: stream.metrics.isReused, isUntouched: true
+        )
         endings -= 1
         closeIfDue()
     }
@@ -490,8 +474,8 @@ final class HTTP2Connection: Carrier {
                 continue
             }
             pool.replayOrFail(
-                stream.exchange, stream.metrics, error, requestBegan: stream.requestBegan,
-                connectionWasReused: stream.isOnUsedConnection)
+                stream.exchange, stream.metrics, named(error, for: stream.exchange),
+                requestBegan: stream.requestBegan, connectionWasReused: stream.isOnUsedConnection)
         }
         failAwaiting(error)
         endings -= 1

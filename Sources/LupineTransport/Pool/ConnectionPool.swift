@@ -17,6 +17,8 @@ package final class ConnectionPool: Sendable {
         package var parserLimits = ParserLimits()
         /// What a response's head may get away with.
         package var leniency = Leniency.client
+        /// Whether a connection of HTTP/2 may carry requests to other origins, too (`CoalescibleConnections`).
+        package var coalescesConnections = true
 
         /// The defaults.
         package init() {}
@@ -30,26 +32,7 @@ package final class ConnectionPool: Sendable {
     /// others.
     private let webSockets: ConnectionPool?
     /// Ends when an idle connection is due to close; it lives on the first loop.
-    private let alarm: LoopBound<Alarm>?
-
-    private final class Alarm {
-        private var timer: EventLoop.TimerToken?
-
-        /// The loop holds this, and what `body` holds, until the timer has ended. No weak references: with those, whoever
-        /// lends a connection would count the pool's references in a table beside it.
-        func set(at instant: Instant, on loop: EventLoop, _ body: @escaping () -> Void) {
-            cancel(on: loop)
-            timer = loop.schedule(at: instant) { [self] reason in
-                timer = nil
-                if reason == .due { body() }
-            }
-        }
-
-        func cancel(on loop: EventLoop) {
-            if let timer { loop.cancel(timer) }
-            timer = nil
-        }
-    }
+    private let alarm: LoopBound<PoolAlarm>?
 
     /// A connection from the moment its dial is decided. The index of a name is given to another connection as soon
     /// as the machine has forgotten the first, so every look at the table compares whole names.
@@ -82,6 +65,8 @@ package final class ConnectionPool: Sendable {
         var connections: [Entry?] = []
         /// Dials and connections whose end has not been reported, also those that the table has forgotten.
         var open = 0
+        /// Those of them that may carry requests to other origins.
+        var coalescible = CoalescibleConnections()
         var actions: [PoolAction] = []
         var timer: Timer?
         var isShutDown = false
@@ -166,7 +151,7 @@ package final class ConnectionPool: Sendable {
         self.resolver = resolver
         state = Lock(
             State(machine: PoolMachine(limits: configuration.limits, versions: configuration.dial.versions)))
-        alarm = group.loops.first.map { LoopBound(sending: Alarm(), to: $0) }
+        alarm = group.loops.first.map { LoopBound(sending: PoolAlarm(), to: $0) }
     }
 
     /// Connections opened so far.
@@ -304,17 +289,38 @@ package final class ConnectionPool: Sendable {
         handle { _ in .capacity(connection, capacity) }
     }
 
+    /// The server of another origin does not answer for this one.
+    func misdirected(_ origin: Origin) { handle { _ in .misdirected(origin) } }
+
+    /// What a dial does when it knows the addresses of its origin, before it opens a connection: it ends where one is there that
+    /// does for it. Nil for an origin whose connections are all its own.
+    private func coalescing(_ dial: ConnectionID, to origin: Origin) -> (([SocketAddress]) -> Bool)? {
+        guard configuration.coalescesConnections, configuration.dial.versions.contains(.http2),
+            origin.mayCoalesce
+        else { return nil }
+        return { [self] addresses in
+            let candidates = state.withLock { $0.coalescible.candidates(for: origin, at: addresses) }
+            return candidates.contains { candidate in
+                guard candidate.covers(origin) else { return false }
+                handle { _ in .coalesce(dial, onto: candidate.id) }
+                return state.withLock { !$0.machine.isDialing(dial) }
+            }
+        }
+    }
+
     /// The connection has been closed. Called once for each.
     func lost(_ connection: ConnectionID) {
         handle { state in
             _ = state.remove(connection)
+            state.coalescible.remove(connection)
             state.open -= 1
             return .lost(connection)
         }
     }
 
     private func dialed(
-        _ id: ConnectionID, on loop: EventLoop, _ outcome: Result<DialedChannel, TransportError>
+        _ id: ConnectionID, to origin: Origin, on loop: EventLoop,
+        _ outcome: Result<DialedChannel, TransportError>
     ) {
         switch outcome {
         case .success(let dialed):
@@ -324,6 +330,7 @@ package final class ConnectionPool: Sendable {
             let isWanted = state.withLock { state -> Bool in
                 guard state.replace(id, with: handle) else { return false }
                 state.connectionsOpened += 1
+                if dialed.speaksHTTP2 { state.coalescible.insert(id, to: origin, over: dialed.route) }
                 return true
             }
             guard isWanted else { return connection.close() }
@@ -574,8 +581,9 @@ package final class ConnectionPool: Sendable {
         guard isWanted else { return dialFailed(id, .shutDown) }
         let isAccepted = loop.execute {
             dialer.value.start(
-                claiming: { self.claim(id).map { .claimed($0.options.asker) } ?? .nobodyWaits }
-            ) { outcome in self.dialed(id, on: loop, outcome) }
+                claiming: { self.claim(id).map { .claimed($0.options.asker) } ?? .nobodyWaits },
+                coalescing: self.coalescing(id, to: progress.origin)
+            ) { outcome in self.dialed(id, to: progress.origin, on: loop, outcome) }
         }
         if !isAccepted { dialFailed(id, .shutDown) }
     }

@@ -73,6 +73,8 @@ struct ConnectionSlot {
     private(set) var isMultiplexed = false
     /// Its peer takes web sockets beside other exchanges (RFC 8441).
     var takesWebSockets = false
+    /// Keys of other origins whose exchanges it carries, too.
+    var guests = LinkList()
     /// How many more exchanges the server accepts.
     private var remaining = Int.max
     /// It has carried an exchange.

@@ -34,6 +34,11 @@ package enum PoolEvent: Sendable {
     )
     /// A web socket wants a place on a connection that is there and takes web sockets; it fails at once where there is none.
     case submitWebSocket(ExchangeID, to: Origin)
+    /// A dial has found that a connection to another origin may carry what it was opened for. It ends, where that connection has
+    /// room; otherwise it goes on.
+    case coalesce(ConnectionID, onto: ConnectionID)
+    /// The server of another origin does not answer for this one (421).
+    case misdirected(Origin)
     /// A waiting exchange has another priority. Means nothing once the waiter has been answered.
     case reprioritise(WaiterID, Float)
     /// A waiting exchange was cancelled. Means nothing once the waiter has been answered.

@@ -2,7 +2,7 @@
 
 /// How many exchanges wait for one dial.
 ///
-/// What an origin speaks is known when its first handshake is over (and then remembered, `SpokenMemory`). Until then all that wait for an origin which may turn out
+/// What an origin speaks is known when its first handshake is over (and then remembered, `choseHTTP11`). Until then all that wait for an origin which may turn out
 /// to speak HTTP/2 wait for one dial, rather than each for its own, of which one connection would be used. They do so for
 /// `sharingTime`, or until the dial fails or asks about its peer; then each has its own dial, until a connection shows that
 /// there is no need.
@@ -43,7 +43,7 @@ extension PoolMachine {
         guard mayShareDials, let origin = keys[Int(key)].origin, maySpeakHTTP2(origin) else { return }
         let isMultiplexed = slots[Int(index)].isMultiplexed
         guard isMultiplexed || !wasClaimed else { return }
-        spoken.note(origin, speaksHTTP2: isMultiplexed)
+        if isMultiplexed { choseHTTP11.remove(origin) } else { choseHTTP11.insert(origin) }
         keys[Int(key)].outlook = isMultiplexed ? .several : .one
         if isMultiplexed { keys[Int(key)].dialsBegan = now }
     }

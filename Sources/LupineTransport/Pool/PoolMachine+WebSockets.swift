@@ -9,11 +9,11 @@ extension PoolMachine {
         guard let key = knownKey(of: origin), let index = takingWebSockets(key, at: now) else {
             return actions.append(.fail(exchange, .noneTakesWebSockets))
         }
-        lend(index, of: key, to: exchange, at: now, into: &actions)
+        lend(index, of: slots[Int(index)].key, to: exchange, at: now, into: &actions)
     }
 
-    /// The last that came back of the connections of a key that can be lent to a web socket. As many are looked at as for one
-    /// of a certain loop.
+    /// The last that came back of the connections of a key that can be lent to a web socket, or the one that it is a guest of. As
+    /// many are looked at as for one of a certain loop.
     private func takingWebSockets(_ key: Int32, at now: Instant) -> Int32? {
         var index = keys[Int(key)].available.last
         var looks = Self.nearestLooks
@@ -23,6 +23,7 @@ extension PoolMachine {
             index = slotLinks.previous(before: index)
             looks -= 1
         }
+        if let host = hostAtHand(of: key, at: now), slots[Int(host)].takesWebSockets { return host }
         return nil
     }
 }

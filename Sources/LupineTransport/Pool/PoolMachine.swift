@@ -18,6 +18,7 @@
 ///   connections fewer than another, gets the other's connection when that is next returned. A connection that carries
 ///   several exchanges may never be: one of those stops being lent (`givesWay`).
 /// - A connection that drains counts for the total limit, and not for its key's, up to as many as that allows.
+/// - A key may be lent the connection of another one (`PoolMachine+Coalescing`), for which no dial is made and nobody waits.
 /// - Dials belong to no waiter: a cancelled waiter's dial serves the next one or becomes idle. Only a dial that has to ask
 ///   about its peer is tied to one, which runs on it, fails with it, and takes it along when it is cancelled. Who answered
 ///   may make it another key's, whose waiters it serves from then on.
@@ -43,6 +44,8 @@ package struct PoolMachine: ~Copyable {
         var dialsBegan = Instant.zero
         /// Which loop the waiter that came last had best run on: there the next dial is made.
         var loop: Int?
+        /// The connection to another origin that carries this one's exchanges, too.
+        var host: ConnectionID?
     }
 
     private enum Phase { case running, shuttingDown }
@@ -64,7 +67,12 @@ package struct PoolMachine: ~Copyable {
     /// Threads the keys whose waiters share a dial. Empty where nothing but HTTP/1.1 is spoken.
     var sharingLinks = LinkTable()
     var sharing = LinkList()
-    var spoken = SpokenMemory()
+    /// Origins that chose HTTP/1.1 last, where they could have chosen HTTP/2.
+    var choseHTTP11 = OriginMemory()
+    /// Threads the keys that are guests of a connection. Empty where nothing but HTTP/1.1 is spoken.
+    var guestLinks = LinkTable()
+    /// Origins that servers of others have not answered for.
+    var misdirected = OriginMemory()
 
     var slots: [ConnectionSlot] = []
     /// Threads the slots into their key's `available`, or into `vacantSlots`.
@@ -104,7 +112,7 @@ package struct PoolMachine: ~Copyable {
     }
     /// The priority that a waiter waits with, unless it has been answered.
     func priority(of waiter: WaiterID) -> Float? { waiters.priority(of: waiter) }
-    /// Keys that have a connection or a waiter.
+    /// Keys that have a connection or a waiter, or are guests of a connection.
     package var keyCount: Int { keyIndexes.count }
 
     /// The only way in: appends to `actions` what follows from `event`. The driver keeps one array and empties it
@@ -119,6 +127,10 @@ package struct PoolMachine: ~Copyable {
             submitWebSocket(exchange, to: origin, at: now, into: &actions)
         case .takesWebSockets(let connection):
             if let index = index(of: connection) { slots[Int(index)].takesWebSockets = true }
+        case .coalesce(let dial, let connection):
+            coalesce(dial, onto: connection, at: now, into: &actions)
+        case .misdirected(let origin):
+            misdirected(origin, at: now, into: &actions)
         case .reprioritise(let waiter, let priority):
             guard let key = waiters.key(of: waiter) else { return }
             waiters.setPriority(priority, of: waiter, in: &keys[Int(key)].queue)
@@ -185,6 +197,10 @@ package struct PoolMachine: ~Copyable {
                     lend(index, of: key, to: exchange, at: now, into: &actions)
                     return
                 }
+            }
+            if let host = hostAtHand(of: key, at: now) {
+                lend(host, of: slots[Int(host)].key, to: exchange, at: now, into: &actions)
+                return
             }
         }
         let waiter = waiters.enqueue(
@@ -402,11 +418,14 @@ package struct PoolMachine: ~Copyable {
             index = Int32(keys.count)
             keys.append(Key())
             keyLinks.grow()
-            if mayShareDials { sharingLinks.grow() }
+            if mayShareDials {
+                sharingLinks.grow()
+                guestLinks.grow()
+            }
         }
         keys[Int(index)] = Key(
             origin: origin,
-            outlook: maySpeakHTTP2(origin) && !spoken.knowsHTTP11(of: origin) ? .several : .one)
+            outlook: maySpeakHTTP2(origin) && !choseHTTP11.contains(origin) ? .several : .one)
         keyIndexes[origin] = index
         return index
     }
@@ -440,11 +459,13 @@ package struct PoolMachine: ~Copyable {
             retiring -= 1
         }
         slotLinks.append(index, to: &vacantSlots)
+        if !slots[Int(index)].guests.isEmpty { dismissGuests(of: index) }
     }
 
     /// Forgets a key that holds nothing.
     mutating func forgetIfUnused(_ key: Int32) {
-        guard keys[Int(key)].open == 0, keys[Int(key)].queue.isEmpty, let origin = keys[Int(key)].origin
+        guard keys[Int(key)].open == 0, keys[Int(key)].queue.isEmpty, keys[Int(key)].host == nil,
+            let origin = keys[Int(key)].origin
         else { return }
         keyIndexes[origin] = nil
         keys[Int(key)].origin = nil

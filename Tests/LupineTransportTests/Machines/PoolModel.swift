@@ -81,6 +81,10 @@ struct PoolModel: ~Copyable {
     private var chosenHTTP11: Set<Origin> = []
     /// Since when somebody waits for another's dial.
     private var sharingSince: [Origin: Instant] = [:]
+    /// Connections of other origins that carry an origin's exchanges, too.
+    private var hosts: [Origin: ConnectionID] = [:]
+    /// Exchanges that ran on a connection to another origin.
+    private(set) var ranAbroad = 0
     /// A connection that had carried nothing when its peer took exchanges.
     private var awakened: ConnectionID?
     /// Connections that stopped being lent without being told to.
@@ -242,6 +246,36 @@ struct PoolModel: ~Copyable {
         connections[name].flatMap { endurance[$0.origin] }
     }
 
+    /// A dial has found that another connection may do for it.
+    mutating func coalesce(_ dial: ConnectionID, onto name: ConnectionID) {
+        guard let origin = connections[dial]?.origin else { return }
+        let ends =
+            versions.contains(.http2) && isAtHand(name) && connections[dial]?.claimant == nil
+            && connections[name]?.origin != origin
+            && !waiting.values.contains { $0.origin == origin && $0.isFresh }
+            && !machine.misdirected.contains(origin)
+        if ends {
+            connections[dial] = nil
+            hosts[origin] = name
+        }
+        handle(.coalesce(dial, onto: name))
+        let isDialing = machine.isDialing(dial)
+        #expect(isDialing == !ends)
+    }
+
+    mutating func misdirect(_ origin: Origin) {
+        hosts[origin] = nil
+        handle(.misdirected(origin))
+    }
+
+    /// Whether a connection may be lent to exchanges with another origin now.
+    private func isAtHand(_ name: ConnectionID) -> Bool {
+        guard let connection = connections[name], connection.isMultiplexed, connection.hasRoom else {
+            return false
+        }
+        return (connection.idleUntil ?? connection.retiresAt) > now
+    }
+
     mutating func cancel(_ waiter: WaiterID) { handle(.cancel(waiter)) }
 
     mutating func tick() {
@@ -347,7 +381,14 @@ struct PoolModel: ~Copyable {
                     $0.origin == entry.value.origin && $0.isFresh == entry.value.isFresh
                 }
                 #expect(lane.allSatisfy { entry.value.isDue(noLaterThan: $0) }, "\(action): out of turn")
-                #expect(connection.origin == entry.value.origin)
+                if connection.origin != entry.value.origin {
+                    guard case .coalesce(_, onto: name) = event else {
+                        Issue.record("\(action): another origin's connection")
+                        return
+                    }
+                    #expect(hosts[entry.value.origin] == name)
+                    ranAbroad += 1
+                }
                 if entry.value.isFresh {
                     var isNew = awakened == name
                     if case .connected(name, _, _, _) = event { isNew = true }
@@ -372,18 +413,21 @@ struct PoolModel: ~Copyable {
             } else if case .submit(let fresh, let origin, let needsFresh, _, _, let loop) = event,
                 fresh == exchange
             {
-                #expect(connection.origin == origin)
                 #expect(!needsFresh)
                 #expect(
                     connection.idleUntil.map { $0 > now } ?? true, "\(action): an expired connection was lent"
                 )
-                let near = connections.values.filter {
-                    $0.origin == origin && $0.hasRoom && loop != nil && $0.loop == loop
+                let own = connections.values.filter { $0.origin == origin && $0.hasRoom }
+                let isAbroad = connection.origin != origin
+                if isAbroad {
+                    ranAbroad += 1
+                    #expect(hosts[origin] == name && own.isEmpty, "\(action): another origin's connection")
                 }
+                let near = isAbroad ? [] : own.filter { loop != nil && $0.loop == loop }
                 let isNear = loop != nil && connection.loop == loop
                 if isNear { ranAtHome += 1 }
                 #expect(isNear || near.isEmpty, "\(action): not on the loop that it asks for")
-                if !connection.isMultiplexed {
+                if !connection.isMultiplexed, !isAbroad {
                     let others = (isNear ? near : Array(connections.values)).filter {
                         $0.origin == origin && $0.hasRoom && !$0.isMultiplexed
                     }
@@ -409,6 +453,9 @@ struct PoolModel: ~Copyable {
                 return
             }
             #expect(waiterNames.insert(waiter).inserted, "a waiter's name was given out twice")
+            var isServed = false
+            if !needsFresh, let host = hosts[origin] { isServed = isAtHand(host) }
+            #expect(!isServed, "\(action): beside a connection to another origin")
             waiting[waiter] = Waiter(
                 exchange: exchange, origin: origin, isFresh: needsFresh, place: clock, priority: priority,
                 replays: replays)
@@ -483,7 +530,9 @@ struct PoolModel: ~Copyable {
             let latest = max(earliest, now) + PoolMachine.sweepGranularity
             #expect(wake.map { $0 <= latest } == true, "an idle connection nobody will sweep")
         }
+        hosts = hosts.filter { connections[$0.value] != nil }
         let origins = Set(connections.values.map(\.origin)).union(waiting.values.map(\.origin))
+            .union(hosts.keys)
         let awaited = Set(waiting.values.map(\.origin))
         allowed = allowed.filter { origins.contains($0.key) }
         endurance = endurance.filter { origins.contains($0.key) }

@@ -71,6 +71,9 @@ struct PoolModelTests {
         #expect(model.machine.openCount == 0)
         #expect(model.machine.keyCount == 0)
         if walk.versions == .http2 { #expect(model.gaveWay > 0 || walk.limits.total > 9, "nobody gave way") }
+        if walk.versions == .http2, walk.origins > 2 {
+            #expect(model.ranAbroad > 0, "nobody shared another's connection")
+        }
         if walk.limits.perHost > 2 { #expect(model.ranAtHome > 0, "nobody ran where it wanted to") }
         #expect(model.answers.count == Int(model.submitted), "every exchange was answered")
     }
@@ -125,7 +128,16 @@ struct PoolModelTests {
             guard let dial = model.dialing.randomElement(using: &random) else { return }
             model.failDial(dial)
             gone.append(dial)
-        case 88..<90:
+        case 88..<89:
+            guard let dial = model.dialing.randomElement(using: &random),
+                let other = (model.idle + model.busy).randomElement(using: &random)
+            else { return }
+            model.coalesce(dial, onto: other)
+            if let origin = origins.randomElement(using: &random), Int.random(in: 0..<50, using: &random) == 0
+            {
+                model.misdirect(origin)
+            }
+        case 89..<90:
             if let dial = model.dialing.randomElement(using: &random) { model.exhaustDescriptors(dial) }
         case 90..<92:
             guard let connection = (model.idle + model.busy).randomElement(using: &random) else { return }
@@ -146,6 +158,7 @@ struct PoolModelTests {
             model.handle(.cancelClaim(late))
             model.handle(.retire(late))
             model.handle(.connected(late, capacity: 1))
+            model.handle(.coalesce(late, onto: late))
         case 95..<97:
             let names = model.waiting.sorted { $0.value.place < $1.value.place }.map(\.key)
             if let waiter = names.randomElement(using: &random) {

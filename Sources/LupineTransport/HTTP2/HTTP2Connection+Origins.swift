@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+
+import LupineHTTP
+
+/// Requests to other origins than the one that the connection was opened for (RFC 9113 §9.1.1).
+extension HTTP2Connection {
+    /// Whether an exchange is for another origin.
+    private func isForeign(_ exchange: Exchange) -> Bool {
+        exchange.origin.host != route.host && exchange.origin.unixPath == nil
+    }
+
+    /// What goes wrong with an exchange names the host that it is for, whatever the connection was opened for.
+    func named(_ error: TransportError, for exchange: Exchange) -> TransportError {
+        isForeign(exchange) ? error.naming(exchange.origin.host) : error
+    }
+
+    /// The server does not answer for the exchange's origin on this connection (RFC 9110 §15.5.20): it is sent again, over one of
+    /// that origin's own. False where the response is to be passed on.
+    func sendsToItsOwn(_ stream: HTTP2Stream) -> Bool {
+        let exchange = stream.exchange
+        guard isForeign(exchange), exchange.content.isReplayable, exchange.replays < ReplayRule.mostReplays
+        else { return false }
+        pool.misdirected(exchange.origin)
+        // What has come of this response counts for nothing.
+        stream.metrics.responseStart = nil
+        machine.reset(stream.id, .cancel)
+        writeSoon()
+        sendAgain(stream, http2(.refused))
+        return true
+    }
+}
+
+extension TransportError {
+    /// The same of another host.
+    fileprivate func naming(_ host: String) -> TransportError {
+        switch self {
+        case .tls(_, let port, let error): .tls(host: host, port: port, error)
+        case .connectionLost(_, let port, let error): .connectionLost(host: host, port: port, error)
+        case .http(_, let port, let error): .http(host: host, port: port, error)
+        case .http2(_, let port, let failure): .http2(host: host, port: port, failure)
+        case .timedOut(_, let port, let timeout, let limit):
+            .timedOut(host: host, port: port, timeout, after: limit)
+        case .url, .resolution, .connect, .unreachable, .proxyResolution, .proxyUnreachable,
+            .outOfDescriptors, .tunnel, .socks, .coding, .proxy, .content, .file, .system, .contentTooLong,
+            .tooManyRedirects, .insecureRedirect, .redirect, .unsupported, .cancelled, .shutDown:
+            self
+        }
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+
+/// Connections of HTTP/2 that carry requests to other origins, too (RFC 9113 §9.1.1).
+///
+/// Whether a connection may do so its driver finds out, when a dial knows the addresses of its origin (`CoalescibleConnections`).
+/// That dial ends then, and its key is a guest of the connection: its exchanges are lent it while it has room, unless the key
+/// has a connection of its own that does. Exchanges that find neither wait for a dial, as any others.
+extension PoolMachine {
+    /// So many keys are guests of a connection at once. One more takes the place of the one that became so first, which asks its
+    /// way again.
+    static let mostGuests = 64
+
+    /// Ends a dial for which a connection to another origin does, and lends that to those who waited for the dial. Where
+    /// it has no room by now, or somebody waits for a connection that is fresh, the dial goes on.
+    mutating func coalesce(
+        _ dial: ConnectionID, onto connection: ConnectionID, at now: Instant, into actions: inout [PoolAction]
+    ) {
+        guard mayShareDials, let index = index(of: dial), case .dialing(let state) = slots[Int(index)].state,
+            state.claimant == nil, let host = self.index(of: connection), isAtHand(host, at: now)
+        else { return }
+        let key = slots[Int(index)].key
+        guard slots[Int(host)].key != key, keys[Int(key)].queue.count(in: .fresh) == 0,
+            let origin = keys[Int(key)].origin, !misdirected.contains(origin)
+        else { return }
+        keys[Int(key)].dials -= 1
+        _ = slots[Int(index)].handle(.gone, at: now, limits: limits)
+        forget(index, of: key)
+        makeGuest(key, of: host)
+        while slots[Int(host)].lends, let exchange = waiters.popFirst(.any, of: &keys[Int(key)].queue) {
+            lend(host, of: slots[Int(host)].key, to: exchange, at: now, into: &actions)
+        }
+        settle(key, at: now, into: &actions)
+    }
+
+    /// Whether a dial is under way still.
+    package func isDialing(_ connection: ConnectionID) -> Bool {
+        guard let index = index(of: connection), case .dialing = slots[Int(index)].state else { return false }
+        return true
+    }
+
+    /// A server has said that it does not answer for this origin (421): requests to it have connections of their own from
+    /// here on.
+    mutating func misdirected(_ origin: Origin, at now: Instant, into actions: inout [PoolAction]) {
+        misdirected.insert(origin)
+        guard let key = knownKey(of: origin) else { return }
+        leaveHost(key)
+        settle(key, at: now, into: &actions)
+    }
+
+    /// The connection that a key is a guest of, if it has room.
+    func hostAtHand(of key: Int32, at now: Instant) -> Int32? {
+        guard let connection = keys[Int(key)].host, let host = index(of: connection), isAtHand(host, at: now)
+        else { return nil }
+        return host
+    }
+
+    private func isAtHand(_ index: Int32, at now: Instant) -> Bool {
+        slots[Int(index)].isMultiplexed && slots[Int(index)].lends && !slots[Int(index)].isExpired(at: now)
+    }
+
+    private mutating func makeGuest(_ key: Int32, of host: Int32) {
+        leaveHost(key)
+        if slots[Int(host)].guests.count >= Self.mostGuests,
+            let first = guestLinks.popFirst(of: &slots[Int(host)].guests)
+        {
+            keys[Int(first)].host = nil
+            forgetIfUnused(first)
+        }
+        guestLinks.append(key, to: &slots[Int(host)].guests)
+        keys[Int(key)].host = name(of: host)
+    }
+
+    private mutating func leaveHost(_ key: Int32) {
+        guard let connection = keys[Int(key)].host, let host = index(of: connection) else { return }
+        guestLinks.remove(key, from: &slots[Int(host)].guests)
+        keys[Int(key)].host = nil
+    }
+
+    /// A connection has ended: its guests are nobody's.
+    mutating func dismissGuests(of index: Int32) {
+        while let key = guestLinks.popFirst(of: &slots[Int(index)].guests) {
+            keys[Int(key)].host = nil
+            forgetIfUnused(key)
+        }
+    }
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+
+import Testing
+
+@testable import LupineTransport
+
+/// Which exchanges the pool lends a connection to another origin (RFC 9113 §9.1.1).
+struct CoalescingTests {
+    private static func origin(_ host: String) -> Origin { Origin(scheme: .https, host: host, port: 443) }
+    private let first = origin("a.test")
+    private let second = origin("b.test")
+
+    private struct Stage: ~Copyable {
+        var machine = PoolMachine(versions: [.http11, .http2])
+        var number: UInt64 = 0
+
+        mutating func handle(_ event: PoolEvent, at now: Instant = .zero) -> [PoolAction] {
+            var actions: [PoolAction] = []
+            machine.handle(event, at: now, into: &actions)
+            return actions.filter { if case .wake = $0 { false } else { true } }
+        }
+
+        mutating func submit(
+            to origin: Origin, needsFresh: Bool = false, at now: Instant = .zero
+        ) -> (exchange: ExchangeID, actions: [PoolAction]) {
+            number += 1
+            let exchange = ExchangeID(rawValue: number)
+            return (exchange, handle(.submit(exchange, to: origin, needsFresh: needsFresh), at: now))
+        }
+
+        /// The dial that a request begins, which waits for it.
+        mutating func dial(to origin: Origin, needsFresh: Bool = false, at now: Instant = .zero) throws -> (
+            exchange: ExchangeID, dial: ConnectionID
+        ) {
+            let (exchange, actions) = submit(to: origin, needsFresh: needsFresh, at: now)
+            for case .dial(let connection, origin, _) in actions { return (exchange, connection) }
+            throw Absent()
+        }
+
+        /// A connection that carries one exchange.
+        mutating func connect(to origin: Origin, capacity: Int = 3) throws -> ConnectionID {
+            let dial = try dial(to: origin).dial
+            _ = handle(.connected(dial, capacity: capacity))
+            return dial
+        }
+
+        struct Absent: Error {}
+    }
+
+    private func dialing(_ dials: [ConnectionID], of stage: borrowing Stage) -> [ConnectionID] {
+        var found: [ConnectionID] = []
+        for dial in dials where stage.machine.isDialing(dial) { found.append(dial) }
+        return found
+    }
+
+    @Test("[H-12.13] a dial ends where another origin's connection does, and later requests need none")
+    func theDialEnds() throws {
+        var stage = Stage()
+        let connection = try stage.connect(to: first)
+        let (exchange, dial) = try stage.dial(to: second)
+        #expect(
+            stage.handle(.coalesce(dial, onto: connection)) == [.run(exchange, on: connection, reused: true)])
+        #expect(dialing([dial], of: stage).isEmpty && stage.machine.openCount == 1)
+        let next = stage.submit(to: second)
+        #expect(next.actions == [.run(next.exchange, on: connection, reused: true)])
+        // Three are open: the next one has a connection of its own.
+        _ = try stage.dial(to: second)
+        #expect(stage.machine.openCount == 2)
+        // Its name is nobody's any more.
+        #expect(stage.handle(.connected(dial, capacity: 3)) == [.close(dial, .unwanted)])
+        #expect(stage.handle(.coalesce(dial, onto: connection)).isEmpty)
+    }
+
+    @Test("[H-12.13] an origin's own connection comes first")
+    func ownConnections() throws {
+        var stage = Stage()
+        let connection = try stage.connect(to: first)
+        let dial = try stage.dial(to: second).dial
+        _ = stage.handle(.coalesce(dial, onto: connection))
+        let other = try stage.dial(to: second, needsFresh: true).dial
+        _ = stage.handle(.connected(other, capacity: 3))
+        let next = stage.submit(to: second)
+        #expect(next.actions == [.run(next.exchange, on: other, reused: true)])
+    }
+
+    @Test("[H-12.13] many that wait for one dial are lent as much as there is room for; the others dial")
+    func asMuchAsThereIsRoom() throws {
+        var stage = Stage()
+        let connection = try stage.connect(to: first)
+        let (exchange, dial) = try stage.dial(to: second)
+        let others = (0..<2).map { _ in stage.submit(to: second).exchange }
+        let actions = stage.handle(.coalesce(dial, onto: connection))
+        #expect(
+            actions.prefix(2) == [
+                .run(exchange, on: connection, reused: true), .run(others[0], on: connection, reused: true),
+            ])
+        guard case .dial(let next, second, _)? = actions.last, actions.count == 3 else {
+            Issue.record("\(actions)")
+            return
+        }
+        // There is no room any more: that one goes on.
+        #expect(stage.handle(.coalesce(next, onto: connection)).isEmpty)
+        #expect(dialing([next], of: stage) == [next])
+        #expect(stage.handle(.connected(next, capacity: 3)) == [.run(others[1], on: next, reused: false)])
+    }
+
+    @Test("[H-12.13] a request that needs a fresh connection has one of its own")
+    func freshOnes() throws {
+        var stage = Stage()
+        let connection = try stage.connect(to: first)
+        let (exchange, dial) = try stage.dial(to: second, needsFresh: true)
+        #expect(stage.handle(.coalesce(dial, onto: connection)).isEmpty)
+        #expect(stage.handle(.connected(dial, capacity: 3)) == [.run(exchange, on: dial, reused: false)])
+    }
+
+    @Test("[H-12.13] a dial that asks about its peer, and one to the same origin, go on")
+    func dialsThatGoOn() throws {
+        var stage = Stage()
+        let connection = try stage.connect(to: first)
+        let dial = try stage.dial(to: second).dial
+        _ = stage.handle(.claim(dial))
+        #expect(stage.handle(.coalesce(dial, onto: connection)).isEmpty)
+        let own = try stage.dial(to: first, needsFresh: true).dial
+        #expect(stage.handle(.coalesce(own, onto: connection)).isEmpty)
+        #expect(dialing([dial, own], of: stage) == [dial, own])
+    }
+
+    @Test(
+        "[H-12.13] a connection that goes, ages or carries one exchange alone is lent to nobody else's request"
+    )
+    func connectionsThatAreNotLent() throws {
+        var stage = Stage()
+        let plain = try stage.connect(to: first, capacity: 1)
+        _ = stage.handle(.finished(plain, .reusable(KeepAlive())))
+        let dial = try stage.dial(to: second).dial
+        #expect(stage.handle(.coalesce(dial, onto: plain)).isEmpty)
+        let third = Self.origin("c.test")
+        let connection = try stage.connect(to: third)
+        _ = stage.handle(.finished(connection, .reusable(KeepAlive())))
+        #expect(stage.handle(.coalesce(dial, onto: connection), at: .zero + .seconds(61)).isEmpty)
+        _ = stage.handle(.retire(connection))
+        #expect(stage.handle(.coalesce(dial, onto: connection)).isEmpty)
+        #expect(dialing([dial], of: stage) == [dial])
+    }
+
+    @Test("[H-12.13] what a connection was lent to goes elsewhere when it ends, and nothing is left of it")
+    func theEndOfAConnection() throws {
+        var stage = Stage()
+        let connection = try stage.connect(to: first)
+        _ = stage.handle(.coalesce(try stage.dial(to: second).dial, onto: connection))
+        #expect(stage.machine.keyCount == 2)
+        _ = stage.handle(.retire(connection))
+        let dial = try stage.dial(to: second).dial
+        _ = stage.handle(.dialFailed(dial))
+        #expect(stage.machine.keyCount == 2)
+        _ = stage.handle(.lost(connection))
+        #expect(stage.machine.keyCount == 0 && stage.machine.openCount == 0)
+    }
+
+    @Test("[H-12.13] so many origins at once share a connection, the last ones")
+    func mostGuests() throws {
+        var stage = Stage()
+        let connection = try stage.connect(to: first, capacity: 100)
+        let origins = (0...PoolMachine.mostGuests).map { Self.origin("n\($0).test") }
+        for origin in origins {
+            let (exchange, dial) = try stage.dial(to: origin)
+            #expect(
+                stage.handle(.coalesce(dial, onto: connection)) == [
+                    .run(exchange, on: connection, reused: true)
+                ])
+        }
+        #expect(stage.machine.keyCount == PoolMachine.mostGuests + 1)
+        // The first one asks its way again.
+        _ = try stage.dial(to: origins[0])
+        let last = stage.submit(to: origins[1])
+        #expect(last.actions == [.run(last.exchange, on: connection, reused: true)])
+    }
+
+    @Test("[H-12.14] behind 421 an origin has connections of its own")
+    func misdirected() throws {
+        var stage = Stage()
+        let connection = try stage.connect(to: first)
+        let dial = try stage.dial(to: second).dial
+        _ = stage.handle(.coalesce(dial, onto: connection))
+        _ = stage.handle(.misdirected(second))
+        #expect(stage.machine.keyCount == 1)
+        let (exchange, next) = try stage.dial(to: second)
+        #expect(stage.handle(.coalesce(next, onto: connection)).isEmpty)
+        #expect(stage.handle(.connected(next, capacity: 3)) == [.run(exchange, on: next, reused: false)])
+    }
+
+    @Test("[H-13.3] a web socket shares what its origin's requests share")
+    func webSockets() throws {
+        var stage = Stage()
+        let connection = try stage.connect(to: first)
+        _ = stage.handle(.coalesce(try stage.dial(to: second).dial, onto: connection))
+        let exchange = ExchangeID(rawValue: 100)
+        #expect(
+            stage.handle(.submitWebSocket(exchange, to: second)) == [.fail(exchange, .noneTakesWebSockets)])
+        _ = stage.handle(.takesWebSockets(connection))
+        #expect(
+            stage.handle(.submitWebSocket(exchange, to: second)) == [
+                .run(exchange, on: connection, reused: true)
+            ])
+    }
+}
