@@ -34,4 +34,10 @@ open class ServerTrustManager: @unchecked Sendable {
         }
         return nil
     }
+
+    /// Whether it is certain to have no evaluator for a host, and to need none. Calls no code of the program's.
+    func leavesToDefault(host: String) -> Bool {
+        type(of: self) == ServerTrustManager.self && !allHostsMustBeEvaluated && evaluators[host] == nil
+            && byName[HostName.server(host)] == nil
+    }
 }

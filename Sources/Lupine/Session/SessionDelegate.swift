@@ -574,3 +574,11 @@ extension SessionDelegate: SelectiveDelegate {
     /// Whether it is of a class of the program's, which may have overridden any method.
     var isSubclass: Bool { type(of: self) != SessionDelegate.self }
 }
+
+extension SessionDelegate: ServerTrustDeferring {
+    package func defersServerTrust(ofHost host: String) -> Bool {
+        guard !isSubclass else { return false }
+        guard let manager = state.read({ $0.serverTrustManager }) else { return true }
+        return manager.leavesToDefault(host: host)
+    }
+}

@@ -104,6 +104,11 @@ final class TaskTrust: PeerAsker {
         }
     }
 
+    func acceptsByDefault(host: String, port: UInt16) -> Bool {
+        guard case .session = party, let asker else { return false }
+        return asker.defersServerTrust(ofHost: host)
+    }
+
     func identify(
         for request: TLSIdentityRequest, host: String, port: UInt16, under profile: TLSProfile,
         reply: @escaping @Sendable (IdentityAnswer, TLSProfile?) -> Void

@@ -46,8 +46,9 @@ extension URLSessionConfiguration {
         package var isHTTP2Alone: Bool { httpVersions.haveHTTP2WithoutTLS }
 
         /// Whether a connection of HTTP/2 carries requests to other hosts, too (RFC 9113 §9.1.1): those that have its address and its
-        /// port, where its certificate is for their name as well, and nobody is asked about the servers of either. A server
-        /// that answers with 421 is not taken for that host's again, and the request goes over a connection of its own.
+        /// port, where its certificate is for their name as well, and the default evaluation alone judges the servers of both: no
+        /// evaluator, no delegate and no identity. A server that answers with 421 is not taken for that host's again, and the
+        /// request goes over a connection of its own.
         public var coalescesConnections = true
 
         // MARK: how long, how many

@@ -211,6 +211,16 @@ extension TaskCore: ServerTrustAsker {
         return own === session?.core.delegates?.session ? nil : own
     }
 
+    func defersServerTrust(ofHost host: String) -> Bool {
+        let session = state.withLock { $0.session }
+        guard let delegate = session?.core.delegates?.session else { return false }
+        if let delegate = delegate as? any ServerTrustDeferring {
+            return delegate.defersServerTrust(ofHost: host)
+        }
+        return ChallengeMethods.areMissing(
+            in: ObjectIdentifier(type(of: delegate)), takesTaskCalls: delegate is any URLSessionTaskDelegate)
+    }
+
     func evaluate(
         _ challenge: URLAuthenticationChallenge, reply: @escaping @Sendable (ChallengeAnswer) -> Void
     ) { ask(about: challenge, taken: reply) }

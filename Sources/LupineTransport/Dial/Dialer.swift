@@ -24,8 +24,9 @@ final class Dialer {
     private var report: ((Outcome) -> Void)?
     /// Finds who answers questions about the peer.
     private var claim: () -> PeerClaim = { .nobodyWaits }
-    /// Whether a connection that is there, to one of these addresses, does for this one.
-    private var coalesces: (([SocketAddress]) -> Bool)?
+    private var claimed: PeerClaim?
+    /// Connections that are there and may do for this one.
+    private var offer: ConnectionOffer?
     /// Why it was given up before its start.
     private var refusal: TransportError?
     /// For all but handshakes; it stands still while one is under way.
@@ -81,15 +82,15 @@ final class Dialer {
     }
 
     /// Begins; `report` is called once, unless `cancel` comes before. `claim` is called when the peer is to be asked about:
-    /// once at most, and only for an origin whose profile has questions or an evaluator of the program's. `coalescing` is
-    /// called with the addresses that were found; where it says true the dial ends, cancelled.
+    /// once at most, and only for an origin whose profile has questions or an evaluator of the program's. A dial that takes one of
+    /// the connections that are offered ends, cancelled.
     func start(
         claiming claim: @escaping () -> PeerClaim = { .claimed(nil) },
-        coalescing coalesces: (([SocketAddress]) -> Bool)? = nil, _ report: @escaping (Outcome) -> Void
+        offering offer: ConnectionOffer? = nil, _ report: @escaping (Outcome) -> Void
     ) {
         guard case .new = stage else { return }
         self.claim = claim
-        self.coalesces = coalesces
+        self.offer = offer
         self.report = report
         if let refusal { return end(.failure(refusal)) }
         if let timeout = configuration.timeout { setDeadline(loop.now + timeout) }
@@ -185,14 +186,41 @@ final class Dialer {
         if metrics.lookUpStart != nil { metrics.lookUpEnd = loop.now }
         switch answer {
         case .success(let addresses):
-            if let coalesces, coalesces(addresses) { return end(.failure(.cancelled)) }
-            race(addresses)
+            if let candidate = offer?.candidate(addresses) {
+                consider(candidate, insteadOf: addresses)
+            } else {
+                race(addresses)
+            }
         case .failure(.resolverFailed(_, system: let error?)) where error.isOutOfDescriptors:
             end(.failure(.outOfDescriptors(error)))
         case .failure(let error):
             guard let proxy = origin.proxy else { return end(.failure(.resolution(host: host, error))) }
             end(.failure(.proxyResolution(proxy: proxy.description, error)))
         }
+    }
+
+    // MARK: a connection that is there
+
+    /// Takes it, unless whoever answers for who is behind a connection might say no to this one: nobody is asked about a connection
+    /// that the origin may not have meant.
+    private func consider(
+        _ candidate: CoalescibleConnections.Candidate, insteadOf addresses: [SocketAddress]
+    ) {
+        if let profile = origin.tls, profile.questions != .none {
+            guard case .claimed(let asker) = claimant() else { return end(.failure(.cancelled)) }
+            if let asker, !asker.acceptsByDefault(host: origin.host, port: origin.port) {
+                return race(addresses)
+            }
+        }
+        if offer?.take(candidate) == true { return end(.failure(.cancelled)) }
+        race(addresses)
+    }
+
+    /// Whom the connection is for. Found once: from then on the two stay together.
+    private func claimant() -> PeerClaim {
+        let found = claimed ?? claim()
+        claimed = found
+        return found
     }
 
     // MARK: the race
@@ -420,7 +448,7 @@ final class Dialer {
             self.secured(result)
         }
         if profile.questions != .none || profile.identitySource != nil || profile.trust.asksProgram {
-            handshake.claim = { [weak self] in self?.claim() ?? .nobodyWaits }
+            handshake.claim = { [weak self] in self?.claimant() ?? .nobodyWaits }
             handshake.setAsking = { [weak self] isAsking in self?.handshakeAsks(isAsking) }
         }
         stage = .securing(handshake, established)
@@ -507,7 +535,8 @@ final class Dialer {
         guard let report else { return }
         self.report = nil
         claim = { .nobodyWaits }
-        coalesces = nil
+        claimed = nil
+        offer = nil
         if let limitTimer { loop.cancel(limitTimer.token) }
         limitTimer = nil
         limit = nil

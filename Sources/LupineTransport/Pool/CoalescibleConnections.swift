@@ -5,10 +5,11 @@ import LupineTLS
 /// The connections that may carry requests to other origins than the one they were opened for (RFC 9113 §9.1.1), by the
 /// address of their peer.
 ///
-/// A connection may carry them if it speaks HTTP/2 over TLS straight to its peer, and its certificate has passed the default
-/// evaluation, with no part of the program's in it, and this end has no certificate of its own to show: then nothing but the
-/// name tells one origin of the same trust from another. What an origin asks for besides is the same TLS profile, the same
-/// way out of the machine, an address that its own name has too, and a certificate for its name.
+/// A connection may carry them if it speaks HTTP/2 over TLS straight to its peer, whose certificate has passed the default
+/// evaluation with no part of the program's in it, and which has seen no certificate of ours: then nothing but the name tells
+/// one origin of the same trust from another. What an origin asks for besides is the same TLS profile, the same way out of
+/// the machine, an address that its own name has too, and a certificate for its name; and, where its profile asks somebody about
+/// peers, that they are certain to leave this one to the default (`PeerAsker.acceptsByDefault`).
 struct CoalescibleConnections: Sendable {
     /// A connection, and what its handshake has shown.
     struct Candidate: Sendable {
@@ -26,8 +27,10 @@ struct CoalescibleConnections: Sendable {
     /// Takes down a connection that has been opened for `origin`, if it is such a one.
     mutating func insert(_ id: ConnectionID, to origin: Origin, over route: Carrier.Route) {
         guard origin.mayCoalesce, let address = route.remoteAddress, let evidence = route.evidence,
+            let details = route.tls, details.profile == origin.tls, !details.isPersonal,
             evidence.acceptance == .standard
         else { return }
+        if case .certificate = evidence.identity { return }
         addresses[id] = address
         candidates[address, default: []].append(Candidate(id: id, origin: origin, evidence: evidence))
     }
@@ -51,10 +54,10 @@ struct CoalescibleConnections: Sendable {
 
 extension Origin {
     /// Whether its requests may travel over connections to other origins, and theirs over its: the default evaluation is part
-    /// of how its peer is judged, and nobody is asked who that is, or who we are.
+    /// of how its peer is judged, no evaluator of the program's is, and there is no identity to show.
     var mayCoalesce: Bool {
         guard scheme == .https, proxy == nil, unixPath == nil, let tls else { return false }
-        return tls.trust.includesDefault && !tls.trust.asksProgram && tls.questions == .none
-            && tls.configuration.identity == nil && tls.identitySource == nil
+        return tls.trust.includesDefault && !tls.trust.asksProgram && tls.configuration.identity == nil
+            && tls.identitySource == nil
     }
 }

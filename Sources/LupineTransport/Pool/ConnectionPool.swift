@@ -292,19 +292,20 @@ package final class ConnectionPool: Sendable {
     /// The server of another origin does not answer for this one.
     func misdirected(_ origin: Origin) { handle { _ in .misdirected(origin) } }
 
-    /// What a dial does when it knows the addresses of its origin, before it opens a connection: it ends where one is there that
-    /// does for it. Nil for an origin whose connections are all its own.
-    private func coalescing(_ dial: ConnectionID, to origin: Origin) -> (([SocketAddress]) -> Bool)? {
+    /// What a dial may end with once it knows the addresses of its origin. Nil for an origin whose connections are all its own.
+    private func offer(for dial: ConnectionID, to origin: Origin) -> ConnectionOffer? {
         guard configuration.coalescesConnections, configuration.dial.versions.contains(.http2),
             origin.mayCoalesce
         else { return nil }
-        return { [self] addresses in
-            let candidates = state.withLock { $0.coalescible.candidates(for: origin, at: addresses) }
-            return candidates.contains { candidate in
-                guard candidate.covers(origin) else { return false }
-                handle { _ in .coalesce(dial, onto: candidate.id) }
-                return state.withLock { !$0.machine.isDialing(dial) }
+        return ConnectionOffer { [self] addresses in
+            let candidates = state.withLock { state in
+                state.coalescible.candidates(for: origin, at: addresses)
+                    .filter { state.machine.mayCoalesce(dial, onto: $0.id) }
             }
+            return candidates.first { $0.covers(origin) }
+        } take: { [self] candidate in
+            handle { _ in .coalesce(dial, onto: candidate.id) }
+            return state.withLock { !$0.machine.isDialing(dial) }
         }
     }
 
@@ -582,7 +583,7 @@ package final class ConnectionPool: Sendable {
         let isAccepted = loop.execute {
             dialer.value.start(
                 claiming: { self.claim(id).map { .claimed($0.options.asker) } ?? .nobodyWaits },
-                coalescing: self.coalescing(id, to: progress.origin)
+                offering: self.offer(for: id, to: progress.origin)
             ) { outcome in self.dialed(id, to: progress.origin, on: loop, outcome) }
         }
         if !isAccepted { dialFailed(id, .shutDown) }

@@ -35,12 +35,14 @@ struct ConnectionSlot {
         var isSecondTry = false
         /// The exchange that answers for it, and waits for it alone.
         var claimant: ExchangeID?
+        /// That exchange wants a connection that has carried nothing before.
+        var needsFresh = false
     }
 
     enum Event {
         case dial(lastWaiter: UInt64)
         case retryDial
-        case claim(ExchangeID)
+        case claim(ExchangeID, needsFresh: Bool)
         /// `allowed` is what the peer has last said of connections that carry several exchanges, if anything.
         case connected(capacity: Int32, allowed: Int32? = nil, loop: Int? = nil)
         case capacity(Int32)
@@ -129,9 +131,10 @@ struct ConnectionSlot {
             dial.isSecondTry = true
             state = .dialing(dial)
             return .none
-        case (.dialing(var dial), .claim(let exchange)):
+        case (.dialing(var dial), .claim(let exchange, let needsFresh)):
             precondition(dial.claimant == nil, "a dial was claimed twice")
             dial.claimant = exchange
+            dial.needsFresh = needsFresh
             state = .dialing(dial)
             return .none
         case (.dialing, .connected(let capacity, let allowed, let loop)):

@@ -11,25 +11,40 @@ extension PoolMachine {
     static let mostGuests = 64
 
     /// Ends a dial for which a connection to another origin does, and lends that to those who waited for the dial. Where
-    /// it has no room by now, or somebody waits for a connection that is fresh, the dial goes on.
+    /// it has no room by now, or the dial is for somebody who wants a connection that is fresh, it goes on.
     mutating func coalesce(
         _ dial: ConnectionID, onto connection: ConnectionID, at now: Instant, into actions: inout [PoolAction]
     ) {
-        guard mayShareDials, let index = index(of: dial), case .dialing(let state) = slots[Int(index)].state,
-            state.claimant == nil, let host = self.index(of: connection), isAtHand(host, at: now)
+        guard mayCoalesce(dial, onto: connection), let host = self.index(of: connection),
+            !slots[Int(host)].isExpired(at: now), let index = index(of: dial),
+            case .dialing(let state) = slots[Int(index)].state
         else { return }
         let key = slots[Int(index)].key
-        guard slots[Int(host)].key != key, keys[Int(key)].queue.count(in: .fresh) == 0,
-            let origin = keys[Int(key)].origin, !misdirected.contains(origin)
-        else { return }
-        keys[Int(key)].dials -= 1
+        if state.claimant == nil { keys[Int(key)].dials -= 1 }
         _ = slots[Int(index)].handle(.gone, at: now, limits: limits)
         forget(index, of: key)
         makeGuest(key, of: host)
+        if let claimant = state.claimant {
+            lend(host, of: slots[Int(host)].key, to: claimant, at: now, into: &actions)
+        }
         while slots[Int(host)].lends, let exchange = waiters.popFirst(.any, of: &keys[Int(key)].queue) {
             lend(host, of: slots[Int(host)].key, to: exchange, at: now, into: &actions)
         }
         settle(key, at: now, into: &actions)
+    }
+
+    /// Whether a dial would end that way, the age of the connection aside.
+    func mayCoalesce(_ dial: ConnectionID, onto connection: ConnectionID) -> Bool {
+        guard mayShareDials, let index = index(of: dial), case .dialing(let state) = slots[Int(index)].state,
+            let host = self.index(of: connection), slots[Int(host)].isMultiplexed, slots[Int(host)].lends
+        else { return false }
+        let key = slots[Int(index)].key
+        let needsFresh =
+            state.claimant == nil ? keys[Int(key)].queue.count(in: .fresh) > 0 : state.needsFresh
+        guard !needsFresh, slots[Int(host)].key != key, let origin = keys[Int(key)].origin else {
+            return false
+        }
+        return !misdirected.contains(origin)
     }
 
     /// Whether a dial is under way still.
@@ -49,13 +64,10 @@ extension PoolMachine {
 
     /// The connection that a key is a guest of, if it has room.
     func hostAtHand(of key: Int32, at now: Instant) -> Int32? {
-        guard let connection = keys[Int(key)].host, let host = index(of: connection), isAtHand(host, at: now)
+        guard let connection = keys[Int(key)].host, let host = index(of: connection),
+            slots[Int(host)].lends, !slots[Int(host)].isExpired(at: now)
         else { return nil }
         return host
-    }
-
-    private func isAtHand(_ index: Int32, at now: Instant) -> Bool {
-        slots[Int(index)].isMultiplexed && slots[Int(index)].lends && !slots[Int(index)].isExpired(at: now)
     }
 
     private mutating func makeGuest(_ key: Int32, of host: Int32) {

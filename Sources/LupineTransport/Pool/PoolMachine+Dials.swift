@@ -112,11 +112,11 @@ extension PoolMachine {
             dial.claimant == nil
         else { return }
         let key = slots[Int(index)].key
-        let waiter =
-            waiters.popFirst(.fresh, of: &keys[Int(key)].queue)
-            ?? waiters.popFirst(.any, of: &keys[Int(key)].queue)
-        guard let waiter else { return abandonDial(index, at: now, into: &actions) }
-        _ = slots[Int(index)].handle(.claim(waiter), at: now, limits: limits)
+        let fresh = waiters.popFirst(.fresh, of: &keys[Int(key)].queue)
+        guard let waiter = fresh ?? waiters.popFirst(.any, of: &keys[Int(key)].queue) else {
+            return abandonDial(index, at: now, into: &actions)
+        }
+        _ = slots[Int(index)].handle(.claim(waiter, needsFresh: fresh != nil), at: now, limits: limits)
         keys[Int(key)].dials -= 1
         keys[Int(key)].outlook = .one
         settle(key, at: now, into: &actions)

@@ -21,6 +21,10 @@ package protocol PeerAsker: AnyObject, Sendable {
     func judge(
         _ peer: PeerTrust, host: String, port: UInt16, under profile: TLSProfile,
         reply: @escaping @Sendable (PeerJudgement, TLSProfile?) -> Void)
+    /// Whether it is certain that `judge` would leave it to the profile's evaluator who that host is, and that nobody wants to be
+    /// asked first: then a connection that stands, and that the evaluator has accepted for this host, is lent without a question
+    /// though it was opened for another one.
+    func acceptsByDefault(host: String, port: UInt16) -> Bool
     /// Asks who we are on a connection that is under `profile` by now. The peer has been accepted before.
     func identify(
         for request: TLSIdentityRequest, host: String, port: UInt16, under profile: TLSProfile,

@@ -125,6 +125,7 @@ final class Delegate: ServerTrustAsker {
 
     /// It stands for the session's.
     var ownDelegate: (any URLSessionDelegate)? { nil }
+    func defersServerTrust(ofHost host: String) -> Bool { false }
     var count: Int { challenges.withLock { $0.count } }
 
     func evaluate(

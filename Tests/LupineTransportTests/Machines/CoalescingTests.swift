@@ -113,16 +113,30 @@ struct CoalescingTests {
         #expect(stage.handle(.connected(dial, capacity: 3)) == [.run(exchange, on: dial, reused: false)])
     }
 
-    @Test("[H-12.13] a dial that asks about its peer, and one to the same origin, go on")
-    func dialsThatGoOn() throws {
+    @Test("[H-12.13] a dial that is tied to a request takes it along", arguments: [false, true])
+    func claimedDials(needsFresh: Bool) throws {
         var stage = Stage()
         let connection = try stage.connect(to: first)
-        let dial = try stage.dial(to: second).dial
+        let (exchange, dial) = try stage.dial(to: second, needsFresh: needsFresh)
         _ = stage.handle(.claim(dial))
-        #expect(stage.handle(.coalesce(dial, onto: connection)).isEmpty)
-        let own = try stage.dial(to: first, needsFresh: true).dial
-        #expect(stage.handle(.coalesce(own, onto: connection)).isEmpty)
-        #expect(dialing([dial, own], of: stage) == [dial, own])
+        let actions = stage.handle(.coalesce(dial, onto: connection))
+        #expect(actions == (needsFresh ? [] : [.run(exchange, on: connection, reused: true)]))
+        #expect(dialing([dial], of: stage) == (needsFresh ? [dial] : []))
+        // Means nothing any more, or takes its request along.
+        _ = stage.handle(.cancelClaim(dial))
+        #expect(stage.machine.openCount == 1)
+    }
+
+    @Test("[H-12.13] a dial to the same origin goes on")
+    func ownDials() throws {
+        var stage = Stage()
+        let first = try stage.dial(to: self.first).dial
+        _ = stage.handle(.claim(first))
+        let (exchange, other) = try stage.dial(to: self.first)
+        let actions = stage.handle(.connected(first, capacity: 3))
+        #expect(actions.last == .run(exchange, on: first, reused: true))
+        #expect(stage.handle(.coalesce(other, onto: first)).isEmpty)
+        #expect(dialing([other], of: stage) == [other])
     }
 
     @Test(

@@ -28,7 +28,7 @@ struct ConnectionSlotTests {
             state: .dialing(.init(lastWaiter: 7, isSecondTry: true)), effect: .none),
         Row(
             testDescription: "dialing, claim",
-            events: [.dial(lastWaiter: 7), .claim(ExchangeID(rawValue: 3))],
+            events: [.dial(lastWaiter: 7), .claim(ExchangeID(rawValue: 3), needsFresh: false)],
             state: .dialing(.init(lastWaiter: 7, claimant: ExchangeID(rawValue: 3))), effect: .none),
         Row(testDescription: "dialing, connected", events: open, state: .idle(until: minute), effect: .lends),
         Row(

@@ -11,6 +11,7 @@ struct PoolModel: ~Copyable {
         var isDialing = true
         /// The exchange that its dial is tied to.
         var claimant: ExchangeID?
+        var claimantIsFresh = false
         var isRetiring = false
         /// Where it lives, once it has been opened.
         var loop: Int?
@@ -83,6 +84,8 @@ struct PoolModel: ~Copyable {
     private var sharingSince: [Origin: Instant] = [:]
     /// Connections of other origins that carry an origin's exchanges, too.
     private var hosts: [Origin: ConnectionID] = [:]
+    /// Whose dial ends for another origin's connection.
+    private var movedClaimant: ExchangeID?
     /// Exchanges that ran on a connection to another origin.
     private(set) var ranAbroad = 0
     /// A connection that had carried nothing when its peer took exchanges.
@@ -179,6 +182,7 @@ struct PoolModel: ~Copyable {
             ?? queue.min { $0.value.isDue(noLaterThan: $1.value) }
         if let next, connections[connection]?.claimant == nil {
             connections[connection]?.claimant = next.value.exchange
+            connections[connection]?.claimantIsFresh = next.value.isFresh
             waiting[next.key] = nil
             if let origin = connections[connection]?.origin { unshared.insert(origin) }
         }
@@ -248,17 +252,21 @@ struct PoolModel: ~Copyable {
 
     /// A dial has found that another connection may do for it.
     mutating func coalesce(_ dial: ConnectionID, onto name: ConnectionID) {
-        guard let origin = connections[dial]?.origin else { return }
+        guard let dialed = connections[dial] else { return }
+        let origin = dialed.origin
+        let isAwaitedFresh = waiting.values.contains { $0.origin == origin && $0.isFresh }
         let ends =
-            versions.contains(.http2) && isAtHand(name) && connections[dial]?.claimant == nil
-            && connections[name]?.origin != origin
-            && !waiting.values.contains { $0.origin == origin && $0.isFresh }
+            versions.contains(.http2) && isAtHand(name) && connections[name]?.origin != origin
+            && !(dialed.claimant == nil ? isAwaitedFresh : dialed.claimantIsFresh)
             && !machine.misdirected.contains(origin)
         if ends {
             connections[dial] = nil
             hosts[origin] = name
+            movedClaimant = dialed.claimant
         }
         handle(.coalesce(dial, onto: name))
+        if let claimant = movedClaimant { #expect(answers[claimant] == .ran) }
+        movedClaimant = nil
         let isDialing = machine.isDialing(dial)
         #expect(isDialing == !ends)
     }
@@ -395,6 +403,12 @@ struct PoolModel: ~Copyable {
                     #expect(isNew, "\(action): a replay must run on a new connection")
                 }
                 waiting[entry.key] = nil
+            } else if movedClaimant == exchange {
+                guard case .coalesce(_, onto: name) = event else {
+                    Issue.record("\(action): its dial is not over")
+                    return
+                }
+                ranAbroad += 1
             } else if connection.claimant == exchange {
                 guard case .connected(name, _, let home, _) = event else {
                     Issue.record("\(action): its dial is not over")

@@ -35,6 +35,8 @@ import Testing
             self.answer = answer
         }
 
+        func acceptsByDefault(host: String, port: UInt16) -> Bool { false }
+
         func judge(
             _ peer: PeerTrust, host: String, port: UInt16, under profile: TLSProfile,
             reply: @escaping @Sendable (PeerJudgement, TLSProfile?) -> Void

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Lupine
+import LupineOrigin
+import LupineTestKit
+import LupineTransport
+import Testing
+
+/// What a session's evaluators have to say where one connection may carry the requests to two hosts (RFC 9113 §9.1.1): the
+/// certificate is for `good.test` and for `localhost`.
+@Suite struct SharedConnectionTests {
+    /// Notes for which hosts it is asked, and answers alike.
+    private final class Noting: ServerTrustEvaluating, Sendable {
+        private let asked = Lock<[String]>([])
+        private let accepts: Bool
+
+        init(accepts: Bool) { self.accepts = accepts }
+
+        var hosts: [String] { asked.withLock { $0 } }
+
+        func evaluate(_ trust: SecTrust, forHost host: String) throws {
+            asked.withLock { $0.append(host) }
+            if accepts { return try DefaultTrustEvaluator().evaluate(trust, forHost: host) }
+            throw AFError.serverTrustEvaluationFailed(reason: .noCertificatesFound)
+        }
+    }
+
+    private func withStage(
+        _ evaluators: [String: any ServerTrustEvaluating]?, delegate: SessionDelegate? = nil,
+        _ body: (PipelineStage) async throws -> Void
+    ) async throws {
+        var setUp = PipelineSetUp()
+        setUp.delegate = delegate
+        setUp.leaf = "good"
+        setUp.trust = evaluators.map {
+            ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: $0)
+        }
+        try await withPipeline(setUp, over: .http2, body)
+    }
+
+    private func status(_ stage: PipelineStage, _ host: String) async -> Int? {
+        await stage.session.request(stage.url(host: host)).answered().response?.statusCode
+    }
+
+    @Test("[H-12.13] hosts without an evaluator share a connection", arguments: [false, true])
+    func withoutEvaluators(hasManager: Bool) async throws {
+        try await withStage(hasManager ? ["pinned.test": Noting(accepts: false)] : nil) { stage in
+            for host in ["good.test", "localhost", "localhost", "good.test"] {
+                #expect(await status(stage, host) == 200)
+            }
+            #expect(stage.origin.counts.connectionsAccepted == 1)
+        }
+    }
+
+    /// The evaluator is asked about a connection that was opened for its host: another one's server may have another chain for it.
+    @Test("[H-12.13] a host with an evaluator has connections of its own", arguments: [false, true])
+    func withAnEvaluator(accepts: Bool) async throws {
+        let evaluator = Noting(accepts: accepts)
+        try await withStage(["localhost": evaluator]) { stage in
+            #expect(await status(stage, "good.test") == 200)
+            let response = await stage.session.request(stage.url(host: "localhost")).answered()
+            #expect(response.error?.isServerTrustEvaluationError == (accepts ? nil : true))
+            #expect(evaluator.hosts == ["localhost"])
+            #expect(await status(stage, "good.test") == 200)
+            #expect(stage.origin.counts.requests == (accepts ? 3 : 2))
+            #expect(stage.origin.counts.connectionsAccepted == 2)
+        }
+    }
+
+    @Test("[H-12.13] a connection that an evaluator of the program's has accepted is its host's alone")
+    func acceptedOtherwise() async throws {
+        try await withStage(["good.test": Noting(accepts: true)]) { stage in
+            for host in ["good.test", "localhost"] { #expect(await status(stage, host) == 200) }
+            #expect(stage.origin.counts.connectionsAccepted == 2)
+        }
+    }
+
+    /// A delegate of the program's own, which may answer challenges.
+    private final class Answering: SessionDelegate, @unchecked Sendable {}
+
+    @Test("[H-12.13] a subclass of the delegate may answer: each host has connections of its own")
+    func aDelegateOfTheProgram() async throws {
+        try await withStage(nil, delegate: Answering()) { stage in
+            for host in ["good.test", "localhost"] { #expect(await status(stage, host) == 200) }
+            #expect(stage.origin.counts.connectionsAccepted == 2)
+        }
+    }
+}
