@@ -76,12 +76,9 @@ import Testing
         }
     }
 
-    /// A delegate of the program's own, which may answer challenges.
-    private final class Answering: SessionDelegate, @unchecked Sendable {}
-
     @Test("[H-12.13] a subclass of the delegate may answer: each host has connections of its own")
     func aDelegateOfTheProgram() async throws {
-        try await withStage(nil, delegate: Answering()) { stage in
+        try await withStage(nil, delegate: HostileCredentialTests.Answering()) { stage in
             for host in ["good.test", "localhost"] { #expect(await status(stage, host) == 200) }
             #expect(stage.origin.counts.connectionsAccepted == 2)
         }
