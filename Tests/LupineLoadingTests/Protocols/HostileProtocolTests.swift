@@ -16,7 +16,7 @@ struct HostileProtocolTests {
         /// By port and path: the class is one for all tests that run at once, and each has an origin of its own.
         private static let looks = Noted<[String: @Sendable () -> Void]>([:])
 
-        static func stage(_ path: String, of origin: Origin, _ look: (@Sendable () -> Void)?) {
+        static func stage(_ path: String, of origin: LupineOrigin.Origin, _ look: (@Sendable () -> Void)?) {
             looks.update { $0["\(origin.port)\(path)"] = look }
         }
 
