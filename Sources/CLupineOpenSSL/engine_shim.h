@@ -95,8 +95,10 @@ static inline long lupine_SSL_set_tlsext_host_name(SSL *connection, const char *
     return SSL_set_tlsext_host_name(connection, name);
 }
 /// How many messages of the protocol a peer has sent since they are counted, with the alerts of both sides. The number stands in
-/// the place that OpenSSL has for a pointer of the program's.
-static inline size_t lupine_SSL_messages(const SSL *connection) { return (size_t)SSL_get_app_data(connection); }
+/// the place that OpenSSL has for a pointer of the program's, twice, so that the lowest bit is free.
+static inline size_t lupine_SSL_messages(const SSL *connection) { return (size_t)SSL_get_app_data(connection) >> 1; }
+/// Whether the peer has asked for another handshake since messages are counted, and was told no_renegotiation (RFC 5246 section 7.2.2).
+static inline int lupine_SSL_refused_renegotiation(const SSL *connection) { return (size_t)SSL_get_app_data(connection) & 1; }
 /// Whether DER has an elliptic curve whose parameters are spelled out, which RFC 5480 section 2.1.1 forbids in certificates. The square
 /// roots that OpenSSL takes as it parses one may be made to last a tenth of a second each.
 static inline int lupine_has_spelled_out_curve(const unsigned char *bytes, size_t length) {
@@ -141,9 +143,10 @@ static inline void lupine_SSL_guard_certificates(SSL *connection) {
 }
 static void lupine_message_passes(
     int is_sent, int version, int type, const void *bytes, size_t length, SSL *connection, void *argument) {
-    if (type == SSL3_RT_ALERT || (type == SSL3_RT_HANDSHAKE && !is_sent)) {
-        SSL_set_app_data(connection, (void *)(lupine_SSL_messages(connection) + 1));
-    }
+    size_t state = (size_t)SSL_get_app_data(connection);
+    if (type == SSL3_RT_ALERT || (type == SSL3_RT_HANDSHAKE && !is_sent)) state += 2;
+    if (type == SSL3_RT_ALERT && is_sent && length == 2 && ((const unsigned char *)bytes)[1] == SSL_AD_NO_RENEGOTIATION) state |= 1;
+    SSL_set_app_data(connection, (void *)state);
 }
 /// To be called after it.
 static inline void lupine_SSL_count_messages(SSL *connection) {

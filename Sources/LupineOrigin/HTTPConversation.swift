@@ -196,12 +196,7 @@ final class HTTPConversation: Conversation {
         do throws(WebSocketError) {
             acceptance = try WebSocketAcceptance(
                 head, subprotocols: behaviour.subprotocols, allowsCompression: behaviour.deflates)
-        } catch {
-            let refusal = WebSocketAcceptance.refusal(error)
-            var response = OriginResponse(Int(refusal.status.code))
-            response.fields = refusal.fields
-            return response
-        }
+        } catch { return OriginResponse(refusing: error) }
         do throws(HTTPError) {
             try codec.send(acceptance.response, body: .none, into: &connection.output)
         } catch { throw .badRequest(error.description) }

@@ -6,7 +6,7 @@ package import LupineTransport
 /// A request as an endpoint sees it. A value; its body is there when the endpoint collects one.
 package struct OriginRequest: Sendable {
     package let head: RequestHead
-    /// The path as it came, without the query.
+    /// The path as it came, without the query; `*` where OPTIONS asks for the server as a whole.
     package let path: String
     /// What stood behind the question mark, as it came.
     package let query: String
@@ -31,7 +31,11 @@ package struct OriginRequest: Sendable {
             let rest = target[scheme.upperBound...]
             let start = rest.utf8.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") }
             target = rest[(start ?? rest.endIndex)...]
-            if target.utf8.first != UInt8(ascii: "/") { target = "/" + target }
+            if target.isEmpty, head.method == .options {
+                target = "*"
+            } else if target.utf8.first != UInt8(ascii: "/") {
+                target = "/" + target
+            }
         }
         let mark = target.utf8.firstIndex(of: UInt8(ascii: "?"))
         path = String(target[..<(mark ?? target.endIndex)])

@@ -60,6 +60,13 @@ package struct OriginResponse {
         try self.init(status, "application/json", JSONWriter.document(json))
     }
 
+    /// What is answered to a web socket's handshake that is none. What of it is about a connection is left out over HTTP/2.
+    init(refusing error: WebSocketError) {
+        let refusal = WebSocketAcceptance.refusal(error)
+        self.init(Int(refusal.status.code))
+        fields = refusal.fields
+    }
+
     /// Nothing until the gate is open, and then what `choose` says: for an answer that is not made on the loop.
     package static func later(
         _ gate: Gate, _ choose: @escaping @Sendable () throws(Refusal) -> EndpointChoice

@@ -47,6 +47,7 @@ struct Router: Sendable {
 
     /// What a request for that path gets.
     func match(_ method: String, _ path: String) -> Match {
+        if path == "*" { return .endpoint(Self.whole, parameters: []) }
         let segments = Self.split(path)
         let key = segments.first.map { PercentCoding.decoded($0) } ?? ""
         var others: [String] = []

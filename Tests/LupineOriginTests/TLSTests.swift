@@ -49,6 +49,7 @@ import Testing
 
     struct Agreement: CustomTestStringConvertible {
         let shows: String
+        var identity = "good"
         var server: @Sendable (inout TLSServerConfiguration) -> Void = { _ in }
         var client: @Sendable (inout TLSConfiguration) -> Void = { _ in }
         let document: [String]
@@ -86,15 +87,74 @@ import Testing
             server: { $0.applicationProtocols = ["b", "a"] },
             client: { $0.applicationProtocols = ["a", "b"] },
             document: ["\"alpn\": \"b\""]),
+        Agreement(
+            shows: "[H-14.1] HTTP/2 with TLS 1.2 and a suite that is good enough", identity: "rsa",
+            server: {
+                $0.applicationProtocols = ["h2", "http/1.1"]
+                $0.maximumVersion = .v1_2
+                $0.cipherList = "ECDHE-RSA-AES128-GCM-SHA256"
+            }, client: { $0.applicationProtocols = ["h2", "http/1.1"] },
+            document: ["\"alpn\": \"h2\"", "\"version\": \"TLSv1.2\""]),
+        Agreement(
+            shows: "[H-14.1] HTTP/1.1 with a suite without authenticated encryption", identity: "rsa",
+            server: {
+                $0.applicationProtocols = ["h2", "http/1.1"]
+                $0.maximumVersion = .v1_2
+                $0.cipherList = "ECDHE-RSA-AES128-SHA256"
+            },
+            client: {
+                $0.applicationProtocols = ["h2", "http/1.1"]
+                $0.cipherList = "ECDHE-RSA-AES128-SHA256"
+            },
+            document: ["\"alpn\": \"http/1.1\"", "CBC_SHA256\""]),
+        Agreement(
+            shows: "[H-14.1] HTTP/1.1 with a suite without ephemeral keys", identity: "rsa",
+            server: {
+                $0.applicationProtocols = ["h2", "http/1.1"]
+                $0.maximumVersion = .v1_2
+                $0.cipherList = "AES128-GCM-SHA256"
+            },
+            client: {
+                $0.applicationProtocols = ["h2", "http/1.1"]
+                $0.cipherList = "AES128-GCM-SHA256"
+            },
+            document: ["\"alpn\": \"http/1.1\"", "\"cipher\": \"TLS_RSA_WITH_AES_128_GCM_SHA256\""]),
+        Agreement(
+            shows: "[H-14.1] HTTP/1.1 below TLS 1.2",
+            server: {
+                $0.applicationProtocols = ["h2", "http/1.1"]
+                $0.minimumVersion = .v1_1
+                $0.maximumVersion = .v1_1
+                $0.cipherList = "ALL:@SECLEVEL=0"
+            },
+            client: {
+                $0.applicationProtocols = ["h2", "http/1.1"]
+                $0.minimumVersion = .v1_1
+                $0.cipherList = "ALL:@SECLEVEL=0"
+            },
+            document: ["\"alpn\": \"http/1.1\"", "\"version\": \"TLSv1.1\""]),
     ])
     func whatWasAgreedOn(_ row: Agreement) async throws {
         var configuration = TLSConfiguration(roots: TrustRoots(includesSystem: false))
         row.client(&configuration)
-        let origin = try SecureOrigin.configuration { row.server(&$0) }
+        let origin = try SecureOrigin.configuration([row.identity]) { row.server(&$0) }
         try await withSecureClient(origin, SecureOrigin.client(configuration)) { client, _ in
             let response = try client.get("/tls")
             #expect(response.status == 200)
             for part in row.document { #expect(response.text.contains(part), "\(response.text)") }
+        }
+    }
+
+    /// What ALPN has not chosen is not spoken, whatever the client begins with.
+    @Test("[H-3.4] the preface of HTTP/2 over TLS without ALPN", arguments: [[], ["http/1.1"]])
+    func prefaceWithoutALPN(_ offered: [String]) async throws {
+        var serving = try SecureOrigin.configuration { $0.applicationProtocols = ["h2", "http/1.1"] }
+        serving.http2 = HTTP2Behaviour()
+        var configuration = TLSConfiguration(roots: TrustRoots(includesSystem: false))
+        configuration.applicationProtocols = offered
+        try await withSecureClient(serving, SecureOrigin.client(configuration)) { client, _ in
+            try client.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+            #expect(try client.receiveResponse().status == 505)
         }
     }
 
@@ -116,6 +176,7 @@ import Testing
 
     struct Disagreement: CustomTestStringConvertible {
         let shows: String
+        var identity = "good"
         var server: @Sendable (inout TLSServerConfiguration) -> Void = { _ in }
         var client: @Sendable (inout TLSConfiguration) -> Void = { _ in }
         let clientSays: TLSError
@@ -136,6 +197,17 @@ import Testing
             shows: "no common protocol", client: { $0.applicationProtocols = ["other"] },
             clientSays: .alert(.noApplicationProtocol)),
         Disagreement(
+            shows: "[H-14.1] HTTP/2 alone, and a suite that is not good enough", identity: "rsa",
+            server: {
+                $0.applicationProtocols = ["h2"]
+                $0.maximumVersion = .v1_2
+                $0.cipherList = "AES128-GCM-SHA256"
+            },
+            client: {
+                $0.applicationProtocols = ["h2"]
+                $0.cipherList = "AES128-GCM-SHA256"
+            }, clientSays: .alert(.noApplicationProtocol)),
+        Disagreement(
             shows: "an alert for everybody", server: { $0.refusesWith = .accessDenied },
             clientSays: .alert(.accessDenied)),
         Disagreement(
@@ -146,7 +218,7 @@ import Testing
         var configuration = TLSConfiguration(roots: TrustRoots(includesSystem: false))
         row.client(&configuration)
         let context = try SecureOrigin.client(configuration)
-        let origin = try SecureOrigin.configuration { row.server(&$0) }
+        let origin = try SecureOrigin.configuration([row.identity]) { row.server(&$0) }
         try await withOrigin(origin) { origin in
             let client = try RawClient(port: origin.port)
             #expect(throws: row.clientSays) { try client.startTLS(context, host: "good.test") }

@@ -18,6 +18,8 @@ package enum HTTP2ConnectionError: Error, Hashable, Sendable {
     case priorityOfUnknownStream(StreamID)
     /// The peer did not acknowledge SETTINGS in time (§6.5.3).
     case settingsTimeout
+    /// The peer asked for another handshake of TLS, as the connection's owner has seen (§9.2.1).
+    case renegotiation
     /// A limit was exceeded; the value is what it allows.
     case limitExceeded(HTTP2Limits.Limit, allowed: Int)
 
@@ -28,7 +30,8 @@ package enum HTTP2ConnectionError: Error, Hashable, Sendable {
         case .compression: .compressionError
         case .flowControl(let error, _): error.code
         case .unexpectedFrame(_, _, let code): code
-        case .unexpectedAcknowledgement, .goAwayRaised, .priorityOfUnknownStream: .protocolError
+        case .unexpectedAcknowledgement, .goAwayRaised, .priorityOfUnknownStream, .renegotiation:
+            .protocolError
         case .settingsTimeout: .settingsTimeout
         case .limitExceeded: .enhanceYourCalm
         }
@@ -51,6 +54,7 @@ extension HTTP2ConnectionError: CustomStringConvertible {
         case .priorityOfUnknownStream(let stream):
             "PRIORITY_UPDATE speaks of stream \(stream), which may not be opened"
         case .settingsTimeout: "the peer did not acknowledge SETTINGS in time"
+        case .renegotiation: "the peer asked to renegotiate TLS"
         case .limitExceeded(let limit, let allowed): "\(limit) exceed the limit of \(allowed)"
         }
     }

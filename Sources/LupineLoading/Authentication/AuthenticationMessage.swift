@@ -48,17 +48,19 @@ struct AuthenticationMessage: Sendable {
         AuthenticationCandidate.Asker.server(of: url)?.canonical
     }
 
-    /// The target exactly as the request line has it (U-11.10): path and query, and in front of them scheme and
-    /// authority where a proxy is to forward the request.
+    /// The target exactly as the request line has it (U-11.10, U-9.2): path and query, or `*`, and in front of them scheme
+    /// and authority where a proxy is to forward the request; these alone instead of `*`.
     var target: String {
         guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return "/" }
         let path = parts.percentEncodedPath.isEmpty ? "/" : parts.percentEncodedPath
-        let target = parts.percentEncodedQuery.map { path + "?" + $0 } ?? path
+        let namesServerAlone = parts.percentEncodedPath.isEmpty && parts.percentEncodedQuery == nil
+        let isAsterisk = method == "OPTIONS" && namesServerAlone
+        let target = isAsterisk ? "*" : parts.percentEncodedQuery.map { path + "?" + $0 } ?? path
         guard let proxy, !proxy.isTunnelled, let host = parts.host,
             let port = UInt16(exactly: parts.port ?? 80),
             let authority = try? Authority(host: HostName.canonical(host), port: port, defaultPort: 80)
         else { return target }
-        return "http://" + authority.description + target
+        return "http://" + authority.description + (isAsterisk ? "" : target)
     }
 }
 

@@ -45,7 +45,10 @@ struct SendingPlan: Sendable {
                 by: route, settings)
         } catch { throw .loading(.badURL, url: url, underlying: error) }
         options = Self.options(hop, settings, fields, body, length)
-        head = RequestHead(method: method, target: .origin(route.target), fields: fields)
+        head = RequestHead(
+            method: method,
+            target: method == .options && route.namesServerAlone ? .asterisk : .origin(route.target),
+            fields: fields)
         origin = route.origin
         self.body = body
         self.length = length

@@ -13,6 +13,8 @@ struct RouteURL: Sendable {
     let server: RouteServer
     /// The request target in origin form.
     let target: String
+    /// Whether there is neither path nor query, so that OPTIONS asks for the server as a whole (RFC 9110 §9.3.7).
+    let namesServerAlone: Bool
 
     /// Reads a URL; with `isWebSocket` of `ws` and `wss`, else of `http` and `https`.
     ///
@@ -45,6 +47,7 @@ struct RouteURL: Sendable {
             hostStart = at + 1
         }
         target = try Self.target(bytes, from: end)
+        namesServerAlone = end == bytes.count || bytes[end] == 0x23
         // What names a user is not kept.
         let isKept = hostStart == start
         let spelling = bytes.extracting(first: end)

@@ -17,6 +17,8 @@ final class SessionEngine: Sendable {
         let origin: Origin
         /// Path and query as they stand in the URL; what goes into `RequestTarget.origin`.
         let target: String
+        /// Whether the URL has neither.
+        let namesServerAlone: Bool
         /// The value of `Host` unless the caller has set one.
         let hostField: String
         /// The proxy in between; nil for none.
@@ -232,7 +234,8 @@ final class SessionEngine: Sendable {
         let server = place.server
         if let origin = known?.origin {
             return Route(
-                origin: origin, target: place.target, hostField: server.hostField, proxy: nil,
+                origin: origin, target: place.target, namesServerAlone: place.namesServerAlone,
+                hostField: server.hostField, proxy: nil,
                 isTunnelled: false, ownFields: known?.ownFields)
         }
         var proxy = Self.proxy(for: server, parts)
@@ -255,7 +258,8 @@ final class SessionEngine: Sendable {
                 ownFields: isWebSocket || server.spelling.isEmpty ? nil : ownFields(server.hostField))
         if known == nil { parts.routes.keep(kept) }
         return Route(
-            origin: origin, target: place.target, hostField: server.hostField, proxy: proxy,
+            origin: origin, target: place.target, namesServerAlone: place.namesServerAlone,
+            hostField: server.hostField, proxy: proxy,
             isTunnelled: proxy.map {
                 $0.kind == .socks5 || server.scheme == .https || isWebSocket || parts.tunnelsEverything
             } ?? false,

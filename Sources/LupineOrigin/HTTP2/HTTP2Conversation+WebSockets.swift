@@ -13,11 +13,7 @@ extension HTTP2Conversation {
         do throws(WebSocketError) {
             acceptance = try WebSocketAcceptance(
                 head, subprotocols: behaviour.subprotocols, allowsCompression: behaviour.deflates)
-        } catch {
-            var response = OriginResponse(Int(WebSocketAcceptance.refusal(error).status.code))
-            try response.add(.secWebSocketVersion, "13")
-            return response
-        }
+        } catch { return OriginResponse(refusing: error) }
         send(acceptance.response, on: stream)
         stream.reply = .streaming(nil)
         stream.socket = StreamWire(WebSocketEcho(behaviour, acceptance.agreement))

@@ -10,8 +10,7 @@ final class StreamWire: EchoWire {
     /// Octets consumed of which the windows have not heard.
     var owed = 0
     private(set) var isOver = false
-    private var input: [UInt8] = []
-    private var inputStart = 0
+    private var input = InputBuffer()
 
     private static let highWater = 64 << 10
 
@@ -19,7 +18,7 @@ final class StreamWire: EchoWire {
 
     var hasRoom: Bool { backlog + output.count < Self.highWater }
 
-    var inputCount: Int { input.count - inputStart }
+    var inputCount: Int { input.count }
 
     /// Takes what has come. Behind the end it is dropped.
     func receive(_ octets: Span<UInt8>) {
@@ -33,16 +32,14 @@ final class StreamWire: EchoWire {
     func withInput<Result, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        let bytes = input
-        return try body(bytes.span.extracting(inputStart...))
+        // A copy: whoever is lent the octets may take some meanwhile.
+        let lent = input
+        return try lent.withOctets(body)
     }
 
     func consume(_ count: Int) {
-        inputStart += count
+        input.consume(count)
         owed += count
-        guard inputStart == input.count else { return }
-        inputStart = 0
-        input.removeAll(keepingCapacity: true)
     }
 
     func finish(_ ending: ServerConnection.Ending) {

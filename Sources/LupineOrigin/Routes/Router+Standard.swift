@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+internal import LupineHTTP
+
 /// The endpoints that every origin has. Each family stands in a file of its own beside this one.
 extension Router {
     /// A router with all of them, and the state that goes with it.
@@ -26,6 +28,13 @@ extension Router {
             try OriginResponse(json: .object([("endpoints", .array(patterns.map { .string($0) }))]))
         }
         return router
+    }
+
+    /// What OPTIONS for the server as a whole gets (RFC 9110 §9.3.7): the methods that it knows at all.
+    static let whole = Endpoint.immediate { _ throws(Refusal) in
+        var response = OriginResponse(204)
+        try response.add(.allow, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
+        return response
     }
 
     /// Answers GET, and HEAD with it, as soon as the head is there.

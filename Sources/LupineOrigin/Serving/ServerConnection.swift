@@ -52,8 +52,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
     private var conversation: any Conversation
     private let residents: LoopResidents
 
-    private var input: [UInt8] = []
-    private var inputStart = 0
+    private var input = InputBuffer()
     private var isReadable = true
     private var hangUpSeen = false
     /// The client has closed its half.
@@ -114,7 +113,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
     var tls: OriginHandshake? { channel.tls }
 
     /// Received bytes that nobody has taken.
-    var inputCount: Int { input.count - inputStart }
+    var inputCount: Int { input.count }
 
     /// Whether reading may go on without losing anything.
     private var hasInputRoom: Bool { inputCount < Self.inputSize }
@@ -123,18 +122,13 @@ final class ServerConnection: LoopChannel, TimerTarget {
     func withInput<Result, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        let bytes = input
-        return try body(bytes.span.extracting(inputStart...))
+        // A copy: whoever is lent the bytes may take some meanwhile.
+        let lent = input
+        return try lent.withOctets(body)
     }
 
     /// Takes bytes from the front of the input.
-    func consume(_ count: Int) {
-        inputStart += count
-        if inputStart == input.count {
-            inputStart = 0
-            input.removeAll(keepingCapacity: true)
-        }
-    }
+    func consume(_ count: Int) { input.consume(count) }
 
     /// Sends a body behind the output.
     func send(tail body: [UInt8]) {
@@ -213,7 +207,8 @@ final class ServerConnection: LoopChannel, TimerTarget {
     /// certificates to do so.
     func startTLS(cutting cut: WireCut?) -> Bool {
         guard let context = service.tls(for: number) else { return false }
-        let early = Array(input[inputStart...])
+        var early: [UInt8] = []
+        input.withOctets { early.append($0) }
         consume(inputCount)
         do throws(TLSError) {
             channel = try TLSChannel(
@@ -367,15 +362,10 @@ final class ServerConnection: LoopChannel, TimerTarget {
     /// Takes what has come, if there is room; false when nothing came.
     private func receive() -> Bool {
         guard isReadable, !peerEnded, hasInputRoom else { return false }
-        if input.count >= Self.inputSize {
-            input.removeFirst(inputStart)
-            inputStart = 0
-        }
-        let before = input.count
-        let room = Self.inputSize - before
+        let room = input.makeRoom(upTo: Self.inputSize)
         var outcome = ReadOutcome.wouldBlock
         do throws(Errno) {
-            try input.append(addingCapacity: room) { free throws(Errno) in
+            try input.append(upTo: room) { free throws(Errno) in
                 outcome = try channel.receive(into: &free)
             }
             switch outcome {
@@ -383,7 +373,9 @@ final class ServerConnection: LoopChannel, TimerTarget {
                 // A short read may have emptied the socket, unless the end waits behind it.
                 if channel.emptiesSocket, count < room, !hangUpSeen { isReadable = false }
                 service.counts.add(received: count)
-                if service.record.isOn { service.record.add(input.span.extracting(before...), of: number) }
+                if service.record.isOn {
+                    input.withOctets { service.record.add($0.extracting(last: count), of: number) }
+                }
                 lastActivity = loop.now
                 return true
             case .wouldBlock:

@@ -201,8 +201,6 @@ extension TLSEngine {
             _ = gate.handle(.wantsToAnswer)
             return false
         }
-        // The one alert of TLS 1.2 behind which the connection goes on is no_renegotiation (RFC 5246 §7.2.2).
-        if phase == .established && record[0] == 21 { hasRefusedRenegotiation = true }
         if sendingFailed { return true }
         var sent = 0
         if case .client = role, phase == .handshaking, record[0] != 21 {

@@ -67,8 +67,6 @@ internal import CLupineOpenSSL
     var keepsBuffers = false
     /// The wire can send no more. Reading goes on: an alert that says why may have come.
     var sendingFailed = false
-    /// A server has asked for another handshake and has heard no: what it gives up with then is about that.
-    var hasRefusedRenegotiation = false
     /// How receiving stopped last.
     var lastReceive = TLSWireOutcome.wouldBlock
     /// Bytes received in the handshake, or since plaintext came last within one call of `read`.
@@ -180,6 +178,10 @@ internal import CLupineOpenSSL
     package var version: TLSVersion {
         TLSVersion(rawValue: UInt16(truncatingIfNeeded: unsafe SSL_version(connection))) ?? .v1_2
     }
+
+    /// Whether the peer has asked for another handshake and has heard no. With HTTP/1.1 the connection goes on; what the peer gives it
+    /// up with then is about that.
+    package var hasRefusedRenegotiation: Bool { unsafe lupine_SSL_refused_renegotiation(connection) == 1 }
 
     /// The cipher suite, by the name that the RFCs give it.
     package var cipherSuite: String {

@@ -19,6 +19,8 @@ package struct TLSServerConfiguration: Sendable {
     /// The application protocols, the preferred first. With none, the client's offer is passed over; with some, a client that
     /// offers only others gets `no_application_protocol`.
     package var applicationProtocols = ["http/1.1"]
+    /// Whether `h2` is chosen also where RFC 9113 §9.2 forbids HTTP/2, below TLS 1.2 or with a weak cipher suite: for clients to refuse it.
+    package var choosesHTTP2Anyhow = false
     /// The lowest version.
     package var minimumVersion = TLSVersion.v1_2
     /// The highest version.

@@ -109,12 +109,16 @@ package final class TLSServerContext: Sendable {
         return SSL_TLSEXT_ERR_OK
     }
 
-    /// Chooses the first of ours that the client offers; the choice is returned as a place in what it has sent.
-    fileprivate func chooseProtocol(from offered: UnsafeBufferPointer<UInt8>) -> Range<Int>? {
+    /// Chooses the first of ours that the client offers, HTTP/2 only where it may be spoken; the choice is returned as a place in
+    /// what the client has sent.
+    fileprivate func chooseProtocol(
+        from offered: UnsafeBufferPointer<UInt8>, on connection: OpaquePointer?
+    ) -> Range<Int>? {
         var own = protocols[...]
+        let mayBeHTTP2 = unsafe configuration.choosesHTTP2Anyhow || carriesHTTP2(connection)
         while let length = own.first {
             let name = own.dropFirst().prefix(Int(length))
-            var at = 0
+            var at = mayBeHTTP2 || !name.elementsEqual("h2".utf8) ? 0 : offered.count
             while at < offered.count {
                 let start = at + 1
                 let end = unsafe start + Int(offered[at])
@@ -126,6 +130,16 @@ package final class TLSServerContext: Sendable {
         }
         return nil
     }
+}
+
+/// Whether what a handshake comes to is enough for HTTP/2 (RFC 9113 §9.2). OpenSSL has chosen version and cipher suite by the time
+/// that it asks for the protocol.
+private func carriesHTTP2(_ connection: OpaquePointer?) -> Bool {
+    guard let connection = unsafe connection,
+        let version = TLSVersion(rawValue: UInt16(truncatingIfNeeded: unsafe SSL_version(connection)))
+    else { return false }
+    let name = unsafe SSL_CIPHER_standard_name(SSL_get_pending_cipher(connection))
+    return unsafe version.carriesHTTP2(with: name.map { unsafe String(cString: $0) } ?? "")
 }
 
 private func owner(_ argument: UnsafeMutableRawPointer?) -> TLSServerContext? {
@@ -151,7 +165,7 @@ private func protocolsAreOffered(
     _ argument: UnsafeMutableRawPointer?
 ) -> Int32 {
     let offer = unsafe UnsafeBufferPointer(start: offered, count: Int(length))
-    guard let range = unsafe owner(argument)?.chooseProtocol(from: offer),
+    guard let range = unsafe owner(argument)?.chooseProtocol(from: offer, on: connection),
         let start = offer.baseAddress
     else { return SSL_TLSEXT_ERR_ALERT_FATAL }
     unsafe chosen?.pointee = start + range.lowerBound

@@ -51,7 +51,8 @@ public struct TestRequest: Sendable, Hashable {
 
     /// What came to an origin at `base`.
     init(_ request: OriginRequest, at base: URL) {
-        let target = request.query.isEmpty ? request.path : request.path + "?" + request.query
+        let path = request.path == "*" ? "" : request.path
+        let target = request.query.isEmpty ? path : path + "?" + request.query
         var headers = TestHeaders()
         for index in 0..<request.head.fields.count {
             headers.add(request.head.fields.name(at: index), request.head.fields.value(at: index))

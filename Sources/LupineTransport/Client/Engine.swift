@@ -134,7 +134,7 @@ final class Engine: Sendable {
                 fields.remove(.proxyAuthorization)
             }
         } catch { throw .http(host: url.host, port: url.port, error) }
-        let head = RequestHead(method: request.method, target: .origin(url.target), fields: fields)
+        let head = RequestHead(method: request.method, target: url.target(of: request.method), fields: fields)
         let options = ExchangeOptions(
             timeouts: TransferTimeouts(
                 firstByte: configuration.firstByteTimeout.map { Interval($0) },

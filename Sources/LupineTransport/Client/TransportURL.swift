@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT
 
+import LupineHTTP
+
 /// An `http`, `https` or `http+unix` URL, read strictly after RFC 3986: what a request is addressed to.
 ///
 /// Not a general URL type. Path and query keep their spelling, percent-encoding and dot segments included; scheme and
 /// host are lower-cased; a fragment is checked and dropped, since it never travels. `http+unix` carries the socket's
 /// path, percent-encoded, where the host would stand: `http+unix://%2Frun%2Fdaemon.sock/info`.
-public struct TransportURL: Hashable, Sendable {
+///
+/// An empty path is the path `/`; the two are told apart by OPTIONS alone, which asks for the server as a whole without one
+/// (RFC 9110 §4.2.3, §9.3.7).
+public struct TransportURL: Sendable {
     /// How the origin is reached.
     public enum Scheme: String, Hashable, Sendable {
         /// Over TCP.
@@ -45,6 +50,8 @@ public struct TransportURL: Hashable, Sendable {
     public let path: String
     /// The query without its `?`; `nil` where there is none.
     public let query: String?
+    /// Whether a path was written.
+    private let hasPath: Bool
 
     /// The host in lower case: a name, or an address without brackets and zone. `localhost` for `http+unix`.
     public var host: String { authority.host }
@@ -57,6 +64,11 @@ public struct TransportURL: Hashable, Sendable {
 
     /// The request target in origin form (RFC 9112 §3.2.1).
     public var target: String { query.map { "\(path)?\($0)" } ?? path }
+
+    /// What a request with that method asks for: `*` for OPTIONS where there is neither path nor query.
+    func target(of method: Method) -> RequestTarget {
+        method == .options && !hasPath && query == nil ? .asterisk : .origin(target)
+    }
 
     /// The value of the Host field (RFC 9112 §3.2): an IPv6 address in brackets and without its zone (RFC 6874 §3),
     /// the port only where it is not the scheme's.
@@ -90,6 +102,7 @@ public struct TransportURL: Hashable, Sendable {
         self.scheme = scheme
         self.authority = authority
         self.path = path.isEmpty ? "/" : String(decoding: path, as: UTF8.self)
+        hasPath = !path.isEmpty
         self.query = query.map { String(decoding: $0, as: UTF8.self) }
     }
 
@@ -101,7 +114,7 @@ public struct TransportURL: Hashable, Sendable {
             let target = try TransportURL(parts)
             return TransportURL(
                 scheme: target.scheme, authority: target.authority,
-                path: URIReference.removeDotSegments(target.path.utf8), query: target.query?.utf8)
+                path: URIReference.removeDotSegments(target.writtenPath.utf8), query: target.query?.utf8)
         }
         try Self.check(parts)
         if let text = parts.authority {
@@ -111,7 +124,7 @@ public struct TransportURL: Hashable, Sendable {
         }
         guard !parts.path.isEmpty else {
             let query = parts.query.map { Array($0) } ?? self.query.map { Array($0.utf8) }
-            return TransportURL(scheme: scheme, authority: authority, path: path.utf8, query: query)
+            return TransportURL(scheme: scheme, authority: authority, path: writtenPath.utf8, query: query)
         }
         let merged =
             parts.path.first == 0x2F
@@ -146,6 +159,9 @@ public struct TransportURL: Hashable, Sendable {
         }
         return try resolving(String(decoding: repaired, as: UTF8.self))
     }
+
+    /// The path as it was written, which may be empty.
+    private var writtenPath: String { hasPath ? path : "" }
 
     // MARK: Reading
 
@@ -254,6 +270,21 @@ public struct TransportURL: Hashable, Sendable {
             throw .malformedPort(offset: digits.startIndex)
         }
         return port
+    }
+}
+
+/// By what it addresses: an empty path is `/`.
+extension TransportURL: Hashable {
+    public static func == (left: TransportURL, right: TransportURL) -> Bool {
+        left.scheme == right.scheme && left.authority == right.authority && left.path == right.path
+            && left.query == right.query
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(scheme)
+        hasher.combine(authority)
+        hasher.combine(path)
+        hasher.combine(query)
     }
 }
 

@@ -50,6 +50,9 @@ struct ByteChannel: ~Copyable {
     /// What the handshake of TLS has shown; nil without TLS.
     var evidence: PeerEvidence? { secure?.evidence }
 
+    /// Whether the peer has asked for another handshake of TLS, and was refused.
+    var hasRefusedRenegotiation: Bool { secure?.hasRefusedRenegotiation ?? false }
+
     /// Our end.
     var localAddress: SocketAddress? {
         switch link {

@@ -174,8 +174,13 @@ final class HTTP1Connection: Carrier {
     /// The head as the proxy is to see it.
     private func proxied(_ head: RequestHead) throws(HTTPError) -> RequestHead {
         var head = head
-        if let prefix = route.absolutePrefix, case .origin(let path) = head.target {
-            head.target = .absolute(prefix + path)
+        if let prefix = route.absolutePrefix {
+            switch head.target {
+            case .origin(let path): head.target = .absolute(prefix + path)
+            // The last proxy makes `*` of it again (RFC 9112 §3.2.4).
+            case .asterisk: head.target = .absolute(prefix)
+            case .absolute, .authority: break
+            }
         }
         if let authorization = route.proxyAuthorization, !head.fields.contains(.proxyAuthorization) {
             try head.fields.set(.proxyAuthorization, authorization)

@@ -38,6 +38,7 @@ extension HTTP2Connection {
             mayRead = false
             return end(farewellError ?? error.transportError(host: route.host, port: route.port))
         }
+        defer { endIfRenegotiating() }
         switch outcome {
         case .wouldBlock:
             mayRead = false
@@ -50,6 +51,14 @@ extension HTTP2Connection {
             if !peerIsClosing, !channel.mayHoldMore(after: count, of: room) { mayRead = false }
             take(buffer.span.extracting(first: count))
         }
+    }
+
+    /// A peer that asks for another handshake of TLS breaks the protocol (RFC 9113 §9.2.1).
+    private func endIfRenegotiating() {
+        guard life == .open, channel.hasRefusedRenegotiation else { return }
+        mayRead = false
+        machine.fail(.renegotiation)
+        end(.tls(host: route.host, port: route.port, .renegotiation))
     }
 
     /// Lets the loop's other connections have their turn; this one goes on in the next.

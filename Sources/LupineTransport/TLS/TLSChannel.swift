@@ -56,6 +56,9 @@ final class TLSChannel {
         }
     }
 
+    /// Whether the peer has asked for another handshake, and was refused.
+    var hasRefusedRenegotiation: Bool { engine.hasRefusedRenegotiation }
+
     /// Whether reading is known to give nothing until the loop tells of new readiness.
     var isDrained: Bool { wire.isDrained && !engine.hasBufferedInput }
 

@@ -20,15 +20,8 @@ package struct TLSDetails: Hashable, Sendable {
     /// lent to another exchange, which may want to be somebody else, or nobody.
     let isPersonal: Bool
 
-    /// Whether HTTP/2 may be spoken: what TLS 1.2 has besides ephemeral keys and authenticated encryption may not be used for
-    /// it (RFC 9113 §9.2.2).
-    var isEnoughForHTTP2: Bool {
-        guard version < .v1_3 else { return true }
-        guard version == .v1_2 else { return false }
-        let words = cipherSuite.utf8.split(separator: 0x5F).map { String(Substring($0)) }
-        let hasEphemeralKeys = words.contains("ECDHE") || words.contains("DHE")
-        return hasEphemeralKeys && ["GCM", "CCM", "POLY1305"].contains { words.contains($0) }
-    }
+    /// Whether HTTP/2 may be spoken (RFC 9113 §9.2).
+    var isEnoughForHTTP2: Bool { version.carriesHTTP2(with: cipherSuite) }
 
     /// What an engine has agreed on, its handshake done.
     init(of engine: TLSEngine, under profile: TLSProfile, isPersonal: Bool = false) {

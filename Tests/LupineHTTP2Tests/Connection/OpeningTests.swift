@@ -141,6 +141,25 @@ import Testing
         #expect(session.sent() == ["sent GOAWAY 0 SETTINGS_TIMEOUT"])
     }
 
+    @Test("[H-14.2] the owner has seen that the peer asks to renegotiate TLS") func renegotiation() {
+        var session = MachineSession.opened(.client, gets: 1)
+        session.machine.fail(.renegotiation)
+        session.receive(Wire.response(1))
+        #expect(session.takeLines() == ["PROTOCOL_ERROR: the peer asked to renegotiate TLS"])
+        #expect(session.sent() == ["sent GOAWAY 0 PROTOCOL_ERROR"])
+    }
+
+    @Test(
+        "[H-6.9] the acknowledgement of SETTINGS stands behind this end's own preface",
+        arguments: [HTTP2Role.client, .server])
+    func acknowledgementBehindThePreface(_ role: HTTP2Role) {
+        var session = MachineSession(role, window: 1 << 20)
+        session.receive(Wire.opening(to: role))
+        let sent = session.sent()
+        #expect(sent.first?.hasPrefix("sent SETTINGS SETTINGS_") == true)
+        #expect(sent.dropFirst() == ["sent WINDOW_UPDATE 0 +983041", "sent SETTINGS ack"])
+    }
+
     /// The peer's table shrinks, and the next block says so; ours shrinks, and the peer's next block must.
     @Test("[H-10.3] the sizes of dynamic tables") func tableSizes() throws {
         var session = MachineSession.opened(.client, gets: 1)

@@ -257,6 +257,10 @@ struct AuthenticatorTests {
     func targets() throws {
         let server = ProxyServerFixture.plain
         let rows: [(String, Bool, String)] = [
+            ("OPTIONS http://origin.test", false, "*"), ("OPTIONS http://origin.test/", false, "/"),
+            ("OPTIONS http://origin.test?", false, "/?"),
+            ("OPTIONS http://Origin.test#f", true, "http://origin.test"),
+            ("OPTIONS http://origin.test:81/", true, "http://origin.test:81/"),
             ("http://origin.test", false, "/"), ("http://origin.test?q=%20", false, "/?q=%20"),
             ("http://u:p@origin.test/a%2Fb?x=1#f", false, "/a%2Fb?x=1"),
             ("http://Origin.test:80/a", true, "http://origin.test/a"),
@@ -264,11 +268,13 @@ struct AuthenticatorTests {
             ("http://[::1]:81/", true, "http://[::1]:81/"), ("https://origin.test/s", true, "/s"),
         ]
         for (text, isProxied, target) in rows {
-            let url = try #require(URL(string: text))
+            let words = text.split(separator: " ")
+            let url = try #require(URL(string: String(words[words.count - 1])))
             let proxy = isProxied ? AuthenticationProxy(server, for: url) : nil
-            let message = AuthenticationMessage(
-                URLRequest(url: url), body: .request, url: url, proxy: proxy)
-            #expect(message.target == target)
+            var request = URLRequest(url: url)
+            if words.count == 2 { request.httpMethod = String(words[0]) }
+            let message = AuthenticationMessage(request, body: .request, url: url, proxy: proxy)
+            #expect(message.target == target, "\(text)")
         }
     }
 

@@ -24,6 +24,16 @@ import Testing
         Row(testDescription: "[U-9.1] nothing set", lines: ["GET / HTTP/1.1"]),
         Row(testDescription: "[U-9.2] an empty path", target: "", lines: ["GET / HTTP/1.1"]),
         Row(
+            testDescription: "[U-9.2, H-8.17] an empty path of OPTIONS", method: "OPTIONS", target: "",
+            lines: ["OPTIONS * HTTP/1.1"]),
+        Row(
+            testDescription: "[U-9.2] an empty path of OPTIONS, and a fragment", method: "OPTIONS",
+            target: "#f",
+            lines: ["OPTIONS * HTTP/1.1"]),
+        Row(
+            testDescription: "[U-9.2] an empty path of OPTIONS, and a query", method: "OPTIONS", target: "?a",
+            lines: ["OPTIONS /?a HTTP/1.1"]),
+        Row(
             testDescription: "[U-9.2] path and query as they are encoded",
             target: "/a%2Fb%20c/~?q=%41+b&&x=1;2#part",
             lines: ["GET /a%2Fb%20c/~?q=%41+b&&x=1;2 HTTP/1.1"]),

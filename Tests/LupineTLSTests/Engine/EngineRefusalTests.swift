@@ -295,7 +295,9 @@ import Testing
     }
 
     /// What a server wants computed before anybody has judged it has a limit.
-    @Test(arguments: [("ffdhe4096", nil), ("ffdhe6144", 6144)])
+    @Test(
+        "[H-14.5] a group for Diffie-Hellman is so long and no longer",
+        arguments: [("ffdhe4096", nil), ("ffdhe6144", 6144)])
     func aGroupIsSoLongAndNoLonger(_ group: String, _ refused: Int32?) throws {
         var client = TLSConfiguration.test(.v1_2)
         client.cipherList = "DHE-RSA-AES128-GCM-SHA256"

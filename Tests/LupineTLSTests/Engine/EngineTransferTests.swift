@@ -209,13 +209,27 @@ import Testing
         }
     }
 
+    /// Alerts of other kinds are no refusal, the end of our own direction among them.
+    @Test(arguments: TLSVersion.tested) func aGoodbyeRefusesNothing(_ version: TLSVersion) throws {
+        let pair = try EnginePair.established(version)
+        pair.client.closeWriting()
+        #expect(!pair.client.hasRefusedRenegotiation)
+        #expect(try pair.read(client: false) == .end)
+        pair.server.closeForWriting()
+        #expect(try pair.read(client: true) == .end)
+        #expect(!pair.client.hasRefusedRenegotiation && !pair.server.hasRefusedRenegotiation)
+    }
+
     /// RFC 5246 §7.4.1.1: the answer to HelloRequest is a warning, and everything goes on.
-    @Test func aServerThatWantsToNegotiateAnewHearsNo() throws {
+    @Test("[H-14.2] a server that wants to negotiate anew hears no, and is spoken to all the same")
+    func aServerThatWantsToNegotiateAnewHearsNo() throws {
         let pair = try EnginePair.established(.v1_2)
         unsafe _ = SSL_clear_options(pair.server.connection, lupine_SSL_OP_NO_RENEGOTIATION())
         #expect(unsafe SSL_renegotiate(pair.server.connection) == 1)
         unsafe _ = SSL_do_handshake(pair.server.connection)
+        #expect(!pair.client.hasRefusedRenegotiation)
         #expect(try pair.read(client: true) == .wouldBlock)
+        #expect(pair.client.hasRefusedRenegotiation)
         #expect(try pair.client.write([5].span) == 1)
         #expect(throws: TLSError.renegotiation) {
             for _ in 0..<3 { _ = try pair.read(client: false) }

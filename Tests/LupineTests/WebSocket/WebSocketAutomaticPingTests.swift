@@ -4,6 +4,7 @@ import Dispatch
 import Foundation
 import LupineLoading
 import LupineOrigin
+import LupineTestKit
 import Testing
 
 @testable import Lupine
@@ -22,9 +23,11 @@ struct WebSocketAutomaticPingTests {
             shouldAutomaticallyResume: nil, delegate: stage.session, timer: clock.timer)
     }
 
-    @Test("[W-13] the first one an interval after connecting, each other an interval after a pong")
-    func rhythm() async throws {
-        try await withPipeline { stage in
+    @Test(
+        "[W-13] the first one an interval after connecting, each other an interval after a pong",
+        arguments: Spoken.allCases)
+    func rhythm(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let clock = ManualPingTimer()
             let request = try socket(stage, clock)
             let log = request.log()
@@ -43,9 +46,9 @@ struct WebSocketAutomaticPingTests {
         }
     }
 
-    @Test("[W-13] without an interval there are none")
-    func none() async throws {
-        try await withPipeline { stage in
+    @Test("[W-13] without an interval there are none", arguments: Spoken.allCases)
+    func none(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let clock = ManualPingTimer()
             let log = try socket(stage, clock, query: "close=1000", interval: nil).log()
             #expect(await log.all.count == 3)
@@ -55,9 +58,9 @@ struct WebSocketAutomaticPingTests {
 
     @Test(
         "[W-13] they stop when the connection ends, whatever ends it",
-        arguments: ["cancel", "close", "disconnect", "fail"])
-    func stops(ending: String) async throws {
-        try await withPipeline { stage in
+        arguments: ["cancel", "close", "disconnect", "fail"], Spoken.allCases)
+    func stops(ending: String, over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let clock = ManualPingTimer()
             let request = try socket(
                 stage, clock, query: ending == "disconnect" ? "close=1000" : ending == "fail" ? "drop=1" : "")
@@ -76,9 +79,11 @@ struct WebSocketAutomaticPingTests {
         }
     }
 
-    @Test("[W-13] a request that is held when one is due has no more, not even when it goes on")
-    func held() async throws {
-        try await withPipeline { stage in
+    @Test(
+        "[W-13] a request that is held when one is due has no more, not even when it goes on",
+        arguments: Spoken.allCases)
+    func held(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let clock = ManualPingTimer()
             let request = try socket(stage, clock)
             let log = request.log()
@@ -95,10 +100,10 @@ struct WebSocketAutomaticPingTests {
         }
     }
 
-    @Test("[W-13] the next connection has its own")
-    func nextConnection() async throws {
+    @Test("[W-13] the next connection has its own", arguments: Spoken.allCases)
+    func nextConnection(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor(answers: [.retry])
-        try await withPipeline { stage in
+        try await withPipeline(over: spoken) { stage in
             let clock = ManualPingTimer()
             let request = try socket(stage, clock, query: "drop=1", interceptor: interceptor)
             let log = request.log()
@@ -115,10 +120,12 @@ struct WebSocketAutomaticPingTests {
         }
     }
 
-    @Test("[W-13] a request that nobody holds is not held by its timer", .timeLimit(.minutes(5)))
-    func released() async throws {
+    @Test(
+        "[W-13] a request that nobody holds is not held by its timer", .timeLimit(.minutes(5)),
+        arguments: Spoken.allCases)
+    func released(over spoken: Spoken) async throws {
         weak var gone: WebSocketRequest?
-        try await withPipeline { stage in
+        try await withPipeline(over: spoken) { stage in
             let clock = ManualPingTimer()
             do {
                 let request = try socket(stage, clock)

@@ -4,6 +4,7 @@ import Dispatch
 import Foundation
 import LupineLoading
 import LupineOrigin
+import LupineTestKit
 import Testing
 
 @testable import Lupine
@@ -40,9 +41,11 @@ struct WebSocketBackPressureTests {
         return stage.origin.counts.bytesSent - Self.count * Self.size
     }
 
-    @Test("a handler that stands still holds up the server, and gets every message in the end")
-    func handler() async throws {
-        try await withPipeline(.narrow) { stage async throws in
+    @Test(
+        "a handler that stands still holds up the server, and gets every message in the end",
+        arguments: Spoken.allCases)
+    func handler(over spoken: Spoken) async throws {
+        try await withPipeline(.narrow, over: spoken) { stage async throws in
             let request = stage.socket()
             let begun = Heard<Bool>()
             let messages = Heard<Int>()
@@ -65,9 +68,9 @@ struct WebSocketBackPressureTests {
         }
     }
 
-    @Test("so does an iteration that stands still")
-    func sequence() async throws {
-        try await withPipeline(.narrow) { stage async throws in
+    @Test("so does an iteration that stands still", arguments: Spoken.allCases)
+    func sequence(over spoken: Spoken) async throws {
+        try await withPipeline(.narrow, over: spoken) { stage async throws in
             let request = stage.socket()
             // What comes before somebody iterates is gathered, and holds up nothing (C-45).
             var messages = request.webSocketTask().streamingMessages().makeAsyncIterator()
@@ -87,9 +90,11 @@ struct WebSocketBackPressureTests {
         }
     }
 
-    @Test("messages that were held back come before the word that the connection is closed, in order")
-    func order() async throws {
-        try await withPipeline { stage async throws in
+    @Test(
+        "messages that were held back come before the word that the connection is closed, in order",
+        arguments: Spoken.allCases)
+    func order(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage async throws in
             let begun = Heard<Bool>()
             let go = DispatchSemaphore(value: 0)
             let log = stage.socket("count=5000&close=1000").log { event in
@@ -109,9 +114,9 @@ struct WebSocketBackPressureTests {
         }
     }
 
-    @Test("a request that is held by its handler can be cancelled")
-    func cancelled() async throws {
-        try await withPipeline { stage async throws in
+    @Test("a request that is held by its handler can be cancelled", arguments: Spoken.allCases)
+    func cancelled(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage async throws in
             let request = stage.socket()
             let begun = Heard<Bool>()
             let go = DispatchSemaphore(value: 0)

@@ -4,6 +4,7 @@ import Dispatch
 import Foundation
 import LupineLoading
 import LupineOrigin
+import LupineTestKit
 import Testing
 
 @testable import Lupine
@@ -15,9 +16,10 @@ struct WebSocketDialogueTests {
     // MARK: the task
 
     @Test(
-        "[W-1] addresses may be those of web sockets or of the web", arguments: ["ws", "http", "WS", "Http"])
-    func schemes(_ scheme: String) async throws {
-        try await withPipeline { stage in
+        "[W-1] addresses may be those of web sockets or of the web", arguments: ["ws", "http", "WS", "Http"],
+        Spoken.allCases)
+    func schemes(_ scheme: String, over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let url = stage.socketURL("count=1&close=1000", scheme: scheme)
             let request = stage.session.webSocketRequest(to: url)
             #expect(await request.log().all == Self.typical)
@@ -26,17 +28,17 @@ struct WebSocketDialogueTests {
         }
     }
 
-    @Test("[W-1] the same over TLS", arguments: ["wss", "https"])
-    func secureSchemes(_ scheme: String) async throws {
-        try await withPipeline(PipelineSetUp(leaf: "good")) { stage in
+    @Test("[W-1] the same over TLS", arguments: ["wss", "https"], Spoken.allCases)
+    func secureSchemes(_ scheme: String, over spoken: Spoken) async throws {
+        try await withPipeline(PipelineSetUp(leaf: "good"), over: spoken) { stage in
             let url = "\(scheme)://good.test:\(stage.origin.port)/websocket?count=1&close=1000"
             #expect(await stage.session.webSocketRequest(to: url).log().all == Self.typical)
         }
     }
 
-    @Test("[W-1] the configuration reaches the task, and the task alone")
-    func configuration() async throws {
-        try await withPipeline { stage in
+    @Test("[W-1] the configuration reaches the task, and the task alone", arguments: Spoken.allCases)
+    func configuration(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let offered = stage.socket("protocols=chat&close=1000", configuration: .protocol("chat"))
             #expect(await offered.log().events.wait(for: 1).first == "connected chat")
             #expect(offered.requests.first?.headers["Sec-WebSocket-Protocol"] == nil)
@@ -64,9 +66,11 @@ struct WebSocketDialogueTests {
 
     // MARK: the pipeline
 
-    @Test("[W-2, W-17] it goes through the pipeline like any request, without parse events")
-    func pipeline() async throws {
-        try await withPipeline { stage in
+    @Test(
+        "[W-2, W-17] it goes through the pipeline like any request, without parse events",
+        arguments: Spoken.allCases)
+    func pipeline(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let interceptor = ScriptedInterceptor()
             let request = stage.socket("count=1&close=1000", interceptor: interceptor)
             #expect(request.isInitialized && request.tasks.isEmpty)
@@ -74,14 +78,14 @@ struct WebSocketDialogueTests {
             await stage.settle()
             #expect(stage.events == "r1 r2 r4 r6 r7 r8 s6 r13 s7 r15 r17")
             #expect(interceptor.adaptations.all.count == 1 && request.isFinished)
-            #expect(request.response?.statusCode == 101 && request.metrics != nil)
+            #expect(request.response?.statusCode == (spoken == .http1 ? 101 : 200) && request.metrics != nil)
             #expect(stage.session.mutableState.read { $0.activeRequests.isEmpty })
         }
     }
 
-    @Test("[W-2] without automatic resumption it waits to be resumed")
-    func waits() async throws {
-        try await withPipeline { stage in
+    @Test("[W-2] without automatic resumption it waits to be resumed", arguments: Spoken.allCases)
+    func waits(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let request = stage.socket("close=1000", resumes: false)
             let log = request.log()
             await stage.settle()
@@ -91,9 +95,9 @@ struct WebSocketDialogueTests {
         }
     }
 
-    @Test("[W-2] the factories: parameters, fields, a modifier, a request")
-    func factories() async throws {
-        try await withPipeline { stage in
+    @Test("[W-2] the factories: parameters, fields, a modifier, a request", arguments: Spoken.allCases)
+    func factories(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let made = stage.session.webSocketRequest(
                 to: stage.socketURL(), parameters: ["count": "2", "close": "1000"],
                 headers: ["X-Test": "yes"], requestModifier: { $0.timeoutInterval = 7 })
@@ -114,9 +118,9 @@ struct WebSocketDialogueTests {
         }
     }
 
-    @Test("[W-2] an address that is none completes, with nothing else")
-    func noAddress() async throws {
-        try await withPipeline { stage in
+    @Test("[W-2] an address that is none completes, with nothing else", arguments: Spoken.allCases)
+    func noAddress(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             #expect(await stage.session.webSocketRequest(to: "").log().all == ["completed invalidURL"])
             await stage.settle()
             #expect(stage.events == "r1 r3(invalidURL) r17")
@@ -125,18 +129,22 @@ struct WebSocketDialogueTests {
 
     // MARK: what is heard
 
-    @Test("[W-3, W-4] every message comes, in order, between the beginning and the end")
-    func order() async throws {
-        try await withPipeline { stage in
+    @Test(
+        "[W-3, W-4] every message comes, in order, between the beginning and the end",
+        arguments: Spoken.allCases)
+    func order(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let all = await stage.socket("count=2000&close=1000").log().all
             let messages = (0..<2000).map { "message \($0)" }
             #expect(all == ["connected -"] + messages + ["disconnected 1000 -", "completed nil"])
         }
     }
 
-    @Test("[W-3] a connection that is lost ends the receiving without a word: the end says why")
-    func lost() async throws {
-        try await withPipeline { stage in
+    @Test(
+        "[W-3] a connection that is lost ends the receiving without a word: the end says why",
+        arguments: Spoken.allCases)
+    func lost(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let request = stage.socket("drop=1")
             let log = request.log { if case .connected = $0.kind { request.sends("x", Heard()) } }
             let all = await log.all
@@ -147,14 +155,14 @@ struct WebSocketDialogueTests {
 
     @Test(
         "[W-4] messages are decoded on the serialization queue, which need not be serial",
-        arguments: [true, false])
-    func queues(isSerial: Bool) async throws {
+        arguments: [true, false], Spoken.allCases)
+    func queues(isSerial: Bool, over spoken: Spoken) async throws {
         let (key, other) = (DispatchSpecificKey<Bool>(), DispatchSpecificKey<Bool>())
         let serialization = DispatchQueue(label: "serialization", attributes: isSerial ? [] : .concurrent)
         serialization.setSpecific(key: key, value: true)
         let queue = DispatchQueue(label: "handler")
         queue.setSpecific(key: other, value: true)
-        try await withPipeline(PipelineSetUp(serializationQueue: serialization)) { stage in
+        try await withPipeline(PipelineSetUp(serializationQueue: serialization), over: spoken) { stage in
             let (log, misplaced) = (SocketLog(), Protected(0))
             let serializer = ClosureMessageSerializer { message in
                 if DispatchQueue.getSpecific(key: key) != true { misplaced.write { $0 += 1 } }
@@ -171,17 +179,18 @@ struct WebSocketDialogueTests {
     }
 
     @Test(
-        "[W-5] the typical dialogue; any code that ends it is no error", arguments: [1000, 1001, 1008, 1011])
-    func typical(code: Int) async throws {
-        try await withPipeline { stage in
+        "[W-5] the typical dialogue; any code that ends it is no error", arguments: [1000, 1001, 1008, 1011],
+        Spoken.allCases)
+    func typical(code: Int, over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let all = await stage.socket("count=1&close=\(code)").log().all
             #expect(all == ["connected -", "message 0", "disconnected \(code) -", "completed nil"])
         }
     }
 
-    @Test("[W-6] a reason is told, an empty one is none")
-    func reason() async throws {
-        try await withPipeline { stage in
+    @Test("[W-6] a reason is told, an empty one is none", arguments: Spoken.allCases)
+    func reason(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let bye = await stage.socket("close=1000&reason=bye").log().all
             #expect(bye == ["connected -", "disconnected 1000 bye", "completed nil"])
             let request = stage.socket("close=1000", resumes: false)
@@ -194,9 +203,9 @@ struct WebSocketDialogueTests {
         }
     }
 
-    @Test("[W-7] a message that cannot be decoded fails alone")
-    func undecodable() async throws {
-        try await withPipeline { stage in
+    @Test("[W-7] a message that cannot be decoded fails alone", arguments: Spoken.allCases)
+    func undecodable(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let request = stage.socket(resumes: false)
             let (log, values, messages) = (SocketLog(), Heard<Int>(), Heard<String>())
             let queue = DispatchQueue(label: "handler")
@@ -216,23 +225,23 @@ struct WebSocketDialogueTests {
         }
     }
 
-    @Test("[W-8] the completion says what came of it all")
-    func completion() async throws {
-        try await withPipeline { stage in
+    @Test("[W-8] the completion says what came of it all", arguments: Spoken.allCases)
+    func completion(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let (request, completions) = (stage.socket("close=1000"), Heard<WebSocketRequest.Completion>())
             request.streamMessageEvents(on: DispatchQueue(label: "handler")) { event in
                 if case .completed(let completion) = event.kind { completions.add(completion) }
             }
             let completion = await completions.wait(for: 1)[0]
             #expect(completion.request == request.request && completion.error == nil)
-            #expect(completion.response?.statusCode == 101)
+            #expect(completion.response?.statusCode == (spoken == .http1 ? 101 : 200))
             #expect(completion.metrics === request.metrics && completion.metrics != nil)
         }
     }
 
-    @Test("[W-14] a message that is too large fails the request")
-    func tooLarge() async throws {
-        try await withPipeline { stage in
+    @Test("[W-14] a message that is too large fails the request", arguments: Spoken.allCases)
+    func tooLarge(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let request = stage.socket("size=1001", configuration: .maximumMessageSize(1000))
             #expect(await request.log().all == ["connected -", "completed task other"])
             #expect((request.error?.underlyingError as? NSError)?.code == Int(EMSGSIZE))
@@ -241,10 +250,12 @@ struct WebSocketDialogueTests {
         }
     }
 
-    @Test("[W-15] another status fails the attempt; handlers hear of the next one only")
-    func refusedUpgrade() async throws {
+    @Test(
+        "[W-15] another status fails the attempt; handlers hear of the next one only",
+        arguments: Spoken.allCases)
+    func refusedUpgrade(over spoken: Spoken) async throws {
         let attempts = Protected(0)
-        try await withPipeline { stage in
+        try await withPipeline(over: spoken) { stage in
             let (refused, good) = (
                 stage.socketURL(path: "/status/500"), stage.socketURL("count=1&close=1000")
             )
@@ -271,18 +282,22 @@ struct WebSocketDialogueTests {
         }
     }
 
-    @Test("[W-15] without a retry another status is an error, and the response says which")
-    func refusedForGood() async throws {
-        try await withPipeline { stage in
+    @Test(
+        "[W-15] without a retry another status is an error, and the response says which",
+        arguments: Spoken.allCases)
+    func refusedForGood(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let request = stage.socket(path: "/status/500")
             #expect(await request.log().all == ["completed task url -1011"])
             #expect(request.response?.statusCode == 500)
         }
     }
 
-    @Test("[W-16] each handler hears everything; one that comes late hears of the end")
-    func handlers() async throws {
-        try await withPipeline { stage in
+    @Test(
+        "[W-16] each handler hears everything; one that comes late hears of the end",
+        arguments: Spoken.allCases)
+    func handlers(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let request = stage.socket("count=1&close=1000", resumes: false)
             let logs = (0..<3).map { _ in request.log() }
             request.resume()

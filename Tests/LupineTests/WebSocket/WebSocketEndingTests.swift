@@ -4,15 +4,16 @@ import Dispatch
 import Foundation
 import LupineLoading
 import LupineOrigin
+import LupineTestKit
 import Testing
 
 @testable import Lupine
 
 /// How web sockets are closed and cancelled.
 struct WebSocketEndingTests {
-    @Test("[W-9] closing tells the server, and is no error")
-    func closed() async throws {
-        try await withPipeline { stage in
+    @Test("[W-9] closing tells the server, and is no error", arguments: Spoken.allCases)
+    func closed(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let request = stage.socket()
             let log = request.log { event in
                 if case .connected = event.kind {
@@ -26,9 +27,11 @@ struct WebSocketEndingTests {
         }
     }
 
-    @Test("[W-9] what was sent before goes out, and what comes before the end is heard")
-    func closedBehindMessages() async throws {
-        try await withPipeline { stage in
+    @Test(
+        "[W-9] what was sent before goes out, and what comes before the end is heard",
+        arguments: Spoken.allCases)
+    func closedBehindMessages(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let (request, outcomes) = (stage.socket(), Heard<String>())
             let log = request.log { event in
                 guard case .connected = event.kind else { return }
@@ -43,9 +46,9 @@ struct WebSocketEndingTests {
         }
     }
 
-    @Test("[W-9] a request without a task ends at once, without an error")
-    func closedBeforeTask() async throws {
-        try await withPipeline { stage in
+    @Test("[W-9] a request without a task ends at once, without an error", arguments: Spoken.allCases)
+    func closedBeforeTask(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let request = stage.socket(resumes: false)
             let log = request.log()
             #expect(request.close(sending: .normalClosure) === request)
@@ -60,9 +63,9 @@ struct WebSocketEndingTests {
         }
     }
 
-    @Test("[W-9] a request that is held is closed")
-    func closedWhileHeld() async throws {
-        try await withPipeline { stage in
+    @Test("[W-9] a request that is held is closed", arguments: Spoken.allCases)
+    func closedWhileHeld(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let request = stage.socket()
             let log = request.log()
             await log.events.wait(for: 1)
@@ -76,11 +79,11 @@ struct WebSocketEndingTests {
 
     @Test(
         "[W-9] an error that only says that a task was cancelled is forgotten; another one stays",
-        arguments: [true, false])
-    func closedAfterFailure(wasCancelled: Bool) async throws {
+        arguments: [true, false], Spoken.allCases)
+    func closedAfterFailure(wasCancelled: Bool, over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor(retry: { _ in })
         defer { interceptor.forget() }
-        try await withPipeline { stage in
+        try await withPipeline(over: spoken) { stage in
             let request = stage.socket(
                 path: wasCancelled ? "/websocket" : "/status/500", interceptor: interceptor)
             let log = request.log { event in
@@ -95,9 +98,11 @@ struct WebSocketEndingTests {
         }
     }
 
-    @Test("[W-9] a connection that is not made yet cannot be closed: its task is cancelled")
-    func closedWhileConnecting() async throws {
-        try await withPipeline { stage in
+    @Test(
+        "[W-9] a connection that is not made yet cannot be closed: its task is cancelled",
+        arguments: Spoken.allCases)
+    func closedWhileConnecting(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             stage.origin.script("GET", "/held", ScriptPlan(.signal("asked"), .stall))
             let request = stage.socket(path: "/held")
             let log = request.log()
@@ -108,9 +113,9 @@ struct WebSocketEndingTests {
         }
     }
 
-    @Test("[W-9] a request that has finished is not closed")
-    func closedAfterEnd() async throws {
-        try await withPipeline { stage in
+    @Test("[W-9] a request that has finished is not closed", arguments: Spoken.allCases)
+    func closedAfterEnd(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let request = stage.socket("close=1000")
             _ = await request.log().all
             request.close(sending: .goingAway)
@@ -119,9 +124,9 @@ struct WebSocketEndingTests {
         }
     }
 
-    @Test("[W-10] cancelling is an error, and ends what is heard")
-    func cancelled() async throws {
-        try await withPipeline { stage in
+    @Test("[W-10] cancelling is an error, and ends what is heard", arguments: Spoken.allCases)
+    func cancelled(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let request = stage.socket("count=100")
             let log = request.log { event in
                 if event.message?.brief == "3" { event.cancel() }
@@ -134,9 +139,9 @@ struct WebSocketEndingTests {
         }
     }
 
-    @Test("[W-10] the events of a cancellation are those of any request")
-    func cancelledEvents() async throws {
-        try await withPipeline { stage in
+    @Test("[W-10] the events of a cancellation are those of any request", arguments: Spoken.allCases)
+    func cancelledEvents(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let request = stage.socket()
             let log = request.log { event in
                 if case .connected = event.kind { #expect(request.cancel() === request) }
@@ -151,9 +156,9 @@ struct WebSocketEndingTests {
 
     @Test(
         "[W-10] a cancelled socket is not closed on top of that, nor a closed one cancelled",
-        arguments: [true, false])
-    func both(cancelsFirst: Bool) async throws {
-        try await withPipeline { stage in
+        arguments: [true, false], Spoken.allCases)
+    func both(cancelsFirst: Bool, over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let request = stage.socket()
             let log = request.log { event in
                 guard case .connected = event.kind else { return }
@@ -165,10 +170,10 @@ struct WebSocketEndingTests {
         }
     }
 
-    @Test("a handler that is not called any more lets go of the request")
-    func released() async throws {
+    @Test("a handler that is not called any more lets go of the request", arguments: Spoken.allCases)
+    func released(over spoken: Spoken) async throws {
         weak var gone: WebSocketRequest?
-        try await withPipeline { stage in
+        try await withPipeline(over: spoken) { stage in
             do {
                 let request = stage.socket("close=1000")
                 gone = request

@@ -4,15 +4,16 @@ import Dispatch
 import Foundation
 import LupineLoading
 import LupineOrigin
+import LupineTestKit
 import Testing
 
 @testable import Lupine
 
 /// What goes to the server: messages and pings.
 struct WebSocketSendingTests {
-    @Test("[W-11] what is sent before there is a task goes out first, in order")
-    func queued() async throws {
-        try await withPipeline { stage in
+    @Test("[W-11] what is sent before there is a task goes out first, in order", arguments: Spoken.allCases)
+    func queued(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let (request, outcomes, texts) = (
                 stage.socket(resumes: false), Heard<String>(), (0..<20).map { "text \($0)" }
             )
@@ -28,12 +29,12 @@ struct WebSocketSendingTests {
         }
     }
 
-    @Test("[W-11] the handler is called on its queue")
-    func queue() async throws {
+    @Test("[W-11] the handler is called on its queue", arguments: Spoken.allCases)
+    func queue(over spoken: Spoken) async throws {
         let key = DispatchSpecificKey<Bool>()
         let queue = DispatchQueue(label: "sent")
         queue.setSpecific(key: key, value: true)
-        try await withPipeline { stage in
+        try await withPipeline(over: spoken) { stage in
             let request = stage.socket()
             _ = request.log()
             let isOnQueue = await withCheckedContinuation { continuation in
@@ -46,9 +47,11 @@ struct WebSocketSendingTests {
         }
     }
 
-    @Test("[W-11] what could not be sent hears so", arguments: ["cancel", "close", "fail", "dropped"])
-    func unsent(ending: String) async throws {
-        try await withPipeline { stage in
+    @Test(
+        "[W-11] what could not be sent hears so", arguments: ["cancel", "close", "fail", "dropped"],
+        Spoken.allCases)
+    func unsent(ending: String, over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let outcomes = Heard<String>()
             do {
                 let request =
@@ -68,9 +71,9 @@ struct WebSocketSendingTests {
         }
     }
 
-    @Test("[W-11] on a URLSession that is invalid already nothing can be sent")
-    func invalidated() async throws {
-        try await withPipeline { stage in
+    @Test("[W-11] on a URLSession that is invalid already nothing can be sent", arguments: Spoken.allCases)
+    func invalidated(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             stage.session.session.invalidateAndCancel()
             await stage.recorder.heard.wait(untilHeard: "s1")
             let (request, outcomes) = (stage.socket(resumes: false), Heard<String>())
@@ -82,9 +85,9 @@ struct WebSocketSendingTests {
         }
     }
 
-    @Test("[W-11] a task that fails says so of each message")
-    func failed() async throws {
-        try await withPipeline { stage in
+    @Test("[W-11] a task that fails says so of each message", arguments: Spoken.allCases)
+    func failed(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let (request, outcomes) = (stage.socket(path: "/status/500"), Heard<String>())
             request.sends("a", outcomes)
             let log = request.log()
@@ -93,10 +96,10 @@ struct WebSocketSendingTests {
         }
     }
 
-    @Test("[W-11] what is sent between two attempts goes to the next one")
-    func betweenAttempts() async throws {
+    @Test("[W-11] what is sent between two attempts goes to the next one", arguments: Spoken.allCases)
+    func betweenAttempts(over spoken: Spoken) async throws {
         let (attempts, interceptor) = (Protected(0), Protected<ScriptedInterceptor?>(nil))
-        try await withPipeline { stage in
+        try await withPipeline(over: spoken) { stage in
             let (refused, good) = (stage.socketURL(path: "/status/500"), stage.socketURL())
             let scripted = ScriptedInterceptor(
                 adapt: { adaptation in
@@ -120,9 +123,11 @@ struct WebSocketSendingTests {
         }
     }
 
-    @Test("[W-11] a request that was cancelled or has finished sends nothing", arguments: [true, false])
-    func over(isCancelled: Bool) async throws {
-        try await withPipeline { stage in
+    @Test(
+        "[W-11] a request that was cancelled or has finished sends nothing", arguments: [true, false],
+        Spoken.allCases)
+    func over(isCancelled: Bool, over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let (request, outcomes) = (stage.socket(isCancelled ? "" : "close=1000"), Heard<String>())
             let log = request.log()
             await log.events.wait(for: 1)
@@ -136,11 +141,11 @@ struct WebSocketSendingTests {
 
     // MARK: pings
 
-    @Test("[W-12] a ping that cannot be sent says so, later")
-    func unsentPing() async throws {
+    @Test("[W-12] a ping that cannot be sent says so, later", arguments: Spoken.allCases)
+    func unsentPing(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor(adapt: { _ in })
         defer { interceptor.forget() }
-        try await withPipeline { stage in
+        try await withPipeline(over: spoken) { stage in
             let request = stage.socket(interceptor: interceptor, resumes: false)
             let (queue, heard) = (DispatchQueue(label: "pong"), Heard<String>())
             queue.suspend()
@@ -158,9 +163,9 @@ struct WebSocketSendingTests {
         }
     }
 
-    @Test("[W-12] each of many pings has an answer of its own, with its times")
-    func pings() async throws {
-        try await withPipeline { stage in
+    @Test("[W-12] each of many pings has an answer of its own, with its times", arguments: Spoken.allCases)
+    func pings(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let request = stage.socket()
             let log = request.log()
             await log.events.wait(for: 1)
@@ -181,11 +186,13 @@ struct WebSocketSendingTests {
         }
     }
 
-    @Test("[W-12] an event pings too, and a connection that is over answers with an error")
-    func pingErrors() async throws {
+    @Test(
+        "[W-12] an event pings too, and a connection that is over answers with an error",
+        arguments: Spoken.allCases)
+    func pingErrors(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor(retry: { _ in })
         defer { interceptor.forget() }
-        try await withPipeline { stage in
+        try await withPipeline(over: spoken) { stage in
             let (request, heard) = (stage.socket("drop=1", interceptor: interceptor), Heard<String>())
             let log = request.log { event in
                 guard case .connected = event.kind else { return }

@@ -4,6 +4,7 @@ import Dispatch
 import Foundation
 import LupineLoading
 import LupineOrigin
+import LupineTestKit
 import Testing
 
 @testable import Lupine
@@ -18,9 +19,9 @@ struct WebSocketStreamsTests {
         await stream.reduce(into: []) { $0.append($1.brief) }
     }
 
-    @Test("[W-30] the four events of the typical dialogue, then the end")
-    func messageEvents() async throws {
-        try await withPipeline { stage in
+    @Test("[W-30] the four events of the typical dialogue, then the end", arguments: Spoken.allCases)
+    func messageEvents(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let task = stage.socket(Self.typical).webSocketTask()
             #expect(
                 await events(task.streamingMessageEvents()) == [
@@ -29,9 +30,9 @@ struct WebSocketStreamsTests {
         }
     }
 
-    @Test("[W-30] its one message, plain and decoded")
-    func messages() async throws {
-        try await withPipeline { stage in
+    @Test("[W-30] its one message, plain and decoded", arguments: Spoken.allCases)
+    func messages(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             var texts: [String] = []
             for await message in stage.socket(Self.typical).webSocketTask().streamingMessages() {
                 texts.append(message.brief)
@@ -44,9 +45,9 @@ struct WebSocketStreamsTests {
         }
     }
 
-    @Test("[W-30] decoded events, those that cannot be among them")
-    func decodedEvents() async throws {
-        try await withPipeline { stage in
+    @Test("[W-30] decoded events, those that cannot be among them", arguments: Spoken.allCases)
+    func decodedEvents(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let task = stage.socket("count=1&size=3&close=1000").webSocketTask()
             #expect(
                 await events(task.streamingDecodableEvents(Int.self)) == [
@@ -55,9 +56,9 @@ struct WebSocketStreamsTests {
         }
     }
 
-    @Test("[W-30] leaving early cancels the request, or not", arguments: [true, false])
-    func leftEarly(cancels: Bool) async throws {
-        try await withPipeline { stage in
+    @Test("[W-30] leaving early cancels the request, or not", arguments: [true, false], Spoken.allCases)
+    func leftEarly(cancels: Bool, over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let request = stage.socket("count=1")
             let task = request.webSocketTask()
             for await _ in task.streamingMessages(automaticallyCancelling: cancels) { break }
@@ -75,9 +76,9 @@ struct WebSocketStreamsTests {
         }
     }
 
-    @Test("[W-30] one that is cancelled ends with an event that says so")
-    func cancelled() async throws {
-        try await withPipeline { stage in
+    @Test("[W-30] one that is cancelled ends with an event that says so", arguments: Spoken.allCases)
+    func cancelled(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let task = stage.socket("count=1").webSocketTask()
             var heard: [String] = []
             for await event in task.streamingMessageEvents() {
@@ -88,9 +89,9 @@ struct WebSocketStreamsTests {
         }
     }
 
-    @Test("[W-30] it is held and goes on as the task says")
-    func held() async throws {
-        try await withPipeline(PipelineSetUp(startsImmediately: false)) { stage in
+    @Test("[W-30] it is held and goes on as the task says", arguments: Spoken.allCases)
+    func held(over spoken: Spoken) async throws {
+        try await withPipeline(PipelineSetUp(startsImmediately: false), over: spoken) { stage in
             let request = stage.socket(Self.typical)
             let task = request.webSocketTask()
             let stream = task.streamingMessages()
@@ -103,9 +104,9 @@ struct WebSocketStreamsTests {
         }
     }
 
-    @Test("[W-31] sending returns once, when the message has gone out")
-    func sends() async throws {
-        try await withPipeline { stage in
+    @Test("[W-31] sending returns once, when the message has gone out", arguments: Spoken.allCases)
+    func sends(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let task = stage.socket().webSocketTask()
             let stream = task.streamingMessages()
             try await task.send(.string("hello"))
@@ -116,9 +117,11 @@ struct WebSocketStreamsTests {
         }
     }
 
-    @Test("[W-31] sending throws once, when it cannot", arguments: ["cancelled", "finished", "failed"])
-    func throwing(ending: String) async throws {
-        try await withPipeline { stage in
+    @Test(
+        "[W-31] sending throws once, when it cannot", arguments: ["cancelled", "finished", "failed"],
+        Spoken.allCases)
+    func throwing(ending: String, over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let request =
                 ending == "failed"
                 ? stage.socket(path: "/status/500", resumes: false) : stage.socket("close=1000")

@@ -72,6 +72,75 @@ import Testing
         }
     }
 
+    @Test(
+        "[H-8.17] OPTIONS without path and query asks for the server as a whole", arguments: Spoken.allCases)
+    func theServerAsAWhole(over spoken: Spoken) async throws {
+        let plan = ScriptPlan([
+            Script([
+                .expectHead, .reply("a"), .expectHead, .reply("b"), .expectHead, .reply("c"), .expectHead,
+                .reply("d"), .expectHead,
+                .send("HTTP/1.1 307 Away\r\nLocation: /\r\nContent-Length: 0\r\n\r\n"),
+                .expectHead, .reply("e"), .stall,
+            ])
+        ])
+        try await withStack(plan, over: spoken, settings: .with { $0.redirectLimit = 1 }) { client, origin in
+            for (method, rest) in [
+                (Method.options, ""), (.options, "/"), (.options, "?q"), (.get, ""), (.options, ""),
+            ] {
+                let response = try await client.send(HTTPRequest(method: method, url: origin.url + rest))
+                _ = try await response.body.collect()
+            }
+            let lines = String(decoding: origin.heard(on: 0), as: UTF8.self).split(separator: "\r\n")
+                .filter { $0.hasSuffix(" HTTP/1.1") }
+            #expect(
+                lines == [
+                    "OPTIONS * HTTP/1.1", "OPTIONS / HTTP/1.1", "OPTIONS /?q HTTP/1.1", "GET / HTTP/1.1",
+                    "OPTIONS * HTTP/1.1", "OPTIONS / HTTP/1.1",
+                ])
+        }
+    }
+
+    @Test("[H-8.17] OPTIONS for the server as a whole is answered", arguments: Spoken.allCases)
+    func theServerAsAWholeAnswers(over spoken: Spoken) async throws {
+        try await withStack(over: spoken) { client, origin in
+            let response = try await client.send(HTTPRequest(method: .options, url: origin.url))
+            #expect(response.status.code == 204)
+            #expect(response.fields[.allow]?.contains("OPTIONS") == true)
+        }
+    }
+
+    @Test("[H-8.17] a proxy is asked for the server as a whole by its address alone")
+    func theServerAsAWholeThroughAProxy() async throws {
+        var serving = OriginConfiguration()
+        serving.recordedBytes = 1 << 16
+        let proxy = try OriginServer.start(configuration: serving)
+        var configuration = HTTPClient.Configuration()
+        configuration.ownLoops = 1
+        configuration.proxy = .url(proxy.url)
+        let client = HTTPClient(configuration: configuration)
+        let asked = [
+            (Method.options, "http://far.test:81", 204), (.options, "http://far.test/", 405),
+            (.get, "http://far.test", 200),
+        ]
+        do {
+            for (method, url, status) in asked {
+                let response = try await client.send(HTTPRequest(method: method, url: url))
+                #expect(response.status.code == status)
+                _ = try await response.body.collect()
+            }
+        } catch { Issue.record(error) }
+        await client.shutdown()
+        await proxy.shutdown()
+        let lines = (0..<3).flatMap {
+            String(decoding: proxy.received(on: $0), as: UTF8.self).split(separator: "\r\n")
+        }.filter { $0.hasSuffix(" HTTP/1.1") }
+        #expect(
+            lines.sorted() == [
+                "GET http://far.test/ HTTP/1.1", "OPTIONS http://far.test/ HTTP/1.1",
+                "OPTIONS http://far.test:81 HTTP/1.1",
+            ])
+    }
+
     @Test(arguments: Spoken.allCases) func metricsTellWhatHappenedAndWhatMoved(over spoken: Spoken)
         async throws
     {

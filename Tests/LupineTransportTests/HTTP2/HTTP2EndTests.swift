@@ -320,6 +320,34 @@ import Testing
         }
     }
 
+    /// The server wants no more of the request; its answer is whole here, and nobody has taken it, or the end of it.
+    @Test(
+        "[H-8.4] RST_STREAM (NO_ERROR) behind a whole response whose consumer has paused",
+        arguments: [Method.get, .post], [false, true])
+    func noErrorBehindAnAnswerThatWaits(_ method: Method, _ pausesAtHead: Bool) async throws {
+        let answer = ServerFrames().reply(1, "the answer").reset(1, .noError).ping()
+        let plan = ScriptPlan(
+            .expectRequest(1), .send(answer), .expectFrame(type: 6, stream: 0), .signal("reset"),
+            .expectRequest(3), .send(ServerFrames.bare.reply(3)), .stall)
+        try await withPool(plan, over: .http2) { stage in
+            let gate = Gate()
+            let content: OutgoingContent =
+                method == .post ? .stream(WaitingSource(gate), length: nil) : .none
+            let sink = RecordingSink(
+                plan: { pausesAtHead ? .pause : .deliver }, demand: { _ in pausesAtHead ? .more : .pause })
+            let made = try stage.exchange(method, content: content, sink: sink)
+            stage.pool.submit(made.exchange)
+            await stage.origin.gate("reset").wait()
+            #expect(sink.log.value.ends == 0)
+            made.exchange.resume()
+            await sink.ended.wait()
+            #expect(sink.failure == nil && sink.text == "the answer")
+            #expect(try await stage.send().text == "ok")
+            #expect(stage.pool.connectionsOpened == 1)
+            gate.open()
+        }
+    }
+
     @Test func enoughEndsTheStreamAndKeepsTheConnection() async throws {
         try await withPool(over: .http2) { stage in
             let sink = try await stage.send(

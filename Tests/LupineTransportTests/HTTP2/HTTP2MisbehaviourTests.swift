@@ -95,7 +95,8 @@ import Testing
         }
     }
 
-    @Test("the server hears why before the connection is closed") func aServerHearsWhy() async throws {
+    @Test("[H-5.11] the server hears why before the connection is closed") func aServerHearsWhy() async throws
+    {
         let plan = ScriptPlan(
             .expectRequest(1), .send(ServerFrames().data(7, "x")), .expectFrame(type: 7, stream: 0),
             .expectEnd,

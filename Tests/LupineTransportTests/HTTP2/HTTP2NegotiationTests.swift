@@ -42,7 +42,9 @@ import Testing
             spoken: nil),
     ]
 
-    @Test(arguments: rows) func whatIsChosenIsSpoken(_ row: Row) async throws {
+    @Test("[H-3.4] over TLS what ALPN has chosen is spoken", arguments: rows) func whatIsChosenIsSpoken(
+        _ row: Row
+    ) async throws {
         var serving = try SecureStage.serving { $0.applicationProtocols = row.server }
         serving.http2 = HTTP2Behaviour()
         try await withSecureStack(serving, settings: .with { $0.versions = row.client }) { client, origin in
@@ -64,23 +66,31 @@ import Testing
         }
     }
 
-    /// RFC 9113 §9.2.2 forbids what has no ephemeral keys.
-    @Test func aCipherThatIsNotEnough() async throws {
-        var serving = try SecureStage.serving { tls in
+    @Test(
+        "[H-14.1] a server that chooses HTTP/2 with a suite without ephemeral keys, or without authenticated encryption",
+        arguments: [
+            "AES128-GCM-SHA256", "ECDHE-RSA-AES128-SHA256", "ECDHE-RSA-AES256-SHA384", "ECDHE-RSA-AES128-SHA",
+        ])
+    func aCipherThatIsNotEnough(_ list: String) async throws {
+        var serving = try SecureStage.serving(["rsa"]) { tls in
             tls.applicationProtocols = ["h2"]
+            tls.choosesHTTP2Anyhow = true
             tls.maximumVersion = .v1_2
-            tls.cipherList = "AES128-GCM-SHA256"
+            tls.cipherList = list
         }
         serving.http2 = HTTP2Behaviour()
         let settings = SettingsChange.with {
             $0.versions = [.http11, .http2]
-            $0.tls.cipherList = "AES128-GCM-SHA256"
+            $0.tls.cipherList = list
         }
         try await withSecureStack(serving, settings: settings) { client, origin in
             let error = await failure { () throws(TransportError) in
-                try await client.get(SecureStage.url(origin, "/get"))
+                try await client.get(SecureStage.url(origin, host: "rsa.test", "/get"))
             }
-            #expect(error == .tls(host: "good.test", port: origin.port, .cipherNotShared))
+            #expect(error == .tls(host: "rsa.test", port: origin.port, .cipherNotShared))
+            // It is the client that refuses it: the server has begun to speak.
+            let handshake = try #require(await origin.handshake(on: 0))
+            #expect(handshake.failure == nil && handshake.info?.applicationProtocol == "h2")
         }
     }
 

@@ -84,6 +84,28 @@ struct TransportURLTests {
         #expect(try TransportURL(url.description) == url, "what is written is read as the same")
     }
 
+    @Test("[H-8.17] an empty path is the path / but for OPTIONS")
+    func withoutAPath() throws {
+        for (text, isWithout) in [
+            ("http://a", true), ("http://a#f", true), ("http+unix://%2Fa", true), ("http://a/", false),
+            ("http://a?", false), ("http://a?q", false), ("http://a/x", false),
+        ] {
+            let url = try TransportURL(text)
+            #expect(url.target(of: .options) == (isWithout ? .asterisk : .origin(url.target)), "\(text)")
+            #expect(url.target(of: .get) == .origin(url.target))
+        }
+        let (without, with) = (try TransportURL("http://a"), try TransportURL("http://a/"))
+        #expect(without == with && without.hashValue == with.hashValue && without.path == "/")
+        for (base, reference, isWithout) in [
+            ("http://a/b", "http://c", true), ("http://a/b", "//c", true), ("http://a", "#f", true),
+            ("http://a", "", true), ("http://a", "/", false), ("http://a", ".", false),
+            ("http://a", "?q", false), ("http://a/", "", false), ("http://a/", "http://c/", false),
+        ] {
+            let url = try TransportURL(base).resolving(reference)
+            #expect((url.target(of: .options) == .asterisk) == isWithout, "\(reference) at \(base)")
+        }
+    }
+
     struct Bad: CustomTestStringConvertible, Sendable {
         var text: String
         var error: TransportURLError

@@ -157,6 +157,28 @@ import Testing
         }
     }
 
+    /// The server does not read the answer: nothing but the client's own rule ends the connection.
+    @Test(
+        "[H-14.2] over HTTP/2 a question for another handshake ends the connection", arguments: [false, true])
+    func negotiatingAnewOverHTTP2(_ isAnswered: Bool) async throws {
+        let frames = ServerFrames()
+        let answer = frames.head(1, "200", [("content-length", "10")]).data(1, "abc")
+        let plan = ScriptPlan([
+            Script([.expectRequest(1), .send(isAnswered ? answer : frames), .requestRenegotiation, .stall])
+        ])
+        let serving = try SecureStage.serving(["good"], plan) {
+            $0.applicationProtocols = ["h2"]
+            $0.maximumVersion = .v1_2
+        }
+        try await withSecureStack(serving, settings: .with { $0.versions = .http2 }) { client, origin in
+            let error = await failure { () throws(TransportError) in
+                try await client.get(SecureStage.url(origin)).body.collect()
+            }
+            #expect(error == .tls(host: "good.test", port: origin.port, .renegotiation))
+            #expect(origin.counts.connectionsAccepted == 1)
+        }
+    }
+
     /// The server asks in the middle of a response; it hears no, and what it does then is its own affair.
     @Test(arguments: Framing.allCases) func negotiatingAnew(_ framing: Framing) async throws {
         let result = try await Self.send(

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+
+import Testing
+
+@testable import LupineTLS
+
+/// What a client's first message offers, and what it leaves out.
+@Suite struct ClientHelloTests {
+    /// What stands in a ClientHello (RFC 8446 §4.1.2).
+    struct Hello {
+        var compressions: [UInt8] = []
+        var extensions: [Int: [UInt8]] = [:]
+
+        init(_ record: [UInt8]) throws {
+            var rest = record[...]
+            func take(_ count: Int) throws -> [UInt8] {
+                try #require(rest.count >= count)
+                defer { rest = rest.dropFirst(count) }
+                return Array(rest.prefix(count))
+            }
+            func vector(_ width: Int) throws -> [UInt8] {
+                try take(try take(width).reduce(0) { $0 << 8 | Int($1) })
+            }
+            try #require(try take(5)[0] == 22)
+            try #require(try take(4)[0] == 1)
+            _ = try take(2 + 32)
+            _ = try vector(1)
+            _ = try vector(2)
+            compressions = try vector(1)
+            rest = try vector(2)[...]
+            while !rest.isEmpty {
+                let kind = try take(2).reduce(0) { $0 << 8 | Int($1) }
+                extensions[kind] = try vector(2)
+            }
+        }
+    }
+
+    private static func hello(_ configuration: TLSConfiguration, host: String = "good.test") throws -> Hello {
+        let pair = try EnginePair(configuration, host: host)
+        _ = try pair.client.handshake()
+        return try Hello(pair.toServer.log)
+    }
+
+    @Test(
+        "[H-14.3] neither compression nor authentication behind the handshake is offered",
+        arguments: TLSVersion.tested)
+    func leftOut(_ version: TLSVersion) throws {
+        for configuration in [TLSConfiguration.test, .test(version)] {
+            let hello = try Self.hello(configuration)
+            #expect(hello.compressions == [0])
+            // post_handshake_auth
+            #expect(hello.extensions[49] == nil)
+        }
+    }
+
+    @Test("[H-14.4] the server is named, and HTTP/2 offered by ALPN") func names() throws {
+        let hello = try Self.hello(.test)
+        let name = Array("good.test".utf8)
+        #expect(hello.extensions[0] == [0, UInt8(name.count + 3), 0, 0, UInt8(name.count)] + name)
+        let protocols = [[2] + Array("h2".utf8), [8] + Array("http/1.1".utf8)].flatMap { $0 as [UInt8] }
+        #expect(hello.extensions[16] == [0, UInt8(protocols.count)] + protocols)
+        #expect(try Self.hello(.test, host: "127.0.0.1").extensions[0] == nil)
+    }
+}
