@@ -7,7 +7,8 @@ extension PoolMachine {
         var places: [Int32: Int] = [:]
         var counts: [KeyCounts] = []
         for (key, record) in keys.enumerated() {
-            guard let origin = record.origin else { continue }
+            // What a key has on another's connection is counted there.
+            guard let origin = record.origin, record.open > 0 || !record.queue.isEmpty else { continue }
             places[Int32(key)] = counts.count
             counts.append(KeyCounts(origin: origin, waiting: Int(record.queue.count)))
         }

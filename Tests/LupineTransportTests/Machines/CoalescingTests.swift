@@ -61,6 +61,7 @@ struct CoalescingTests {
         #expect(
             stage.handle(.coalesce(dial, onto: connection)) == [.run(exchange, on: connection, reused: true)])
         #expect(dialing([dial], of: stage).isEmpty && stage.machine.openCount == 1)
+        #expect(stage.machine.counts.map(\.origin) == [first])
         let next = stage.submit(to: second)
         #expect(next.actions == [.run(next.exchange, on: connection, reused: true)])
         // Three are open: the next one has a connection of its own.
