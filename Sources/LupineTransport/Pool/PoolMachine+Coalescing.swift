@@ -15,20 +15,20 @@ extension PoolMachine {
     mutating func coalesce(
         _ dial: ConnectionID, onto connection: ConnectionID, at now: Instant, into actions: inout [PoolAction]
     ) {
-        guard mayCoalesce(dial, onto: connection), let host = self.index(of: connection),
-            !slots[Int(host)].isExpired(at: now), let index = index(of: dial),
+        guard mayCoalesce(dial, onto: connection), let shared = self.index(of: connection),
+            !slots[Int(shared)].isExpired(at: now), let index = index(of: dial),
             case .dialing(let state) = slots[Int(index)].state
         else { return }
         let key = slots[Int(index)].key
         if state.claimant == nil { keys[Int(key)].dials -= 1 }
         _ = slots[Int(index)].handle(.gone, at: now, limits: limits)
         forget(index, of: key)
-        makeGuest(key, of: host)
+        makeGuest(key, of: shared)
         if let claimant = state.claimant {
-            lend(host, of: slots[Int(host)].key, to: claimant, at: now, into: &actions)
+            lend(shared, of: slots[Int(shared)].key, to: claimant, at: now, into: &actions)
         }
-        while slots[Int(host)].lends, let exchange = waiters.popFirst(.any, of: &keys[Int(key)].queue) {
-            lend(host, of: slots[Int(host)].key, to: exchange, at: now, into: &actions)
+        while slots[Int(shared)].lends, let exchange = waiters.popFirst(.any, of: &keys[Int(key)].queue) {
+            lend(shared, of: slots[Int(shared)].key, to: exchange, at: now, into: &actions)
         }
         settle(key, at: now, into: &actions)
     }
@@ -36,12 +36,13 @@ extension PoolMachine {
     /// Whether a dial would end that way, the age of the connection aside.
     func mayCoalesce(_ dial: ConnectionID, onto connection: ConnectionID) -> Bool {
         guard mayShareDials, let index = index(of: dial), case .dialing(let state) = slots[Int(index)].state,
-            let host = self.index(of: connection), slots[Int(host)].isMultiplexed, slots[Int(host)].lends
+            let shared = self.index(of: connection), slots[Int(shared)].isMultiplexed,
+            slots[Int(shared)].lends
         else { return false }
         let key = slots[Int(index)].key
         let needsFresh =
             state.claimant == nil ? keys[Int(key)].queue.count(in: .fresh) > 0 : state.needsFresh
-        guard !needsFresh, slots[Int(host)].key != key, let origin = keys[Int(key)].origin else {
+        guard !needsFresh, slots[Int(shared)].key != key, let origin = keys[Int(key)].origin else {
             return false
         }
         return !misdirected.contains(origin)
@@ -58,40 +59,40 @@ extension PoolMachine {
     mutating func misdirected(_ origin: Origin, at now: Instant, into actions: inout [PoolAction]) {
         misdirected.insert(origin)
         guard let key = knownKey(of: origin) else { return }
-        leaveHost(key)
+        leave(key)
         settle(key, at: now, into: &actions)
     }
 
     /// The connection that a key is a guest of, if it has room.
-    func hostAtHand(of key: Int32, at now: Instant) -> Int32? {
-        guard let connection = keys[Int(key)].host, let host = index(of: connection),
-            slots[Int(host)].lends, !slots[Int(host)].isExpired(at: now)
+    func sharedConnection(of key: Int32, at now: Instant) -> Int32? {
+        guard let connection = keys[Int(key)].shared, let shared = index(of: connection),
+            slots[Int(shared)].lends, !slots[Int(shared)].isExpired(at: now)
         else { return nil }
-        return host
+        return shared
     }
 
-    private mutating func makeGuest(_ key: Int32, of host: Int32) {
-        leaveHost(key)
-        if slots[Int(host)].guests.count >= Self.mostGuests,
-            let first = guestLinks.popFirst(of: &slots[Int(host)].guests)
+    private mutating func makeGuest(_ key: Int32, of shared: Int32) {
+        leave(key)
+        if slots[Int(shared)].guests.count >= Self.mostGuests,
+            let first = guestLinks.popFirst(of: &slots[Int(shared)].guests)
         {
-            keys[Int(first)].host = nil
+            keys[Int(first)].shared = nil
             forgetIfUnused(first)
         }
-        guestLinks.append(key, to: &slots[Int(host)].guests)
-        keys[Int(key)].host = name(of: host)
+        guestLinks.append(key, to: &slots[Int(shared)].guests)
+        keys[Int(key)].shared = name(of: shared)
     }
 
-    private mutating func leaveHost(_ key: Int32) {
-        guard let connection = keys[Int(key)].host, let host = index(of: connection) else { return }
-        guestLinks.remove(key, from: &slots[Int(host)].guests)
-        keys[Int(key)].host = nil
+    private mutating func leave(_ key: Int32) {
+        guard let connection = keys[Int(key)].shared, let shared = index(of: connection) else { return }
+        guestLinks.remove(key, from: &slots[Int(shared)].guests)
+        keys[Int(key)].shared = nil
     }
 
     /// A connection has ended: its guests are nobody's.
     mutating func dismissGuests(of index: Int32) {
         while let key = guestLinks.popFirst(of: &slots[Int(index)].guests) {
-            keys[Int(key)].host = nil
+            keys[Int(key)].shared = nil
             forgetIfUnused(key)
         }
     }

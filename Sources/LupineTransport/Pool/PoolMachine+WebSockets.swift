@@ -23,7 +23,9 @@ extension PoolMachine {
             index = slotLinks.previous(before: index)
             looks -= 1
         }
-        if let host = hostAtHand(of: key, at: now), slots[Int(host)].takesWebSockets { return host }
+        if let shared = sharedConnection(of: key, at: now), slots[Int(shared)].takesWebSockets {
+            return shared
+        }
         return nil
     }
 }

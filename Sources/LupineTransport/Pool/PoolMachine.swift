@@ -45,7 +45,7 @@ package struct PoolMachine: ~Copyable {
         /// Which loop the waiter that came last had best run on: there the next dial is made.
         var loop: Int?
         /// The connection to another origin that carries this one's exchanges, too.
-        var host: ConnectionID?
+        var shared: ConnectionID?
     }
 
     private enum Phase { case running, shuttingDown }
@@ -198,8 +198,8 @@ package struct PoolMachine: ~Copyable {
                     return
                 }
             }
-            if let host = hostAtHand(of: key, at: now) {
-                lend(host, of: slots[Int(host)].key, to: exchange, at: now, into: &actions)
+            if let shared = sharedConnection(of: key, at: now) {
+                lend(shared, of: slots[Int(shared)].key, to: exchange, at: now, into: &actions)
                 return
             }
         }
@@ -464,7 +464,7 @@ package struct PoolMachine: ~Copyable {
 
     /// Forgets a key that holds nothing.
     mutating func forgetIfUnused(_ key: Int32) {
-        guard keys[Int(key)].open == 0, keys[Int(key)].queue.isEmpty, keys[Int(key)].host == nil,
+        guard keys[Int(key)].open == 0, keys[Int(key)].queue.isEmpty, keys[Int(key)].shared == nil,
             let origin = keys[Int(key)].origin
         else { return }
         keyIndexes[origin] = nil

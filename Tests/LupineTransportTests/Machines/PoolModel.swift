@@ -83,7 +83,7 @@ struct PoolModel: ~Copyable {
     /// Since when somebody waits for another's dial.
     private var sharingSince: [Origin: Instant] = [:]
     /// Connections of other origins that carry an origin's exchanges, too.
-    private var hosts: [Origin: ConnectionID] = [:]
+    private var shared: [Origin: ConnectionID] = [:]
     /// Whose dial ends for another origin's connection.
     private var movedClaimant: ExchangeID?
     /// Exchanges that ran on a connection to another origin.
@@ -261,7 +261,7 @@ struct PoolModel: ~Copyable {
             && !machine.misdirected.contains(origin)
         if ends {
             connections[dial] = nil
-            hosts[origin] = name
+            shared[origin] = name
             movedClaimant = dialed.claimant
         }
         handle(.coalesce(dial, onto: name))
@@ -272,7 +272,7 @@ struct PoolModel: ~Copyable {
     }
 
     mutating func misdirect(_ origin: Origin) {
-        hosts[origin] = nil
+        shared[origin] = nil
         handle(.misdirected(origin))
     }
 
@@ -394,7 +394,7 @@ struct PoolModel: ~Copyable {
                         Issue.record("\(action): another origin's connection")
                         return
                     }
-                    #expect(hosts[entry.value.origin] == name)
+                    #expect(shared[entry.value.origin] == name)
                     ranAbroad += 1
                 }
                 if entry.value.isFresh {
@@ -435,7 +435,7 @@ struct PoolModel: ~Copyable {
                 let isAbroad = connection.origin != origin
                 if isAbroad {
                     ranAbroad += 1
-                    #expect(hosts[origin] == name && own.isEmpty, "\(action): another origin's connection")
+                    #expect(shared[origin] == name && own.isEmpty, "\(action): another origin's connection")
                 }
                 let near = isAbroad ? [] : own.filter { loop != nil && $0.loop == loop }
                 let isNear = loop != nil && connection.loop == loop
@@ -468,7 +468,7 @@ struct PoolModel: ~Copyable {
             }
             #expect(waiterNames.insert(waiter).inserted, "a waiter's name was given out twice")
             var isServed = false
-            if !needsFresh, let host = hosts[origin] { isServed = isAtHand(host) }
+            if !needsFresh, let connection = shared[origin] { isServed = isAtHand(connection) }
             #expect(!isServed, "\(action): beside a connection to another origin")
             waiting[waiter] = Waiter(
                 exchange: exchange, origin: origin, isFresh: needsFresh, place: clock, priority: priority,
@@ -544,9 +544,9 @@ struct PoolModel: ~Copyable {
             let latest = max(earliest, now) + PoolMachine.sweepGranularity
             #expect(wake.map { $0 <= latest } == true, "an idle connection nobody will sweep")
         }
-        hosts = hosts.filter { connections[$0.value] != nil }
+        shared = shared.filter { connections[$0.value] != nil }
         let origins = Set(connections.values.map(\.origin)).union(waiting.values.map(\.origin))
-            .union(hosts.keys)
+            .union(shared.keys)
         let awaited = Set(waiting.values.map(\.origin))
         allowed = allowed.filter { origins.contains($0.key) }
         endurance = endurance.filter { origins.contains($0.key) }
