@@ -10,57 +10,15 @@ struct CoalescingTests {
     private let first = origin("a.test")
     private let second = origin("b.test")
 
-    private struct Stage: ~Copyable {
-        var machine = PoolMachine(versions: [.http11, .http2])
-        var number: UInt64 = 0
-
-        mutating func handle(_ event: PoolEvent, at now: Instant = .zero) -> [PoolAction] {
-            var actions: [PoolAction] = []
-            machine.handle(event, at: now, into: &actions)
-            return actions.filter { if case .wake = $0 { false } else { true } }
-        }
-
-        mutating func submit(
-            to origin: Origin, needsFresh: Bool = false, at now: Instant = .zero
-        ) -> (exchange: ExchangeID, actions: [PoolAction]) {
-            number += 1
-            let exchange = ExchangeID(rawValue: number)
-            return (exchange, handle(.submit(exchange, to: origin, needsFresh: needsFresh), at: now))
-        }
-
-        /// The dial that a request begins, which waits for it.
-        mutating func dial(to origin: Origin, needsFresh: Bool = false, at now: Instant = .zero) throws -> (
-            exchange: ExchangeID, dial: ConnectionID
-        ) {
-            let (exchange, actions) = submit(to: origin, needsFresh: needsFresh, at: now)
-            for case .dial(let connection, origin, _) in actions { return (exchange, connection) }
-            throw Absent()
-        }
-
-        /// A connection that carries one exchange.
-        mutating func connect(to origin: Origin, capacity: Int = 3) throws -> ConnectionID {
-            let dial = try dial(to: origin).dial
-            _ = handle(.connected(dial, capacity: capacity))
-            return dial
-        }
-
-        struct Absent: Error {}
-    }
-
-    private func dialing(_ dials: [ConnectionID], of stage: borrowing Stage) -> [ConnectionID] {
-        var found: [ConnectionID] = []
-        for dial in dials where stage.machine.isDialing(dial) { found.append(dial) }
-        return found
-    }
-
     @Test("[H-12.13] a dial ends where another origin's connection does, and later requests need none")
     func theDialEnds() throws {
-        var stage = Stage()
+        var stage = MachineStage()
         let connection = try stage.connect(to: first)
         let (exchange, dial) = try stage.dial(to: second)
         #expect(
             stage.handle(.coalesce(dial, onto: connection)) == [.run(exchange, on: connection, reused: true)])
-        #expect(dialing([dial], of: stage).isEmpty && stage.machine.openCount == 1)
+        let dialing = stage.dialing(dial)
+        #expect(dialing.isEmpty && stage.machine.openCount == 1)
         #expect(stage.machine.counts.map(\.origin) == [first])
         let next = stage.submit(to: second)
         #expect(next.actions == [.run(next.exchange, on: connection, reused: true)])
@@ -74,7 +32,7 @@ struct CoalescingTests {
 
     @Test("[H-12.13] an origin's own connection comes first")
     func ownConnections() throws {
-        var stage = Stage()
+        var stage = MachineStage()
         let connection = try stage.connect(to: first)
         let dial = try stage.dial(to: second).dial
         _ = stage.handle(.coalesce(dial, onto: connection))
@@ -86,7 +44,7 @@ struct CoalescingTests {
 
     @Test("[H-12.13] many that wait for one dial are lent as much as there is room for; the others dial")
     func asMuchAsThereIsRoom() throws {
-        var stage = Stage()
+        var stage = MachineStage()
         let connection = try stage.connect(to: first)
         let (exchange, dial) = try stage.dial(to: second)
         let others = (0..<2).map { _ in stage.submit(to: second).exchange }
@@ -101,13 +59,14 @@ struct CoalescingTests {
         }
         // There is no room any more: that one goes on.
         #expect(stage.handle(.coalesce(next, onto: connection)).isEmpty)
-        #expect(dialing([next], of: stage) == [next])
+        let dialing = stage.dialing(next)
+        #expect(dialing == [next])
         #expect(stage.handle(.connected(next, capacity: 3)) == [.run(others[1], on: next, reused: false)])
     }
 
     @Test("[H-12.13] a request that needs a fresh connection has one of its own")
     func freshOnes() throws {
-        var stage = Stage()
+        var stage = MachineStage()
         let connection = try stage.connect(to: first)
         let (exchange, dial) = try stage.dial(to: second, needsFresh: true)
         #expect(stage.handle(.coalesce(dial, onto: connection)).isEmpty)
@@ -116,13 +75,14 @@ struct CoalescingTests {
 
     @Test("[H-12.13] a dial that is tied to a request takes it along", arguments: [false, true])
     func claimedDials(needsFresh: Bool) throws {
-        var stage = Stage()
+        var stage = MachineStage()
         let connection = try stage.connect(to: first)
         let (exchange, dial) = try stage.dial(to: second, needsFresh: needsFresh)
         _ = stage.handle(.claim(dial))
         let actions = stage.handle(.coalesce(dial, onto: connection))
         #expect(actions == (needsFresh ? [] : [.run(exchange, on: connection, reused: true)]))
-        #expect(dialing([dial], of: stage) == (needsFresh ? [dial] : []))
+        let dialing = stage.dialing(dial)
+        #expect(dialing == (needsFresh ? [dial] : []))
         // Means nothing any more, or takes its request along.
         _ = stage.handle(.cancelClaim(dial))
         #expect(stage.machine.openCount == 1)
@@ -130,21 +90,22 @@ struct CoalescingTests {
 
     @Test("[H-12.13] a dial to the same origin goes on")
     func ownDials() throws {
-        var stage = Stage()
+        var stage = MachineStage()
         let first = try stage.dial(to: self.first).dial
         _ = stage.handle(.claim(first))
         let (exchange, other) = try stage.dial(to: self.first)
         let actions = stage.handle(.connected(first, capacity: 3))
         #expect(actions.last == .run(exchange, on: first, reused: true))
         #expect(stage.handle(.coalesce(other, onto: first)).isEmpty)
-        #expect(dialing([other], of: stage) == [other])
+        let dialing = stage.dialing(other)
+        #expect(dialing == [other])
     }
 
     @Test(
         "[H-12.13] a connection that goes, ages or carries one exchange alone is lent to nobody else's request"
     )
     func connectionsThatAreNotLent() throws {
-        var stage = Stage()
+        var stage = MachineStage()
         let plain = try stage.connect(to: first, capacity: 1)
         _ = stage.handle(.finished(plain, .reusable(KeepAlive())))
         let dial = try stage.dial(to: second).dial
@@ -155,12 +116,13 @@ struct CoalescingTests {
         #expect(stage.handle(.coalesce(dial, onto: connection), at: .zero + .seconds(61)).isEmpty)
         _ = stage.handle(.retire(connection))
         #expect(stage.handle(.coalesce(dial, onto: connection)).isEmpty)
-        #expect(dialing([dial], of: stage) == [dial])
+        let dialing = stage.dialing(dial)
+        #expect(dialing == [dial])
     }
 
     @Test("[H-12.13] what a connection was lent to goes elsewhere when it ends, and nothing is left of it")
     func theEndOfAConnection() throws {
-        var stage = Stage()
+        var stage = MachineStage()
         let connection = try stage.connect(to: first)
         _ = stage.handle(.coalesce(try stage.dial(to: second).dial, onto: connection))
         #expect(stage.machine.keyCount == 2)
@@ -174,7 +136,7 @@ struct CoalescingTests {
 
     @Test("[H-12.13] so many origins at once share a connection, the last ones")
     func mostGuests() throws {
-        var stage = Stage()
+        var stage = MachineStage()
         let connection = try stage.connect(to: first, capacity: 100)
         let origins = (0...PoolMachine.mostGuests).map { Self.origin("n\($0).test") }
         for origin in origins {
@@ -193,7 +155,7 @@ struct CoalescingTests {
 
     @Test("[H-12.14] behind 421 an origin has connections of its own")
     func misdirected() throws {
-        var stage = Stage()
+        var stage = MachineStage()
         let connection = try stage.connect(to: first)
         let dial = try stage.dial(to: second).dial
         _ = stage.handle(.coalesce(dial, onto: connection))
@@ -206,16 +168,11 @@ struct CoalescingTests {
 
     @Test("[H-13.3] a web socket shares what its origin's requests share")
     func webSockets() throws {
-        var stage = Stage()
+        var stage = MachineStage()
         let connection = try stage.connect(to: first)
         _ = stage.handle(.coalesce(try stage.dial(to: second).dial, onto: connection))
-        let exchange = ExchangeID(rawValue: 100)
-        #expect(
-            stage.handle(.submitWebSocket(exchange, to: second)) == [.fail(exchange, .noneTakesWebSockets)])
+        #expect(stage.webSocket(to: second) == nil)
         _ = stage.handle(.takesWebSockets(connection))
-        #expect(
-            stage.handle(.submitWebSocket(exchange, to: second)) == [
-                .run(exchange, on: connection, reused: true)
-            ])
+        #expect(stage.webSocket(to: second) == connection)
     }
 }

@@ -9,47 +9,9 @@ struct SharedWebSocketTests {
     private let origin = Origin(scheme: .https, host: "a.test", port: 443)
     private let other = Origin(scheme: .https, host: "b.test", port: 443)
 
-    private struct Stage: ~Copyable {
-        var machine = PoolMachine(versions: [.http11, .http2])
-        var number: UInt64 = 0
-
-        mutating func handle(_ event: PoolEvent, at now: Instant = .zero) -> [PoolAction] {
-            var actions: [PoolAction] = []
-            machine.handle(event, at: now, into: &actions)
-            return actions.filter { if case .wake = $0 { false } else { true } }
-        }
-
-        mutating func exchange() -> ExchangeID {
-            number += 1
-            return ExchangeID(rawValue: number)
-        }
-
-        /// Whether a web socket finds a place, and where.
-        mutating func webSocket(to origin: Origin, at now: Instant = .zero) -> ConnectionID? {
-            let exchange = exchange()
-            switch handle(.submitWebSocket(exchange, to: origin), at: now).first {
-            case .run(exchange, on: let connection, reused: _)?: return connection
-            case let action:
-                #expect(action == .fail(exchange, .noneTakesWebSockets))
-                return nil
-            }
-        }
-
-        mutating func connect(to origin: Origin, capacity: Int) throws -> ConnectionID {
-            let actions = handle(.submit(exchange(), to: origin, needsFresh: false))
-            for case .dial(let connection, _, _) in actions {
-                _ = handle(.connected(connection, capacity: capacity))
-                return connection
-            }
-            throw Absent()
-        }
-
-        struct Absent: Error {}
-    }
-
     @Test("[H-13.3] a connection is lent whose peer takes web sockets and has room, and none is dialled")
     func lends() throws {
-        var stage = Stage()
+        var stage = MachineStage()
         #expect(stage.webSocket(to: origin) == nil)
         #expect(stage.machine.keyCount == 0 && stage.machine.openCount == 0)
         let connection = try stage.connect(to: origin, capacity: 3)
@@ -67,7 +29,7 @@ struct SharedWebSocketTests {
 
     @Test("[H-13.3] one that is about to go, or has lain idle for too long, is lent to no web socket")
     func spares() throws {
-        var stage = Stage()
+        var stage = MachineStage()
         let connection = try stage.connect(to: origin, capacity: 3)
         _ = stage.handle(.takesWebSockets(connection))
         _ = stage.handle(.finished(connection, .reusable(KeepAlive())))
@@ -80,7 +42,7 @@ struct SharedWebSocketTests {
     }
 
     @Test("[H-13.3] what takes its place is not taken to be willing") func forgets() throws {
-        var stage = Stage()
+        var stage = MachineStage()
         let first = try stage.connect(to: origin, capacity: 3)
         _ = stage.handle(.takesWebSockets(first))
         _ = stage.handle(.lost(first))
