@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import LupineTLS
 import Testing
 
 @testable import LupineTransport
@@ -164,6 +165,29 @@ struct CoalescingTests {
         let (exchange, next) = try stage.dial(to: second)
         #expect(stage.handle(.coalesce(next, onto: connection)).isEmpty)
         #expect(stage.handle(.connected(next, capacity: 3)) == [.run(exchange, on: next, reused: false)])
+    }
+
+    @Test("[H-12.13] only where nothing but the default evaluation stands between two origins may they share")
+    func whoMayShare() {
+        let profile = TLSProfile(TLSConfiguration(), trust: .default)
+        func origin(
+            _ scheme: Origin.Scheme = .https, unixPath: String? = nil, proxy: ProxyServer? = nil,
+            under profile: TLSProfile?
+        ) -> Origin {
+            Origin(scheme: scheme, host: "a.test", port: 443, unixPath: unixPath, proxy: proxy, tls: profile)
+        }
+        #expect(origin(under: profile).mayCoalesce)
+        #expect(!origin(.http, under: profile).mayCoalesce)
+        #expect(!origin(unixPath: "/run/a.sock", under: profile).mayCoalesce)
+        #expect(
+            !origin(proxy: ProxyServer(kind: .http, host: "proxy.test", port: 3128), under: profile)
+                .mayCoalesce)
+        #expect(!origin(under: nil).mayCoalesce)
+        for trust in [TrustEvaluator.disabled, .system(checksHost: false), .custom { $1(.success(())) }] {
+            #expect(!origin(under: TLSProfile(TLSConfiguration(), trust: trust)).mayCoalesce)
+        }
+        let asking = TLSProfile(TLSConfiguration(), trust: .default, identitySource: { $3(nil) })
+        #expect(!origin(under: asking).mayCoalesce)
     }
 
     @Test("[H-13.3] a web socket shares what its origin's requests share")
