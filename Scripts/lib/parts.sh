@@ -3,7 +3,7 @@
 # How a script runs several others, one after the other, goes on behind one that fails, and tells at the end how each went.
 # Sourced after house.sh, never run.
 
-rows=() failed=() passed=0
+rows=() failed=() passed=0 aside=()
 printed=$(mktemp -d "${TMPDIR:-/tmp}/lupine-$name.XXXXXX")
 trap 'rm -rf "$printed"' EXIT
 
@@ -12,13 +12,38 @@ part() {
     local part_name=$1 start=$SECONDS outcome=passed
     shift
     printf '\n== %s: %s\n' "$part_name" "$*"
-    if "$@" > >(tee "$printed/$part_name") 2>&1; then
-        passed=$((passed + 1))
-    else
-        outcome=FAILED
-        failed+=("$part_name")
-    fi
-    rows+=("$(printf '%-12s %6d s  %s' "$part_name" "$(seconds_since "$start")" "$outcome")")
+    "$@" > >(tee "$printed/$part_name") 2>&1 || outcome=FAILED
+    note "$part_name" "$(seconds_since "$start")" $outcome
+}
+
+# beside NAME COMMAND...: begins a part that keeps one core busy; the next ones run beside it, until `joined` waits for it.
+beside() {
+    local part_name=$1
+    shift
+    printf '\n== %s, beside what follows: %s\n' "$part_name" "$*"
+    (
+        start=$SECONDS outcome=passed
+        "$@" >"$printed/$part_name" 2>&1 || outcome=FAILED
+        printf '%s %s\n' "$(seconds_since "$start")" $outcome >"$printed/$part_name.outcome"
+    ) &
+    aside+=("$part_name" $!)
+}
+
+# joined: waits for the part that was begun last with `beside`, and tells what it printed.
+joined() {
+    local part_name=${aside[0]} seconds="?" outcome=FAILED
+    wait "${aside[1]}" || true
+    aside=()
+    printf '\n== %s, which ran beside:\n' "$part_name"
+    cat "$printed/$part_name"
+    if [ -s "$printed/$part_name.outcome" ]; then read -r seconds outcome <"$printed/$part_name.outcome"; fi
+    note "$part_name" "$seconds" "$outcome"
+}
+
+# note NAME SECONDS OUTCOME: how a part went.
+note() {
+    if [ "$3" = passed ]; then passed=$((passed + 1)); else failed+=("$1"); fi
+    rows+=("$(printf '%-12s %6s s  %s' "$1" "$2" "$3")")
 }
 
 # why PART: the lines of a part that failed which say why: the tests that failed or stood still, else what looks like an error,

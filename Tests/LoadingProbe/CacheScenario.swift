@@ -38,7 +38,7 @@ struct CacheScenario {
         try? handle.close()
     }
 
-    /// Writes so many rounds, into a cache that is too small for one.
+    /// Writes so many rounds, into a cache that has room for few of them.
     func write(rounds: Int) {
         let cache = cache(diskCapacity: 200_000)
         for round in 0..<rounds { write(round, to: cache) }
