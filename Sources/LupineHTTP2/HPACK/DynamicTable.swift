@@ -24,15 +24,15 @@ struct DynamicTable: Sendable {
         return age >= 0 && age < count ? ring[place(newest &- age)] : nil
     }
 
-    /// The entry with a number; nil when it has been evicted.
-    func entry(numbered number: Int) -> TableEntry? { entry(at: index(ofNumber: number)) }
-
-    /// Whether the entry with a number is still there and holds that field.
-    func hasField(_ name: Span<UInt8>, _ value: Span<UInt8>, numbered number: Int) -> Bool {
+    /// Whether the entry with a number is still there and has that name.
+    func hasName(_ name: Span<UInt8>, numbered number: Int) -> Bool {
         let age = newest &- number
-        guard age >= 0, age < count else { return false }
-        let place = place(number)
-        return ring[place].hasName(name) && ring[place].hasValue(value)
+        return age >= 0 && age < count && ring[place(number)].hasName(name)
+    }
+
+    /// Whether the entry with a number is still there and is that field.
+    func hasField(_ name: Span<UInt8>, _ value: Span<UInt8>, numbered number: Int) -> Bool {
+        hasName(name, numbered: number) && ring[place(number)].hasValue(value)
     }
 
     /// The index of the entry with a number, whether or not it is still there.

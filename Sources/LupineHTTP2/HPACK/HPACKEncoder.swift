@@ -116,8 +116,8 @@ package struct HPACKEncoder: Sendable {
         if let number = index.entry(withField: hash), table.hasField(name, value, numbered: number) {
             return table.index(ofNumber: number)
         }
-        if let index = StaticTable.index.entry(withField: hash), let entry = StaticTable.entry(at: index),
-            entry.hasName(name), entry.hasValue(value)
+        if let index = StaticTable.index.entry(withField: hash),
+            StaticTable.hasField(name, value, at: index)
         {
             return index
         }
@@ -125,14 +125,10 @@ package struct HPACKEncoder: Sendable {
     }
 
     private func indexOfName(_ hash: UInt64, _ name: Span<UInt8>) -> Int? {
-        if let index = StaticTable.index.entry(withName: hash), let entry = StaticTable.entry(at: index),
-            entry.hasName(name)
-        {
+        if let index = StaticTable.index.entry(withName: hash), StaticTable.hasName(name, at: index) {
             return index
         }
-        if let number = index.entry(withName: hash), let entry = table.entry(numbered: number),
-            entry.hasName(name)
-        {
+        if let number = index.entry(withName: hash), table.hasName(name, numbered: number) {
             return table.index(ofNumber: number)
         }
         return nil

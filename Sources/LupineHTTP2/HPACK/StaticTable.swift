@@ -10,6 +10,18 @@ enum StaticTable {
         index >= 1 && index <= count ? entries[index &- 1] : nil
     }
 
+    /// Whether the entry with that index has that name.
+    @inline(__always)
+    static func hasName(_ name: Span<UInt8>, at index: Int) -> Bool {
+        index >= 1 && index <= count && entries[index &- 1].hasName(name)
+    }
+
+    /// Whether the entry with that index is that field.
+    @inline(__always)
+    static func hasField(_ name: Span<UInt8>, _ value: Span<UInt8>, at index: Int) -> Bool {
+        hasName(name, at: index) && entries[index &- 1].hasValue(value)
+    }
+
     static let entries: [TableEntry] = fields.map { name, value in
         TableEntry(octets: Array(name.utf8) + Array(value.utf8), nameCount: name.utf8.count)
     }
