@@ -160,11 +160,11 @@ let package = Package(
             swiftSettings: pipelineRules),
         .executableTarget(
             name: "lupine-transfer-probe", dependencies: ["Lupine", "LupineTLS", "CLupineHeap"],
-            path: "Tests/TransferProbe",
+            path: "Tests/Probes/Transfer",
             swiftSettings: houseRules),
         .executableTarget(
             name: "lupine-loading-probe", dependencies: ["LupineLoading", "CLupineHeap"],
-            path: "Tests/LoadingProbe",
+            path: "Tests/Probes/Loading",
             swiftSettings: houseRules),
         .testTarget(
             name: "LupineTestingTests",
@@ -182,12 +182,13 @@ let package = Package(
             swiftSettings: houseRules),
         .executableTarget(
             name: "lupine-origin-probe", dependencies: ["LupineOrigin", "LupineTLS", "LupineTestKit"],
-            path: "Tests/OriginProbe",
+            path: "Tests/Probes/Origin",
             swiftSettings: houseRules),
         .systemLibrary(name: "CLupineHeap", path: "Tests/CLupineHeap"),
         .target(name: "CLupineFaults", path: "Tests/CLupineFaults"),
         .executableTarget(
-            name: "lupine-fault-probe", dependencies: ["Lupine", "CLupineFaults"], path: "Tests/FaultProbe",
+            name: "lupine-fault-probe", dependencies: ["Lupine", "CLupineFaults"],
+            path: "Tests/Probes/Faults",
             swiftSettings: houseRules),
         .testTarget(
             name: "FaultTests",
@@ -209,7 +210,7 @@ let package = Package(
                 "LupineTransport", "LupineOrigin", "LupineHTTP", "LupineTLS", "LupineTestKit", "CLupineHeap",
                 "CLupineOpenSSL",
             ],
-            path: "Tests/TransportProbe",
+            path: "Tests/Probes/Transport",
             swiftSettings: houseRules),
         .target(
             name: "LupineChaos",
@@ -219,7 +220,7 @@ let package = Package(
             ],
             path: "Tests/Chaos", swiftSettings: houseRules),
         .executableTarget(
-            name: "lupine-chaos-probe", dependencies: ["LupineChaos"], path: "Tests/ChaosProbe",
+            name: "lupine-chaos-probe", dependencies: ["LupineChaos"], path: "Tests/Probes/Chaos",
             swiftSettings: houseRules),
         .testTarget(
             name: "LupineChaosTests",
@@ -247,25 +248,27 @@ let package = Package(
             swiftSettings: houseRules),
         // Stand in for packages that the documentation has bridges to. Under names of their own: in the graph of a program's
         // packages none may stand twice.
-        .target(name: "LoggingStandIn", path: "Tests/StandIns/Logging", swiftSettings: usersSwift6),
-        .target(name: "MetricsStandIn", path: "Tests/StandIns/Metrics", swiftSettings: usersSwift6),
-        .target(name: "TracingStandIn", path: "Tests/StandIns/Tracing", swiftSettings: usersSwift6),
+        .target(name: "LoggingStandIn", path: "Tests/AsUsers/StandIns/Logging", swiftSettings: usersSwift6),
+        .target(name: "MetricsStandIn", path: "Tests/AsUsers/StandIns/Metrics", swiftSettings: usersSwift6),
+        .target(name: "TracingStandIn", path: "Tests/AsUsers/StandIns/Tracing", swiftSettings: usersSwift6),
         .testTarget(
             name: "Snippets",
             dependencies: [
                 "Lupine", "LupineLoading", "LupineTesting", "LupineTransport", "LupineOrigin", "LupineTLS",
                 "LupineTestKit", "LoggingStandIn", "MetricsStandIn", "TracingStandIn",
             ],
-            path: "Tests/Snippets", swiftSettings: usersSwift6),
+            path: "Tests/AsUsers/Snippets", swiftSettings: usersSwift6),
         .testTarget(
             name: "GuideTests",
             dependencies: ["Lupine", "LupineOrigin", "LupineTLS", "LupineTestKit"],
-            swiftSettings: usersSwift5),
+            path: "Tests/AsUsers/GuideTests", swiftSettings: usersSwift5),
         // The same files in both language modes.
         .testTarget(
-            name: "UserLayer5", dependencies: ["Lupine", "LupineOrigin"], swiftSettings: usersSwift5),
+            name: "UserLayer5", dependencies: ["Lupine", "LupineOrigin"], path: "Tests/AsUsers/UserLayer5",
+            swiftSettings: usersSwift5),
         .testTarget(
-            name: "UserLayer6", dependencies: ["Lupine", "LupineOrigin"], swiftSettings: usersSwift6),
+            name: "UserLayer6", dependencies: ["Lupine", "LupineOrigin"], path: "Tests/AsUsers/UserLayer6",
+            swiftSettings: usersSwift6),
         .testTarget(
             name: "ArchitectureTests", dependencies: ["LupineOrigin"],
             exclude: ["unsafe-files.txt", "shape-exempt.txt", "callbacks.txt", "consumers.txt"],

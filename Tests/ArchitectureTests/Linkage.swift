@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Glibc
 
-/// What a program that uses one product of the package is linked against: builds `Tests/Embedding` into a folder
+/// What a program that uses one product of the package is linked against: builds `Tests/AsUsers/Embedding` into a folder
 /// of its own and asks `ldd`.
 struct Linkage {
     struct Failure: Error, CustomStringConvertible {
@@ -33,7 +33,7 @@ struct Linkage {
         let root = Repository.here.root
         let scratch = "\(root)/.build-embedding/\(staticRuntime ? "static" : "dynamic")"
         var build = [
-            "swift", "build", "--package-path", "\(root)/Tests/Embedding", "--scratch-path", scratch,
+            "swift", "build", "--package-path", "\(root)/Tests/AsUsers/Embedding", "--scratch-path", scratch,
         ]
         build += ["--product", "Embedding\(product)"] + (staticRuntime ? ["--static-swift-stdlib"] : [])
         _ = try run(build)

@@ -6,7 +6,7 @@ import Foundation
 struct Page {
     /// The root of the repository.
     static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
 
     /// Every page: the README and the chapters of the catalogue.
     static func all() throws -> [Page] {

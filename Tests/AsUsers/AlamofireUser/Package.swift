@@ -5,8 +5,8 @@ import PackageDescription
 let package = Package(
     name: "alamofire-user",
     dependencies: [
-        .package(path: "../../Compatibility/Alamofire"),
-        .package(name: "lupine", path: "../.."),
+        .package(path: "../../../Compatibility/Alamofire"),
+        .package(name: "lupine", path: "../../.."),
     ],
     targets: [
         .executableTarget(

@@ -14,21 +14,23 @@ import Testing
             for snippet in page.blocks("swift").map(essence) where !snippet.isEmpty {
                 let isCompiled = sources.contains { $0.contains(snippet) }
                 #expect(
-                    isCompiled, "\(page.name): not in Tests/Snippets:\n\(snippet.joined(separator: "\n"))")
+                    isCompiled,
+                    "\(page.name): not in Tests/AsUsers/Snippets:\n\(snippet.joined(separator: "\n"))")
             }
         }
     }
 
     /// What was compiled: the files of this target, the manifests and sources of the tests' users, and the module `Alamofire`.
     private func compiled() throws -> [[String]] {
-        let folder = Page.root.appending(path: "Tests/Snippets")
+        let folder = Page.root.appending(path: "Tests/AsUsers/Snippets")
         let names = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)?
             .compactMap { $0 as? URL }
         let files = (names ?? []).filter { $0.pathExtension == "swift" }
         let others = [
-            "Tests/Embedding/Package.swift", "Tests/AlamofireUser/Package.swift",
-            "Tests/TestingUser/Package.swift", "Tests/TestingUser/Sources/Garden/Garden.swift",
-            "Tests/TestingUser/Tests/GardenTests/GardenXCTests.swift",
+            "Tests/AsUsers/Embedding/Package.swift", "Tests/AsUsers/AlamofireUser/Package.swift",
+            "Tests/AsUsers/TestingUser/Package.swift",
+            "Tests/AsUsers/TestingUser/Sources/Garden/Garden.swift",
+            "Tests/AsUsers/TestingUser/Tests/GardenTests/GardenXCTests.swift",
             "Compatibility/Alamofire/Sources/Alamofire/Alamofire.swift",
         ]
         return try (files + others.map { Page.root.appending(path: $0) }).map {

@@ -5,7 +5,7 @@ import PackageDescription
 /// `LinkageTests` builds it and looks at what the programs are linked against.
 let package = Package(
     name: "embedding",
-    dependencies: [.package(name: "lupine", path: "../..")],
+    dependencies: [.package(name: "lupine", path: "../../..")],
     targets: [
         .executableTarget(
             name: "EmbeddingLupineTransport",
