@@ -52,10 +52,10 @@ final class ServerProcess: Sendable {
         sys.exit(status & 255)
         """
 
-    /// Asks for a connection until it gets one; ends with 1 when the server has ended first, or after half a minute.
+    /// Asks for a connection until it gets one; ends with 1 when the server has ended first, or after five minutes.
     private static let waiter = """
         import os, socket, sys, threading, time
-        port, ended, patience = int(sys.argv[1]), sys.argv[2], time.monotonic() + 30
+        port, ended, patience = int(sys.argv[1]), sys.argv[2], time.monotonic() + 300
         while time.monotonic() < patience and not os.path.exists(ended):
             try:
                 socket.create_connection(("127.0.0.1", port)).close()
@@ -134,7 +134,7 @@ final class ServerProcess: Sendable {
         }
     }
 
-    /// Waits until it takes connections; false when it has ended, or does not within half a minute. Another program
+    /// Waits until it takes connections; false when it has ended, or does not within five minutes. Another program
     /// does the asking: many servers start at once, and nobody's thread is taken meanwhile.
     private func accepts() async -> Bool {
         let arguments = ["-c", Self.waiter, String(place.port), "\(place.folder)/ended"]

@@ -37,7 +37,7 @@ import Testing
     ]
 
     @Test(
-        "what comes on an idle connection ends it, and answers nothing", .timeLimit(.minutes(2)),
+        "what comes on an idle connection ends it, and answers nothing", .timeLimit(.minutes(10)),
         arguments: unsolicited, [false, true])
     func idle(_ row: Unsolicited, _ isSecure: Bool) async throws {
         let plan = ScriptPlan([
@@ -61,7 +61,7 @@ import Testing
 
     @Test(
         "an answer in the middle of an upload is taken, and its connection carries nothing further",
-        .timeLimit(.minutes(2)), arguments: [200, 413, 401])
+        .timeLimit(.minutes(10)), arguments: [200, 413, 401])
     func early(_ status: Int) async throws {
         let plan = ScriptPlan([
             Script([
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test("the rest of an answer that was given up reaches nobody", .timeLimit(.minutes(2)))
+    @Test("the rest of an answer that was given up reaches nobody", .timeLimit(.minutes(10)))
     func unread() async throws {
         let plan = ScriptPlan([
             Script([
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test("an answer before the request is no answer to anybody's second request", .timeLimit(.minutes(2)))
+    @Test("an answer before the request is no answer to anybody's second request", .timeLimit(.minutes(10)))
     func beforeTheRequest() async throws {
         let plan = ScriptPlan([
             Script([.send(SplittingCase.forged + SplittingCase.forged), .expectEnd, .signal("hung up")]),
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test("every request gets its own answer while others are given up", .timeLimit(.minutes(2)))
+    @Test("every request gets its own answer while others are given up", .timeLimit(.minutes(10)))
     func ownAnswers() async throws {
         try await HostileStage.with { stage in
             stage.origin.route("GET", "/number/{n}") { request throws(Refusal) in

@@ -122,7 +122,7 @@ import Testing
     ]
 
     @Test(
-        "a habit of a server's, and the request behind it", .timeLimit(.minutes(2)), arguments: habits,
+        "a habit of a server's, and the request behind it", .timeLimit(.minutes(10)), arguments: habits,
         [false, true])
     func habit(_ row: Habit, _ isSecure: Bool) async throws {
         let told: [Script.Step] = [.expectHead, .send("\(Self.ok)Content-Length: 4\r\n\r\nnext")]

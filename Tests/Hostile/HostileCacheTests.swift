@@ -9,7 +9,7 @@ import LupineTestKit
 import Testing
 
 /// What one user, policy or way brought into a cache, and who asks for it afterwards.
-@Suite(.timeLimit(.minutes(2))) struct HostileCacheTests {
+@Suite(.timeLimit(.minutes(10))) struct HostileCacheTests {
     typealias Policy = CacheBorder.Policy
 
     // MARK: trust

@@ -157,7 +157,7 @@ import Testing
     }
 
     @Test(
-        "[U-10.5] what was removed on the way does not come back", .timeLimit(.minutes(2)),
+        "[U-10.5] what was removed on the way does not come back", .timeLimit(.minutes(10)),
         arguments: Consumer.allCases, [Neighbourhood.Place.otherHost, .home])
     func wayBack(_ consumer: Consumer, _ away: Neighbourhood.Place) async throws {
         let arrived = try await arrives(by: consumer, Self.rows.map { ($0.name, $0.value) }, from: .secure) {
@@ -169,7 +169,7 @@ import Testing
     }
 
     @Test(
-        "[U-10.5] a client shows its certificate to the first origin only", .timeLimit(.minutes(1)),
+        "[U-10.5] a client shows its certificate to the first origin only", .timeLimit(.minutes(10)),
         arguments: [Neighbourhood.Place.secureOtherPort, .secureOtherHost])
     func certificates(_ to: Neighbourhood.Place) async throws {
         let identity = try TLSIdentity(
@@ -184,7 +184,7 @@ import Testing
         }
     }
 
-    @Test("a request's own trust does not speak for another origin", .timeLimit(.minutes(1)))
+    @Test("a request's own trust does not speak for another origin", .timeLimit(.minutes(10)))
     func trust() async throws {
         try await Neighbourhood.with { place in
             let client = try place.client { $0.tls.roots = .certificates([]) }
@@ -207,7 +207,7 @@ import Testing
     }
 
     @Test(
-        "[U-10.5] the origins that see a certificate can be named", .timeLimit(.minutes(1)),
+        "[U-10.5] the origins that see a certificate can be named", .timeLimit(.minutes(10)),
         arguments: [true, false])
     func namedOrigins(_ isClient: Bool) async throws {
         let identity = try TLSIdentity(
@@ -235,7 +235,7 @@ import Testing
     }
 
     @Test(
-        "[U-10.5] what else stays within its origin can be named", .timeLimit(.minutes(1)),
+        "[U-10.5] what else stays within its origin can be named", .timeLimit(.minutes(10)),
         arguments: [true, false])
     func ownNames(_ isClient: Bool) async throws {
         func configure(_ configuration: URLSessionConfiguration) {
@@ -264,7 +264,7 @@ import Testing
     }
 
     @Test(
-        "[U-10.5] a redirect from https to http can be refused", .timeLimit(.minutes(2)),
+        "[U-10.5] a redirect from https to http can be refused", .timeLimit(.minutes(10)),
         arguments: Consumer.allCases.filter { $0 != .ofSession })
     func refused(_ consumer: Consumer) async throws {
         try await Neighbourhood.with(Self.refuse) { place in
@@ -288,7 +288,7 @@ import Testing
         }
     }
 
-    @Test("[U-10.5] the error of a refused redirect says which host", .timeLimit(.minutes(1)))
+    @Test("[U-10.5] the error of a refused redirect says which host", .timeLimit(.minutes(10)))
     func refusal() async throws {
         try await Neighbourhood.with(Self.refuse) { place in
             let answer = await place.session.request(

@@ -8,7 +8,7 @@ import LupineTestKit
 import Testing
 
 /// Cookies that came over a connection that nobody has checked, in a storage that several sessions share.
-@Suite(.timeLimit(.minutes(2))) struct HostileUncheckedCookieTests {
+@Suite(.timeLimit(.minutes(10))) struct HostileUncheckedCookieTests {
     /// A server with that leaf, which answers `/seen` with 1 for the impostor's cookie, 2 for the right one, 0 for none, and
     /// sets at `/set` what it is told to.
     private static func server(

@@ -45,7 +45,8 @@ import Testing
     }
 
     @Test(
-        "no string becomes a line of a request", .timeLimit(.minutes(3)), arguments: InjectionPlace.all, texts
+        "no string becomes a line of a request", .timeLimit(.minutes(10)), arguments: InjectionPlace.all,
+        texts
     )
     func injected(_ place: InjectionPlace, _ text: Text) async throws {
         for connection in try await wire(of: place, text.text) {
@@ -54,7 +55,7 @@ import Testing
         }
     }
 
-    @Test("each place leads to the wire", .timeLimit(.minutes(3)), arguments: InjectionPlace.all)
+    @Test("each place leads to the wire", .timeLimit(.minutes(10)), arguments: InjectionPlace.all)
     func harmless(_ place: InjectionPlace) async throws {
         guard let trace = place.trace.shown("abc") else { return }
         let wire = try await wire(of: place, "abc").map { String(decoding: $0, as: UTF8.self) }

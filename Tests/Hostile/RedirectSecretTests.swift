@@ -120,7 +120,8 @@ import Testing
     }
 
     @Test(
-        "[U-10.5] no secret goes along to another origin", .timeLimit(.minutes(2)), arguments: secrets, moves)
+        "[U-10.5] no secret goes along to another origin", .timeLimit(.minutes(10)), arguments: secrets, moves
+    )
     func leaves(_ secret: Secret, _ move: Move) async throws {
         let host = Neighbourhood.host(move.to)
         for status in [301, 302, 303, 307, 308] {
@@ -136,7 +137,7 @@ import Testing
         }
     }
 
-    @Test("a secret goes on within its origin", .timeLimit(.minutes(2)), arguments: secrets)
+    @Test("a secret goes on within its origin", .timeLimit(.minutes(10)), arguments: secrets)
     func stays(_ secret: Secret) async throws {
         for place in [Neighbourhood.Place.home, .secure] {
             let isHere = secret.host.map { $0 == Neighbourhood.host(place) } ?? true
@@ -145,7 +146,7 @@ import Testing
         }
     }
 
-    @Test("a secure cookie stays where it is safe", .timeLimit(.minutes(2)))
+    @Test("a secure cookie stays where it is safe", .timeLimit(.minutes(10)))
     func secureCookies() async throws {
         let secret = Secret(
             testDescription: "a secure cookie",
@@ -153,7 +154,7 @@ import Testing
         #expect(try await lines(secret, from: .secure, to: .home).filter(betrays) == [])
     }
 
-    @Test("no secret comes back on the way home", .timeLimit(.minutes(2)))
+    @Test("no secret comes back on the way home", .timeLimit(.minutes(10)))
     func wayBack() async throws {
         try await Neighbourhood.with { place in
             let home = place.url(.home)
@@ -167,7 +168,7 @@ import Testing
     }
 
     @Test(
-        "[U-10.5] no certificate of ours goes along to another origin", .timeLimit(.minutes(2)),
+        "[U-10.5] no certificate of ours goes along to another origin", .timeLimit(.minutes(10)),
         arguments: [Neighbourhood.Place.secureOtherPort, .secureOtherHost, .home], [true, false])
     func certificates(_ to: Neighbourhood.Place, _ isOfSession: Bool) async throws {
         let identity = try SecIdentity(

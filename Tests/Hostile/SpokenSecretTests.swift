@@ -66,7 +66,7 @@ import Testing
         func add(_ text: String) { texts.withLock { $0.append(text) } }
     }
 
-    @Test("no secret is spoken of", .timeLimit(.minutes(2)), arguments: endings, Spoken.allCases)
+    @Test("no secret is spoken of", .timeLimit(.minutes(10)), arguments: endings, Spoken.allCases)
     func spoken(_ ending: Ending, over spoken: Spoken) async throws {
         let heard = Heard()
         let names = [

@@ -72,7 +72,7 @@ import Testing
 
     @Test(
         "[U-7.9, U-12.1, U-13.15] files are their owner's only, whatever the process lets others do",
-        .timeLimit(.minutes(2)))
+        .timeLimit(.minutes(10)))
     func modes() async throws {
         try await probe { folder in
             let notes = try String(contentsOf: folder.appendingPathComponent("notes"), encoding: .utf8)
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test("[U-12.5] no credential stands in the cache", .timeLimit(.minutes(2)))
+    @Test("[U-12.5] no credential stands in the cache", .timeLimit(.minutes(10)))
     func contents() async throws {
         try await probe { folder in
             let place = folder.appendingPathComponent("cached")

@@ -10,7 +10,7 @@ import LupineTestKit
 import Testing
 
 /// Roots that nobody has read when a connection was accepted unchecked, and that what came over it has to be judged by.
-@Suite(.timeLimit(.minutes(2))) struct UncheckedRootsTests {
+@Suite(.timeLimit(.minutes(10))) struct UncheckedRootsTests {
     /// The roots are a pipe: who reads them stands still until the test writes them. Were that the loop, nothing else would move.
     @Test("[I-12.2, U-13.17] they are read off the loop, while the response stands still")
     func readOffTheLoop() async throws {

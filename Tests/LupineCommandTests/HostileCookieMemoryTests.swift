@@ -10,7 +10,7 @@ import Testing
 
 /// What `-b`, `-c` and `--session` write down, and where it goes: no cookie of a server that nobody has checked, and none that was
 /// given on the command line.
-@Suite(.timeLimit(.minutes(2))) struct HostileCookieMemoryTests {
+@Suite(.timeLimit(.minutes(10))) struct HostileCookieMemoryTests {
     /// A shell with the root of an origin that sets two cookies at `/evil`, over TLS.
     private func withSecureShell(_ body: (Shell, String) async throws -> Void) async throws {
         let identity = try ThrowawayIdentity.make()

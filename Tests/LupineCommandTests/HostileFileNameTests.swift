@@ -8,7 +8,7 @@ import Testing
 @testable import LupineCommand
 
 /// Which file a download is written to, when the address, the server or somebody with the same folder would have it another one.
-@Suite(.timeLimit(.minutes(2))) struct HostileFileNameTests {
+@Suite(.timeLimit(.minutes(10))) struct HostileFileNameTests {
     private static let offered =
         "Content-Disposition: attachment; filename=\"victim\"\r\nETag: \"v1\"\r\nConnection: close\r\n"
 

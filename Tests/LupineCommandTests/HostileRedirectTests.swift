@@ -9,7 +9,7 @@ import Testing
 @testable import LupineCommand
 
 /// What the command takes along where `-L` leads: the table is the library's, the switches are its own.
-@Suite(.timeLimit(.minutes(2))) struct HostileRedirectTests {
+@Suite(.timeLimit(.minutes(10))) struct HostileRedirectTests {
     private static let switches =
         "-k -L -u user:s3cr3t -H X-Api-Key:s3cr3t -H X-Mine:mine -H Origin:https://mine.test -b id=s3cr3t "
         + "-e https://mine.test/s3cr3t -A mine/1"

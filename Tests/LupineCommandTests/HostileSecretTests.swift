@@ -7,7 +7,7 @@ import Testing
 @testable import LupineCommand
 
 /// What is told about a transfer has no query and no password in it: logs are kept, and read by others.
-@Suite(.timeLimit(.minutes(2))) struct HostileSecretTests {
+@Suite(.timeLimit(.minutes(10))) struct HostileSecretTests {
     /// Lines in which `@` is the origin with a name and a password, and `?` is followed by a secret.
     @Test(arguments: [
         "-L --max-redirs 0 @/redirect/2?s3cr3t", "-L --max-redirs 1 @/redirect/2?s3cr3t",

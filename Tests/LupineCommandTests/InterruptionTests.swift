@@ -8,7 +8,7 @@ import Testing
 @testable import LupineCommand
 
 /// What is left behind when the process is ended at once.
-@Suite(.timeLimit(.minutes(2))) struct InterruptionTests {
+@Suite(.timeLimit(.minutes(10))) struct InterruptionTests {
     @Test func whatIsToBeDoneBeforeLeavingIsDoneOnce() {
         let interruption = Interruption()
         let done = Guarded<[Int]>([])

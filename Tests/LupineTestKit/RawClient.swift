@@ -111,6 +111,9 @@ package final class RawClient {
         layers.append(layer)
     }
 
+    /// Asks for another handshake of TLS 1.2 and has nothing of the answer understood: what comes from then on is read beneath TLS.
+    package func requestRenegotiation() throws { try layers.last?.requestRenegotiation() }
+
     /// The innermost TLS.
     package var engine: TLSEngine? { layers.last?.engine }
 

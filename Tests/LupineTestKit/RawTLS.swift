@@ -55,6 +55,15 @@ final class RawTLS {
         }
     }
 
+    /// Asks for another handshake and hears nothing from then on: neither the answer nor what comes behind it.
+    func requestRenegotiation() throws {
+        wire.isDeaf = true
+        try passingOn { () throws(TLSError) in
+            try engine.requestRenegotiation()
+            try engine.flush()
+        }
+    }
+
     /// Throws what the wire met instead of saying that it met something.
     private func passingOn<Result>(_ body: () throws(TLSError) -> Result) throws -> Result {
         do {
@@ -71,6 +80,8 @@ private final class BlockingWire: TLSWire {
     private let receive: (Int) throws -> [UInt8]
     private let send: ([UInt8]) throws -> Void
     private(set) var failure: (any Error)?
+    /// What comes stays where it is.
+    var isDeaf = false
 
     init(_ receive: @escaping (Int) throws -> [UInt8], _ send: @escaping ([UInt8]) throws -> Void) {
         self.receive = receive
@@ -78,6 +89,7 @@ private final class BlockingWire: TLSWire {
     }
 
     func receive(into output: inout OutputSpan<UInt8>) -> TLSWireOutcome {
+        if isDeaf { return .wouldBlock }
         do {
             let bytes = try receive(output.freeCapacity)
             for byte in bytes { output.append(byte) }

@@ -8,7 +8,7 @@ import LupineTesting
 import Testing
 
 /// Sessions that go by a clock of the test's: what waits an hour, and what strikes or is stale behind one.
-@Suite(.timeLimit(.minutes(3))) struct ManualClockSessionTests {
+@Suite(.timeLimit(.minutes(10))) struct ManualClockSessionTests {
     /// Retries twice, an hour after each failure.
     struct Hourly: RequestInterceptor {
         func retry(

@@ -5,7 +5,7 @@ import LupineTesting
 import Testing
 
 /// A clock that stands still, and code that waits for it by the standard library's `Clock`.
-@Suite(.timeLimit(.minutes(3))) struct ManualClockTests {
+@Suite(.timeLimit(.minutes(10))) struct ManualClockTests {
     /// Returns its number when it has slept so many seconds.
     private func sleeper(_ seconds: Int, _ clock: any Clock<Duration>) -> Task<Int, any Error> {
         Task {

@@ -7,7 +7,7 @@ import Testing
 @testable import LupineTesting
 
 /// Exchanges that are written down and played back.
-@Suite(.timeLimit(.minutes(3))) struct RecordingTests {
+@Suite(.timeLimit(.minutes(10))) struct RecordingTests {
     /// A folder of the test's own, removed behind it.
     static func inFolder(_ body: (URL) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "lupine-\(UUID().uuidString)")

@@ -6,7 +6,7 @@ import LupineTesting
 import Testing
 
 /// Sessions that stubs answer: what is matched, what is played, what is said where nothing fits.
-@Suite(.timeLimit(.minutes(3))) struct StubsTests {
+@Suite(.timeLimit(.minutes(10))) struct StubsTests {
     /// A request of `Session` to an address, for its response.
     static func ask(
         _ stubs: Stubs, _ address: String, _ method: HTTPMethod = .get, body: Data? = nil,

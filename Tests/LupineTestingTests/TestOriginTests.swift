@@ -7,7 +7,7 @@ import LupineTransport
 import Testing
 
 /// A test's origin, asked through a session and through a raw socket.
-@Suite(.timeLimit(.minutes(3))) struct TestOriginTests {
+@Suite(.timeLimit(.minutes(10))) struct TestOriginTests {
     @Test func routesAreClosures() async throws {
         try await withOrigin { origin in
             origin.route("GET", "/flowers/{name}") { request in

@@ -10,12 +10,13 @@ import Testing
 
 /// What most whole-stack tests begin with: an origin, and a client with a loop of its own, both ended afterwards.
 func withStack<Result>(
-    _ plan: ScriptPlan? = nil, over spoken: Spoken = .http1, buffers: Int32? = nil,
-    settings: HTTPClient.Configuration = .with { _ in },
+    _ plan: ScriptPlan? = nil, over spoken: Spoken = .http1, http2: HTTP2Behaviour = HTTP2Behaviour(),
+    buffers: Int32? = nil, settings: HTTPClient.Configuration = .with { _ in },
     _ body: (HTTPClient, OriginServer) async throws -> Result
 ) async throws -> Result {
     var serving = OriginConfiguration()
     serving.speak(spoken, plan)
+    if spoken == .http2 { serving.http2 = http2 }
     serving.recordedBytes = 1 << 20
     serving.socketBuffers = buffers
     serving.idleTimeout = .seconds(3_600)

@@ -53,6 +53,7 @@ final class HTTP2Conversation: Conversation {
 
     func advance(_ connection: ServerConnection) -> Bool {
         if isSilent { return drop(connection) }
+        if endIfRenegotiating(connection) { return true }
         var progress = false
         while !isOver, !isSilent, connection.hasRoom, machine.waitingCount < Self.pieceBytes,
             understand(connection)
@@ -69,6 +70,15 @@ final class HTTP2Conversation: Conversation {
             return true
         }
         return progress
+    }
+
+    /// A client that asks for another handshake of TLS breaks the protocol (RFC 9113 §9.2.1).
+    private func endIfRenegotiating(_ connection: ServerConnection) -> Bool {
+        guard !isOver, connection.hasRefusedRenegotiation else { return false }
+        machine.fail(.renegotiation)
+        machine.takeOutput(into: &connection.output)
+        end(connection, lingering: true)
+        return true
     }
 
     /// Drops what has come; false when that was nothing. The client ends what has fallen silent.

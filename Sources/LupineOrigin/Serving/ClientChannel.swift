@@ -39,6 +39,8 @@ package protocol ClientChannel: AnyObject {
     var hasLastWord: Bool { get }
     /// What the handshake came to; nil without one.
     var tls: OriginHandshake? { get }
+    /// Whether the client has asked for another handshake, and was refused.
+    var hasRefusedRenegotiation: Bool { get }
 }
 
 /// The bytes of a client on a plain socket.
@@ -89,6 +91,8 @@ final class PlainChannel: ClientChannel {
     var hasLastWord: Bool { false }
 
     var tls: OriginHandshake? { nil }
+
+    var hasRefusedRenegotiation: Bool { false }
 }
 
 extension Socket {

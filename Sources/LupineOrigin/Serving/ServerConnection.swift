@@ -112,6 +112,9 @@ final class ServerConnection: LoopChannel, TimerTarget {
     /// What the handshake came to; nil without one.
     var tls: OriginHandshake? { channel.tls }
 
+    /// Whether the client has asked for another handshake of TLS, and was refused.
+    var hasRefusedRenegotiation: Bool { channel.hasRefusedRenegotiation }
+
     /// Received bytes that nobody has taken.
     var inputCount: Int { input.count }
 

@@ -208,6 +208,8 @@ final class TLSChannel: ClientChannel {
 
     var hasLastWord: Bool { if case .failed = state { true } else { false } }
 
+    var hasRefusedRenegotiation: Bool { engine.hasRefusedRenegotiation }
+
     // MARK: for scripts
 
     /// Cuts the wire off, a number of bytes from here on.

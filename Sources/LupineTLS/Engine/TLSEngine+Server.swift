@@ -3,7 +3,7 @@
 internal import CLupineOpenSSL
 
 /// What only a server needs, the origin of the tests: to look at clients that never came in, and to do what clients have to put up
-/// with.
+/// with, or a client of the tests does to a server.
 extension TLSEngine {
     /// The name that the client has asked for, as soon as its first message has come; of a handshake that failed, too.
     package var askedServerName: String? {
@@ -30,7 +30,8 @@ extension TLSEngine {
         OpenSSLErrors.clear()
     }
 
-    /// Asks the client for another handshake (HelloRequest, RFC 5246 §7.4.1.1), and would make it; TLS 1.2 only.
+    /// Asks the peer for another handshake (HelloRequest of a server, ClientHello of a client, RFC 5246 §7.4.1), and would make
+    /// it; TLS 1.2 only.
     package func requestRenegotiation() throws(TLSError) {
         unsafe _ = SSL_clear_options(connection, lupine_SSL_OP_NO_RENEGOTIATION())
         OpenSSLErrors.clear()

@@ -9,7 +9,7 @@ import Testing
 @testable import LupineLoading
 
 /// Tasks of many users on one session, over real connections: what one of them brought never serves another.
-@Suite(.timeLimit(.minutes(3))) struct HostileCredentialTests {
+@Suite(.timeLimit(.minutes(10))) struct HostileCredentialTests {
     typealias Scene = ChallengeScene
 
     enum Scheme: String, CaseIterable, Sendable {

@@ -7,7 +7,7 @@ import Testing
 @testable import LupineLoading
 
 /// Content that reaches a download task otherwise than straight from the connection into the file.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct DownloadSourcesTests {
     /// Who has the content.
     enum Source: CaseIterable, Sendable {

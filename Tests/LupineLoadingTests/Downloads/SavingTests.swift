@@ -7,7 +7,7 @@ import Testing
 @testable import LupineLoading
 
 /// Data tasks whose content goes into a file of the program's.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct SavingTests {
     /// Notes what a data task's delegate hears.
     private final class Listener: NSObject, URLSessionDataDelegate {

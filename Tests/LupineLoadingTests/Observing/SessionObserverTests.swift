@@ -10,7 +10,7 @@ import Testing
 @testable import LupineLoading
 
 /// What observers of a session are told of its tasks.
-@Suite(.timeLimit(.minutes(3))) struct SessionObserverTests {
+@Suite(.timeLimit(.minutes(10))) struct SessionObserverTests {
     /// Runs `body` with an observed session, ends that, and checks what was told.
     private func observing(
         _ plan: ScriptPlan? = nil, delegate: (any URLSessionDelegate)? = nil,

@@ -9,7 +9,7 @@ import Testing
 @testable import LupineLoading
 
 /// The lines of a log of transfers.
-@Suite(.timeLimit(.minutes(3))) struct TransferLogTests {
+@Suite(.timeLimit(.minutes(10))) struct TransferLogTests {
     private struct Line: Sendable {
         let level: TransferLog.Level
         let text: String

@@ -8,7 +8,7 @@ import Testing
 @testable import LupineLoading
 
 /// Delegate methods in their two forms: with a completion handler, and asynchronous (U-5.12).
-@Suite(.timeLimit(.minutes(3))) struct AsyncFormTests {
+@Suite(.timeLimit(.minutes(10))) struct AsyncFormTests {
     /// A method that has both forms.
     enum Method: String, CaseIterable, Sendable {
         case sessionChallenge, taskChallenge, delayedRequest, redirect, bodyStream, bodyStreamFromOffset,

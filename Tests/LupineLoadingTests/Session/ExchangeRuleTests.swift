@@ -9,7 +9,7 @@ import Testing
 @testable import LupineLoading
 
 /// What one exchange may do and what it leaves behind, as the user of a session sees it.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ExchangeRuleTests {
     @Test(
         "[U-16.2] a status is never an error", arguments: [400, 403, 404, 416, 500, 503, 599], Spoken.allCases

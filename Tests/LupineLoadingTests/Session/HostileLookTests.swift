@@ -323,7 +323,7 @@ struct HostileLookTests {
 
     @Test(
         "[O-7] a task that is kept holds neither the handler that was called nor its delegate",
-        .timeLimit(.minutes(1)), arguments: [0, 1, 2])
+        .timeLimit(.minutes(10)), arguments: [0, 1, 2])
     func keptTask(_ kind: Int) async throws {
         final class Delegate: NSObject, URLSessionDataDelegate, Sendable {
             let parting: Parting

@@ -11,7 +11,7 @@ import Testing
 @testable import LupineLoading
 
 /// `configuration.lupine` through all layers: each option as the user of a session notices it.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct LupineOptionsSessionTests {
     // MARK: where connections go
 

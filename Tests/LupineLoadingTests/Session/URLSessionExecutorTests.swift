@@ -8,7 +8,7 @@ import Testing
 @testable import LupineLoading
 
 /// Tasks of the program's on the event loops of a `URLSession`.
-@Suite(.timeLimit(.minutes(3))) struct URLSessionExecutorTests {
+@Suite(.timeLimit(.minutes(10))) struct URLSessionExecutorTests {
     private func withLoops(
         protocols: [AnyClass]? = nil, _ body: (SessionStage) async throws -> Void
     ) async throws {

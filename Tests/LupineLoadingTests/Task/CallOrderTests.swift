@@ -170,7 +170,7 @@ struct CallOrderTests {
 
     @Test(
         "[U-5.10] where the load has ended, only the time for the whole ends the wait for a disposition, and once",
-        .timeLimit(.minutes(1)), arguments: [nil, URLError.Code.networkConnectionLost])
+        .timeLimit(.minutes(10)), arguments: [nil, URLError.Code.networkConnectionLost])
     func neverAnsweredAfterTheEnd(code: URLError.Code?) async throws {
         for answers in [false, true] {
             let time = ManualLoadClock()

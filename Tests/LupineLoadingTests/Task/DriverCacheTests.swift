@@ -6,7 +6,7 @@ import Testing
 
 @testable import LupineLoading
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct DriverCacheTests {
     static let fresh: [(String, String)] = [("Cache-Control", "max-age=1000"), ("ETag", "\"v1\"")]
     static let stale: [(String, String)] = [

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LupineLoading
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct DriverChallengeTests {
     static let asks = ScriptedAnswer.status(401, [("WWW-Authenticate", "Basic realm=\"r\"")], "who?")
     static let user = URLCredential(user: "u", password: "p", persistence: .forSession)

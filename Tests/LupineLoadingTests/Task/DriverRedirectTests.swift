@@ -6,7 +6,7 @@ import Testing
 
 @testable import LupineLoading
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct DriverRedirectTests {
     @Test("[U-5.1, U-19.2] a plain load")
     func plain() async throws {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import LupineLoading
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct DriverTimeTests {
     @Test("[U-14.4] each hop gets what is left of the whole time, from the first start")
     func whatIsLeft() async throws {

@@ -9,7 +9,7 @@ import Testing
 @testable import LupineLoading
 
 /// Redirects, cookies, credentials and the cache, through all layers, against an origin server on this machine.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct DriverWholeStackTests {
     private func withSession(
         over spoken: Spoken = .http1, _ body: (URLSession, LupineOrigin.Origin) async throws -> Void

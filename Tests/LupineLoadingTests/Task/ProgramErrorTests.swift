@@ -9,7 +9,7 @@ import Testing
 @testable import LupineLoading
 
 /// An error of the program's own comes back to it as the same value, whatever carried the task out and whoever waits for it.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct ProgramErrorTests {
     struct OwnError: Error, Equatable { var number = 7 }
     enum OwnCase: Error, Equatable { case broken(at: String) }

@@ -10,7 +10,7 @@ import Testing
 @testable import Lupine
 
 /// Tasks of the program's on the event loops of a session.
-@Suite(.timeLimit(.minutes(3))) struct SessionExecutorTests {
+@Suite(.timeLimit(.minutes(10))) struct SessionExecutorTests {
     /// Runs `body` with a session that has loops of its own.
     private func withLoops(
         _ count: Int = 3, interceptor: (any RequestInterceptor)? = nil,

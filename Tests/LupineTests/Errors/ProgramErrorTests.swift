@@ -10,7 +10,7 @@ import Testing
 
 /// Wherever code of the program's throws, its error comes back as the same value: as `underlyingError` of the case that names
 /// the step, wrapped once.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct ProgramErrorTests {
     final class OwnError: Error, Sendable {}
     static let own = OwnError()

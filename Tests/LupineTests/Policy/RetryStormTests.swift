@@ -11,7 +11,7 @@ import Testing
 /// in the end, and none is sent more often than its policy allows.
 @Suite struct RetryStormTests {
     /// Seconds after which a request to a silent server is given up.
-    private static let patience = 0.5
+    private static let patience = 2.0
 
     /// Asks for a number, impatiently while the server is about to be silent.
     private static func ask(

@@ -9,7 +9,7 @@ import Testing
 @testable import Lupine
 
 /// Which trace a request says that it belongs to, attempt by attempt.
-@Suite(.timeLimit(.minutes(3))) struct TraceContextInterceptorTests {
+@Suite(.timeLimit(.minutes(10))) struct TraceContextInterceptorTests {
     private static let plain = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
     /// What the origin was told, request by request.

@@ -9,7 +9,7 @@ import Testing
 @testable import Lupine
 
 /// Subclasses of `SessionDelegate` that answer asynchronously (U-5.12).
-@Suite(.timeLimit(.minutes(3))) struct AsyncDelegateTests {
+@Suite(.timeLimit(.minutes(10))) struct AsyncDelegateTests {
     /// Overrides asynchronous forms, and leaves the answers to the class.
     private final class Asking: SessionDelegate, @unchecked Sendable {
         let told = Heard<String>()

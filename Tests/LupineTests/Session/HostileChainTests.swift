@@ -10,7 +10,7 @@ import Testing
 @testable import Lupine
 
 /// Redirects that lead to another origin, and back.
-@Suite(.timeLimit(.minutes(3))) struct HostileChainTests {
+@Suite(.timeLimit(.minutes(10))) struct HostileChainTests {
     typealias Credentials = HostileCredentialTests
 
     /// Answers with a redirect to there.

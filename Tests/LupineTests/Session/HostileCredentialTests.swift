@@ -10,7 +10,7 @@ import Testing
 @testable import Lupine
 
 /// Requests of many users on one session: what one of them brought never serves another.
-@Suite(.timeLimit(.minutes(3))) struct HostileCredentialTests {
+@Suite(.timeLimit(.minutes(10))) struct HostileCredentialTests {
     // MARK: one user after the other
 
     enum Scheme: String, CaseIterable, Sendable {

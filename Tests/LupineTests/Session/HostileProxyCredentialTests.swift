@@ -10,7 +10,7 @@ import Testing
 @testable import Lupine
 
 /// Proxies that want to know who a request's user is, and servers that ask as if they were proxies.
-@Suite(.timeLimit(.minutes(3))) struct HostileProxyCredentialTests {
+@Suite(.timeLimit(.minutes(10))) struct HostileProxyCredentialTests {
     typealias Scheme = HostileCredentialTests.Scheme
     typealias Way = HostileCredentialTests.Way
 

@@ -170,7 +170,9 @@ struct WebSocketEndingTests {
         }
     }
 
-    @Test("a handler that is not called any more lets go of the request", arguments: Spoken.allCases)
+    @Test(
+        "a handler that is not called any more lets go of the request", .timeLimit(.minutes(10)),
+        arguments: Spoken.allCases)
     func released(over spoken: Spoken) async throws {
         weak var gone: WebSocketRequest?
         try await withPipeline(over: spoken) { stage in
@@ -181,12 +183,7 @@ struct WebSocketEndingTests {
             }
             await stage.settle()
             // Notifications of it may still wait for the main queue, which other tests share.
-            var patience = 1_000_000
-            while gone != nil, patience > 0 {
-                patience -= 1
-                await Task.yield()
-            }
-            #expect(gone == nil)
+            while gone != nil { await Task.yield() }
         }
     }
 }

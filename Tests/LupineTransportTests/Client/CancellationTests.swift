@@ -25,14 +25,18 @@ import Testing
         }
     }
 
+    /// Over HTTP/2 the one connection carries one request at a time, which is known when the first has been answered.
     @Test(arguments: Spoken.allCases) func waitingForAConnection(over spoken: Spoken) async throws {
+        var http2 = HTTP2Behaviour()
+        http2.streams = 1
         try await withStack(
             ScriptPlan(
-                .expectHead, .signal("busy"), .waitForSignal("go"), .reply(), .expectHead, .reply("third"),
-                .stall), over: spoken,
+                .expectHead, .reply("zeroth"), .expectHead, .signal("busy"), .waitForSignal("go"), .reply(),
+                .expectHead, .reply("third"), .stall), over: spoken, http2: http2,
             settings: .with { $0.connectionsPerHost = 1 }
         ) { client, origin in
             let url = origin.url + "/"
+            #expect(try await client.get(url).body.text() == "zeroth")
             let first = Task { try await client.get(url).body.text() }
             await origin.gate("busy").wait()
             let second = Task {

@@ -9,7 +9,7 @@ import Testing
 @testable import LupineTransport
 
 /// What the pool makes of connections that carry several exchanges, with a server at their other end.
-@Suite(.timeLimit(.minutes(3))) struct HTTP2PoolTests {
+@Suite(.timeLimit(.minutes(10))) struct HTTP2PoolTests {
     /// The clock stands still: the first dial is waited for as long as it takes.
     @Test("[H-12.3] requests that come together share one connection", arguments: [1, 3])
     func oneConnectionForAll(_ loops: Int) async throws {

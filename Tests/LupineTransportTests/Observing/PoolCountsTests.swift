@@ -16,7 +16,7 @@ private struct NoFetcher: RevocationFetcher {
 }
 
 /// What a pool says of its connections.
-@Suite(.timeLimit(.minutes(3))) struct PoolCountsTests {
+@Suite(.timeLimit(.minutes(10))) struct PoolCountsTests {
     @Test("[U-21.4] connections are idle or leased, and requests wait where there is no room")
     func idleLeasedWaiting() async throws {
         let observer = RecordingObserver()

@@ -10,7 +10,7 @@ import Testing
 @testable import LupineTransport
 
 /// What observers of a client are told, whatever becomes of a transfer.
-@Suite(.timeLimit(.minutes(3))) struct TransferObserverTests {
+@Suite(.timeLimit(.minutes(10))) struct TransferObserverTests {
     private static func settings(
         _ observers: [any TransferObserver], _ change: (inout HTTPClient.Configuration) -> Void = { _ in }
     ) -> HTTPClient.Configuration {

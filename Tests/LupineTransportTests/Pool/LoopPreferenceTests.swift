@@ -8,7 +8,7 @@ import Testing
 @testable import LupineTransport
 
 /// Requests of a task that runs on a loop have connections of that loop.
-@Suite(.timeLimit(.minutes(3))) struct LoopPreferenceTests {
+@Suite(.timeLimit(.minutes(10))) struct LoopPreferenceTests {
     /// The loop that the response came on.
     private final class Place: Sendable {
         let loop = Box<EventLoop?>(nil)

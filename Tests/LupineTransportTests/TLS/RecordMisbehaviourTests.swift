@@ -8,7 +8,7 @@ import Testing
 @testable import LupineTransport
 
 /// Servers that misbehave behind the handshake, in the middle of a response: the right error, once, or the whole content.
-@Suite(.timeLimit(.minutes(3))) struct RecordMisbehaviourTests {
+@Suite(.timeLimit(.minutes(10))) struct RecordMisbehaviourTests {
     enum Framing: String, CaseIterable, Sendable {
         case length, chunked, untilClose
 

@@ -138,11 +138,8 @@ enum HandshakeScenario {
         let files = try Probe.openFiles().count
         try await measure(handshakes: total)
         // What a worker or a task still holds goes with its last step.
-        var patience = 1_000_000
-        while LiveObjects.counts != before, patience > 0 {
-            patience -= 1
-            await Task.yield()
-        }
+        let end = ContinuousClock.now + .seconds(300)
+        while LiveObjects.counts != before, ContinuousClock.now < end { await Task.yield() }
         let after = LiveObjects.counts
         print("objects \(before) -> \(after)")
         guard try Probe.openFiles().count == files, try Probe.clientThreads() == 0 else {

@@ -6,7 +6,7 @@ import LupineOrigin
 import Testing
 
 /// Runs the programs of `Examples.md` against an origin.
-@Suite(.timeLimit(.minutes(3))) struct ExampleTests {
+@Suite(.timeLimit(.minutes(10))) struct ExampleTests {
     @Test func theClientReadsPagesAndReportsRefusals() async throws {
         try await API.serve { api in
             api.origin.route("GET", "/users/ada/repos") { request throws(Refusal) in

@@ -6,7 +6,7 @@ import LupineOrigin
 import Testing
 
 /// What `Authentication.md` shows, run against an origin.
-@Suite(.timeLimit(.minutes(3))) struct AuthenticationSnippets {
+@Suite(.timeLimit(.minutes(10))) struct AuthenticationSnippets {
     @Test func challenges() async throws {
         try await API.serve { api in
             let response = await AF.request("\(api)/digest-auth/auth/lupin/secret")

@@ -110,7 +110,7 @@ final class TransferTracer: TransferObserver {
 }
 
 /// The bridges of `Observability.md`, run against an origin with modules that stand in for the packages.
-@Suite(.timeLimit(.minutes(3))) struct BridgeSnippets {
+@Suite(.timeLimit(.minutes(10))) struct BridgeSnippets {
     /// Says when a transfer has ended; behind others that are told first.
     private struct Last: TransferObserver {
         let ended: AsyncStream<Void>.Continuation

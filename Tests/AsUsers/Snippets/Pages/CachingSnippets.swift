@@ -5,7 +5,7 @@ import Lupine
 import Testing
 
 /// What `Caching.md` shows, run against an origin.
-@Suite(.timeLimit(.minutes(3))) struct CachingSnippets {
+@Suite(.timeLimit(.minutes(10))) struct CachingSnippets {
     @Test func aCache() async throws {
         try await inFolder { folder in
             try await API.serve { api in

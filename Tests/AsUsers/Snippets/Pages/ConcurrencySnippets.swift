@@ -5,7 +5,7 @@ import Lupine
 import Testing
 
 /// What `Concurrency.md` shows, run against an origin.
-@Suite(.timeLimit(.minutes(3))) struct ConcurrencySnippets {
+@Suite(.timeLimit(.minutes(10))) struct ConcurrencySnippets {
     @Test func values() async throws {
         try await API.serve { api in
             let task = AF.request("\(api)/get").serializingDecodable(Echo.self)

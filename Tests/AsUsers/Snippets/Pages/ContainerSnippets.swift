@@ -7,7 +7,7 @@ import LupineTransport
 import Testing
 
 /// What `Containers.md` shows, run against an origin with the fixtures' certificate.
-@Suite(.timeLimit(.minutes(3))) struct ContainerSnippets {
+@Suite(.timeLimit(.minutes(10))) struct ContainerSnippets {
     @Test func oneMoreAuthority() async throws {
         let authority = PKI.path("root.pem")
         try await API.serve(isSecure: true) { api in

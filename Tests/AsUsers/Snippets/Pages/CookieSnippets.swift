@@ -5,7 +5,7 @@ import Lupine
 import Testing
 
 /// What `Cookies.md` shows, run against an origin.
-@Suite(.timeLimit(.minutes(3))) struct CookieSnippets {
+@Suite(.timeLimit(.minutes(10))) struct CookieSnippets {
     @Test func storedAndSent() async throws {
         try await API.serve { api in
             let configuration = URLSessionConfiguration.ephemeral

@@ -5,7 +5,7 @@ import Lupine
 import Testing
 
 /// What `Downloads.md` shows, run against an origin.
-@Suite(.timeLimit(.minutes(3))) struct DownloadSnippets {
+@Suite(.timeLimit(.minutes(10))) struct DownloadSnippets {
     @Test func toAPlace() async throws {
         try await inFolder { folder in
             try await API.serve { api in

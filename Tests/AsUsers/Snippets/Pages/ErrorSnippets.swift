@@ -6,7 +6,7 @@ import LupineTransport
 import Testing
 
 /// What `Errors.md` shows, run; and that it has a row for every case of `AFError` and of its reasons.
-@Suite(.timeLimit(.minutes(3))) struct ErrorSnippets {
+@Suite(.timeLimit(.minutes(10))) struct ErrorSnippets {
     @Test func looking() async throws {
         let response = await AF.request("http://127.0.0.1:1/").serializingData().response
         if let error = response.error?.underlyingError as? URLError {

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// What `Events.md` shows, run against an origin.
-@Suite(.timeLimit(.minutes(3))) struct EventSnippets {
+@Suite(.timeLimit(.minutes(10))) struct EventSnippets {
     @Test func logging() async throws {
         try await API.serve { api in
             let (lines, line) = AsyncStream.makeStream(of: String.self)

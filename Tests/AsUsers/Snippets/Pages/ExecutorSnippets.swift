@@ -5,7 +5,7 @@ import LupineTransport
 import Testing
 
 /// What `Executors.md` shows, run against an origin.
-@Suite(.timeLimit(.minutes(3))) struct ExecutorSnippets {
+@Suite(.timeLimit(.minutes(10))) struct ExecutorSnippets {
     @Test func aTask() async throws {
         try await API.serve { api in
             let session = Session()

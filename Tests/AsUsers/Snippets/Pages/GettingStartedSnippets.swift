@@ -5,7 +5,7 @@ import Lupine
 import Testing
 
 /// What `GettingStarted.md` shows, run against an origin.
-@Suite(.timeLimit(.minutes(3))) struct GettingStartedSnippets {
+@Suite(.timeLimit(.minutes(10))) struct GettingStartedSnippets {
     @Test func aFirstRequest() async throws {
         try await API.serve { api in
             struct Flower: Decodable, Sendable {

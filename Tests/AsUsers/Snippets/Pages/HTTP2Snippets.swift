@@ -5,7 +5,7 @@ import LupineLoading
 import Testing
 
 /// What `HTTP2.md` shows, run against an origin.
-@Suite(.timeLimit(.minutes(3))) struct HTTP2Snippets {
+@Suite(.timeLimit(.minutes(10))) struct HTTP2Snippets {
     @Test func versions() async throws {
         try await API.serve { api in
             let configuration = URLSessionConfiguration.af.default

@@ -5,7 +5,7 @@ import Lupine
 import Testing
 
 /// What `Headers.md` shows, run against an origin.
-@Suite(.timeLimit(.minutes(3))) struct HeaderSnippets {
+@Suite(.timeLimit(.minutes(10))) struct HeaderSnippets {
     @Test func headers() async throws {
         try await API.serve { api in
             var headers: HTTPHeaders = [

@@ -6,7 +6,7 @@ import LupineOrigin
 import Testing
 
 /// What `Interceptors.md` shows, run against an origin.
-@Suite(.timeLimit(.minutes(3))) struct InterceptorSnippets {
+@Suite(.timeLimit(.minutes(10))) struct InterceptorSnippets {
     @Test func adapters() async throws {
         try await API.serve { api in
             let token = "secret"

@@ -5,7 +5,7 @@ import Lupine
 import Testing
 
 /// What the pages on migrating show, run against an origin.
-@Suite(.timeLimit(.minutes(3))) struct MigrationSnippets {
+@Suite(.timeLimit(.minutes(10))) struct MigrationSnippets {
     @Test func publishers() async throws {
         try await API.serve { api in
             // AF.request(url).publishDecodable(type: Echo.self).value()

@@ -6,7 +6,7 @@ import LupineTransport
 import Testing
 
 /// What `Observability.md` shows of the library itself, run against an origin.
-@Suite(.timeLimit(.minutes(3))) struct ObservabilitySnippets {
+@Suite(.timeLimit(.minutes(10))) struct ObservabilitySnippets {
     /// Tells how long transfers take, and how long they wait for a connection.
     struct Stopwatch: TransferObserver {
         let tell: @Sendable (String) -> Void

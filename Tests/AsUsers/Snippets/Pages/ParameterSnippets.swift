@@ -5,7 +5,7 @@ import Lupine
 import Testing
 
 /// What `EncodingParameters.md` shows, run against an origin.
-@Suite(.timeLimit(.minutes(3))) struct ParameterSnippets {
+@Suite(.timeLimit(.minutes(10))) struct ParameterSnippets {
     @Test func encodableParameters() async throws {
         try await API.serve { api in
             struct Search: Encodable, Sendable {

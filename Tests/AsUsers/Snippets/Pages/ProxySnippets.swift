@@ -6,7 +6,7 @@ import LupineTransport
 import Testing
 
 /// What `Proxies.md` shows. The origin plays the proxy: it takes a request with a whole address as its own.
-@Suite(.timeLimit(.minutes(3))) struct ProxySnippets {
+@Suite(.timeLimit(.minutes(10))) struct ProxySnippets {
     @Test func byVariables() async throws {
         try await API.serve { api in
             let proxy = "127.0.0.1:\(api.origin.port)"

@@ -5,7 +5,7 @@ import Lupine
 import Testing
 
 /// What `Reachability.md` shows, run.
-@Suite(.timeLimit(.minutes(3))) struct ReachabilitySnippets {
+@Suite(.timeLimit(.minutes(10))) struct ReachabilitySnippets {
     @Test func listening() async {
         let (statuses, status) = AsyncStream.makeStream(
             of: NetworkReachabilityManager.NetworkReachabilityStatus.self)

@@ -5,7 +5,7 @@ import Lupine
 import Testing
 
 /// What `Redirects.md` shows, run against an origin.
-@Suite(.timeLimit(.minutes(3))) struct RedirectSnippets {
+@Suite(.timeLimit(.minutes(10))) struct RedirectSnippets {
     @Test func notFollowed() async throws {
         try await API.serve { api in
             let response = await AF.request("\(api)/redirect/3")

@@ -5,7 +5,7 @@ import Lupine
 import Testing
 
 /// What `MakingRequests.md` shows, run against an origin.
-@Suite(.timeLimit(.minutes(3))) struct RequestSnippets {
+@Suite(.timeLimit(.minutes(10))) struct RequestSnippets {
     @Test func methods() async throws {
         try await API.serve { api in
             let response = await AF.request("\(api)/anything/7", method: .put).serializingString().response

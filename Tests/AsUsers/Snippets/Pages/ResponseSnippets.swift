@@ -5,7 +5,7 @@ import Lupine
 import Testing
 
 /// What `HandlingResponses.md` shows, run against an origin.
-@Suite(.timeLimit(.minutes(3))) struct ResponseSnippets {
+@Suite(.timeLimit(.minutes(10))) struct ResponseSnippets {
     @Test func handlers() async throws {
         try await API.serve { api in
             let counts = await withTaskGroup(of: Int.self) { _ in

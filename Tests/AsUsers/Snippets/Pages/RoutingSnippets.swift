@@ -5,7 +5,7 @@ import Lupine
 import Testing
 
 /// What `Routing.md` shows, run against an origin.
-@Suite(.timeLimit(.minutes(3))) struct RoutingSnippets {
+@Suite(.timeLimit(.minutes(10))) struct RoutingSnippets {
     struct Flower: Codable, Sendable {
         let name: String
     }

@@ -9,7 +9,7 @@ import LupineTransport
 import Testing
 
 /// What `Security.md` shows, run against an origin with the fixtures' certificate: Swift and shell alike.
-@Suite(.timeLimit(.minutes(3))) struct SecuritySnippets {
+@Suite(.timeLimit(.minutes(10))) struct SecuritySnippets {
     @Test func pins() async throws {
         let authority = PKI.path("root.pem")
         let current = try #require(try pin(of: "good.pem"))

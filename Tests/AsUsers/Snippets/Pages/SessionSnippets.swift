@@ -5,7 +5,7 @@ import Lupine
 import Testing
 
 /// What `Sessions.md` shows, run against an origin.
-@Suite(.timeLimit(.minutes(3))) struct SessionSnippets {
+@Suite(.timeLimit(.minutes(10))) struct SessionSnippets {
     @Test func anOwnSession() async throws {
         try await API.serve { api in
             let configuration = URLSessionConfiguration.af.default

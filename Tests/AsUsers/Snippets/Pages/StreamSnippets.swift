@@ -5,7 +5,7 @@ import Lupine
 import Testing
 
 /// What `Streams.md` shows, run against an origin.
-@Suite(.timeLimit(.minutes(3))) struct StreamSnippets {
+@Suite(.timeLimit(.minutes(10))) struct StreamSnippets {
     @Test func handlers() async throws {
         try await API.serve { api in
             let error: AFError? = await handed { hand in

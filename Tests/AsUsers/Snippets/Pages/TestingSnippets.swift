@@ -6,7 +6,7 @@ import LupineTesting
 import Testing
 
 /// What `TestingYourProgram.md` shows.
-@Suite(.timeLimit(.minutes(3))) struct TestingSnippets {
+@Suite(.timeLimit(.minutes(10))) struct TestingSnippets {
     private struct User: Codable, Sendable {
         var id: String
     }

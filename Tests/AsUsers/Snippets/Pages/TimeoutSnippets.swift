@@ -6,7 +6,7 @@ import LupineTransport
 import Testing
 
 /// What `Timeouts.md` shows, run against an origin.
-@Suite(.timeLimit(.minutes(3))) struct TimeoutSnippets {
+@Suite(.timeLimit(.minutes(10))) struct TimeoutSnippets {
     @Test func ofASession() async throws {
         try await API.serve { api in
             let configuration = URLSessionConfiguration.af.default

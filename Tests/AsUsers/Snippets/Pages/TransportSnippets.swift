@@ -4,7 +4,7 @@ import LupineTransport
 import Testing
 
 /// What `Transport.md` shows, run against an origin.
-@Suite(.timeLimit(.minutes(3))) struct TransportSnippets {
+@Suite(.timeLimit(.minutes(10))) struct TransportSnippets {
     @Test func aFetch() async throws {
         try await API.serve { api in
             let client = HTTPClient()

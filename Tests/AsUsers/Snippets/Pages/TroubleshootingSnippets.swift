@@ -5,7 +5,7 @@ import Lupine
 import Testing
 
 /// What `Troubleshooting.md` shows.
-@Suite(.timeLimit(.minutes(3))) struct TroubleshootingSnippets {
+@Suite(.timeLimit(.minutes(10))) struct TroubleshootingSnippets {
     @Test func theWayToTheCause() async throws {
         var codes: [URLError.Code] = []
         let address = "http://127.0.0.1:1/"

@@ -5,7 +5,7 @@ import Lupine
 import Testing
 
 /// What `Uploads.md` shows, run against an origin.
-@Suite(.timeLimit(.minutes(3))) struct UploadSnippets {
+@Suite(.timeLimit(.minutes(10))) struct UploadSnippets {
     @Test func dataAndFile() async throws {
         try await inFolder { folder in
             let file = folder.appending(path: "note.txt")

@@ -5,7 +5,7 @@ import Lupine
 import Testing
 
 /// What `Validation.md` shows, run against an origin.
-@Suite(.timeLimit(.minutes(3))) struct ValidationSnippets {
+@Suite(.timeLimit(.minutes(10))) struct ValidationSnippets {
     @Test func automatic() async throws {
         try await API.serve { api in
             let response = await AF.request("\(api)/status/500").validate().serializingData().response

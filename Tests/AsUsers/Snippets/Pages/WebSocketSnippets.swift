@@ -5,7 +5,7 @@ import Lupine
 import Testing
 
 /// What `WebSockets.md` shows, run against an origin.
-@Suite(.timeLimit(.minutes(3))) struct WebSocketSnippets {
+@Suite(.timeLimit(.minutes(10))) struct WebSocketSnippets {
     @Test func aConversation() async throws {
         try await API.serve { api in
             let address = "\(api)/websocket".replacing("http:", with: "ws:")
