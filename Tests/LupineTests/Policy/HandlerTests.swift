@@ -221,7 +221,7 @@ import Testing
                 try await isAsked { $0.cacheResponse(using: .cache) },
                 try await isAsked { $0.onHTTPResponse { _, completion in completion(.allow) } },
                 try await isAsked { request in
-                    request.onURLSessionTaskCreation(on: request.underlyingQueue) { _ in
+                    request.onURLSessionTaskCreation(on: request.underlyingQueue) { [unowned request] _ in
                         request.cacheResponse(using: .cache)
                     }
                 },
