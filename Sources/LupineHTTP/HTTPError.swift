@@ -103,7 +103,7 @@ public enum HTTPError: Error, Hashable, Sendable {
         case beforeHead
         /// In a head, of which so many octets had come.
         case insideHead(received: Int)
-        /// In a body of known length.
+        /// In a body of known length, or where HTTP/2 announced none and `expected` is -1.
         case insideBody(received: Int64, expected: Int64)
         /// In a chunked body, of which so many octets had come.
         case insideChunk(received: Int64)

@@ -121,6 +121,9 @@ import Testing
             HTTPError.Truncation.insideBody(received: 3, expected: 5).description
                 == "after 3 of 5 body bytes")
         #expect(
+            HTTPError.Truncation.insideBody(received: 3, expected: -1).description
+                == "inside a body of unknown length, after 3 bytes")
+        #expect(
             HTTPError.Truncation.insideChunk(received: 3).description
                 == "inside a chunked body, after 3 bytes")
         #expect(HTTPError.Truncation.insideTrailers.description == "inside the trailers")

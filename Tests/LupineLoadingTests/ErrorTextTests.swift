@@ -19,6 +19,12 @@ struct ErrorTextTests {
         let code: URLError.Code
         /// With HOST for the origin's host and port, and PORT for the latter.
         let text: String
+        /// The same over HTTP/2, where it says something else.
+        var textOverHTTP2: String?
+        var isOfHTTP1 = false
+
+        /// What it is said over.
+        var spoken: [Spoken] { address.hasPrefix("/") && !isOfHTTP1 ? Spoken.allCases : [.http1] }
     }
 
     private static func answer(_ wire: String) -> ScriptPlan {
@@ -64,11 +70,19 @@ struct ErrorTextTests {
             plan: answer("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"), code: .networkConnectionLost,
             text: "HTTP with HOST: the peer closed the connection after 3 of 10 body bytes"),
         Row(
+            testDescription: "cut off where no length was said", address: "/x",
+            plan: answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"),
+            code: .networkConnectionLost,
+            text: "HTTP with HOST: the peer closed the connection inside a chunked body, after 3 bytes",
+            textOverHTTP2:
+                "HTTP with HOST: the peer closed the connection inside a body of unknown length, after 3 bytes"
+        ),
+        Row(
             testDescription: "no HTTP", address: "/x", plan: answer("220 mail ready\r\n"),
             code: .badServerResponse,
             text:
-                "HTTP with HOST: the first line is not HTTP/1.1: '2' at offset 0 (HTTP/0.9, or another protocol on this port)"
-        ),
+                "HTTP with HOST: the first line is not HTTP/1.1: '2' at offset 0 (HTTP/0.9, or another protocol on this port)",
+            isOfHTTP1: true),
         Row(
             testDescription: "a body that is longer than is collected", address: "/x",
             plan: answer("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n0123456789"),
@@ -110,11 +124,15 @@ struct ErrorTextTests {
 
     @Test(
         "[U-16.1, U-16.2] an error names host, step and cause, the same in each way to print it",
-        arguments: rows)
-    func texts(_ row: Row) async throws {
-        let origin = try LupineOrigin.Origin.start()
-        if let plan = row.plan { origin.script("GET", "/x", plan) }
-        let session = URLSession(configuration: DriverLoad.configuration(row.configure))
+        arguments: rows.flatMap { row in row.spoken.map { (row, $0) } })
+    func texts(_ row: Row, over spoken: Spoken) async throws {
+        var serving = OriginConfiguration()
+        serving.speak(spoken)
+        let origin = try LupineOrigin.Origin.start(configuration: serving)
+        if let plan = row.plan { origin.answer("GET", "/x", plan) }
+        let configuration = DriverLoad.configuration(row.configure)
+        configuration.lupine.httpVersions = spoken.versions
+        let session = URLSession(configuration: configuration)
         let address = row.address.hasPrefix("/") ? origin.url + row.address : row.address
         var request = URLRequest(url: try #require(URL(string: address)))
         row.request(&request)
@@ -123,7 +141,8 @@ struct ErrorTextTests {
             Issue.record("it is answered")
         } catch {
             let failure = try #require(error as? URLError)
-            let text = row.text.replacing("HOST", with: "127.0.0.1:\(origin.port)")
+            let said = spoken == .http2 ? row.textOverHTTP2 ?? row.text : row.text
+            let text = said.replacing("HOST", with: "127.0.0.1:\(origin.port)")
             #expect(failure.code == row.code)
             #expect(failure.localizedDescription == text)
             #expect("\(failure)".contains("Code=\(row.code.rawValue) \"\(text)\"UserInfo={"))

@@ -21,6 +21,7 @@ private enum HeardRequests {
         var settings = HTTP2Machine.defaultSettings
         settings.maxConcurrentStreams = nil
         settings.initialWindowSize = 1 << 30
+        settings.enableConnectProtocol = true
         var machine = HTTP2Machine(.server, settings: settings, window: 1 << 30, at: .zero)
         var requests: [(id: StreamID, text: [UInt8])] = []
         var start = 0

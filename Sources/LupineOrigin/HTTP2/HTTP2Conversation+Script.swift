@@ -105,7 +105,8 @@ extension HTTP2Conversation {
         case .fallSilent: isSilent = true
         case .end(let resetting):
             machine.takeOutput(into: &connection.output)
-            end(connection, lingering: false)
+            // What the client sends meanwhile must not turn the end into a reset, which takes along what was sent before it.
+            end(connection, lingering: !resetting)
             if resetting { connection.reset() }
         }
         return true

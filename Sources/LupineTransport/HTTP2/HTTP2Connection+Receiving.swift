@@ -139,11 +139,25 @@ extension HTTP2Connection {
         case .reset(let id, let code): wasReset(id, code)
         case .failed(let id, let error):
             guard let stream = streams[id] else { return }
-            perform(stream.machine.handle(.broken), on: stream, .failure(http2(HTTP2Failure(error))))
+            perform(stream.machine.handle(.broken), on: stream, .failure(reason(of: error)))
         case .refused(let id):
             if let stream = streams[id] { sendAgain(stream, http2(.refused)) }
         case .request, .priority: break  // for servers
         }
+    }
+
+    /// A message that is over a limit fails as over HTTP/1.1, whose limits they are.
+    private func reason(of error: HTTP2StreamError) -> TransportError {
+        guard case .headerList(.limitExceeded(let limit, let allowed)) = error else {
+            return http2(HTTP2Failure(error))
+        }
+        let own: ParserLimits.Limit =
+            switch limit {
+            case .listOctets: .headBytes
+            case .fieldCount: .fieldCount
+            case .stringOctets: .lineBytes
+            }
+        return .http(host: route.host, port: route.port, .limitExceeded(own, allowed: allowed))
     }
 
     private func handleConnection(_ event: HTTP2Event) {

@@ -488,10 +488,8 @@ final class HTTP2Connection: Carrier {
     private func truncated(_ stream: HTTP2Stream, _ error: TransportError) -> TransportError {
         guard case .http(let host, let port, .truncated(.beforeHead)) = error, stream.metrics.version != nil
         else { return error }
-        let received = stream.metrics.responseContentBytes
-        let place: HTTPError.Truncation =
-            stream.expectedLength.map { .insideBody(received: received, expected: $0) }
-            ?? .insideChunk(received: received)
+        let place = HTTPError.Truncation.insideBody(
+            received: stream.metrics.responseContentBytes, expected: stream.expectedLength ?? -1)
         return .http(host: host, port: port, .truncated(place))
     }
 

@@ -54,20 +54,20 @@ import Testing
     /// One connection at a time, so that the wire shows the requests in order.
     private static func withMembers(
         _ storage: URLCredentialStorage = URLCredentialStorage(), delegate: (any URLSessionDelegate)? = nil,
-        connections: Int = 1, _ body: (SessionStage) async throws -> Void
+        connections: Int = 1, over spoken: Spoken, _ body: (SessionStage) async throws -> Void
     ) async throws {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpMaximumConnectionsPerHost = connections
         configuration.urlCache = nil
         configuration.urlCredentialStorage = storage
-        try await withStage(configuration: configuration, delegate: delegate) { stage in
+        try await withStage(configuration: configuration, delegate: delegate, over: spoken) { stage in
             serveMembers(on: stage.origin)
             try await body(stage)
         }
     }
 
     private static func said(to origin: LupineOrigin.Origin, counts: Bool = false) -> [String] {
-        (0..<origin.counts.connectionsAccepted).flatMap { SpokenNames.read(origin.received(on: $0)) }
+        (0..<origin.counts.connectionsAccepted).flatMap { SpokenNames.read(origin.heard(on: $0)) }
             .map { counts ? $0 : String($0.prefix { $0 != "#" }) }
     }
 
@@ -115,9 +115,9 @@ import Testing
 
     @Test(
         "[U-11.15, U-11.4] a task that was handed a credential answers with it, and nobody else does",
-        arguments: Scheme.allCases)
-    func handed(_ scheme: Scheme) async throws {
-        try await Self.withMembers { stage in
+        arguments: Scheme.allCases, Spoken.allCases)
+    func handed(_ scheme: Scheme, over spoken: Spoken) async throws {
+        try await Self.withMembers(over: spoken) { stage in
             var expected: [String] = []
             for (user, says) in [
                 ("alice", ["-", "alice"]), ("bob", ["-", "bob"]), (nil, ["-"]), ("alice", ["alice"]),
@@ -136,19 +136,21 @@ import Testing
         "[U-11.15, U-5.8] what a task's own delegate answers, or the session's, is that task's",
         arguments: Scheme.allCases, [true, false])
     func delegates(_ scheme: Scheme, isOwn: Bool) async throws {
-        let answering = Answering(Self.credential("alice"))
-        try await Self.withMembers(delegate: isOwn ? nil : answering) { stage in
-            let url = try stage.url(scheme.path(of: "alice"))
-            let own = isOwn ? answering : nil
-            #expect(await Self.load(url, asking: own, in: stage.session).status == 200)
-            // Nobody answers for this one.
-            let silent = await Self.load(url, asking: isOwn ? nil : Refusing(), in: stage.session)
-            #expect(silent.status == 401)
-            #expect(await Self.load(url, asking: own, in: stage.session).status == 200)
-            // Who has the same credential knows where it was good.
-            #expect(await Self.load(url, as: Self.credential("alice"), in: stage.session).status == 200)
-            #expect(Self.said(to: stage.origin) == ["-", "alice", "-", "-", "alice", "alice"])
-            #expect(answering.proposals.value == ["-", "-"])
+        for spoken in Spoken.allCases {
+            let answering = Answering(Self.credential("alice"))
+            try await Self.withMembers(delegate: isOwn ? nil : answering, over: spoken) { stage in
+                let url = try stage.url(scheme.path(of: "alice"))
+                let own = isOwn ? answering : nil
+                #expect(await Self.load(url, asking: own, in: stage.session).status == 200)
+                // Nobody answers for this one.
+                let silent = await Self.load(url, asking: isOwn ? nil : Refusing(), in: stage.session)
+                #expect(silent.status == 401)
+                #expect(await Self.load(url, asking: own, in: stage.session).status == 200)
+                // Who has the same credential knows where it was good.
+                #expect(await Self.load(url, as: Self.credential("alice"), in: stage.session).status == 200)
+                #expect(Self.said(to: stage.origin) == ["-", "alice", "-", "-", "alice", "alice"])
+                #expect(answering.proposals.value == ["-", "-"])
+            }
         }
     }
 
@@ -163,9 +165,9 @@ import Testing
 
     @Test(
         "[U-11.4] a delegate is told what the task was handed, and may answer otherwise, for this task",
-        arguments: Scheme.allCases)
-    func otherwise(_ scheme: Scheme) async throws {
-        try await Self.withMembers { stage in
+        arguments: Scheme.allCases, Spoken.allCases)
+    func otherwise(_ scheme: Scheme, over spoken: Spoken) async throws {
+        try await Self.withMembers(over: spoken) { stage in
             let answering = Answering(Self.credential("bob"))
             let own = Self.credential("alice")
             let end = await Self.load(
@@ -178,9 +180,9 @@ import Testing
         }
     }
 
-    @Test("[U-11.15] a task goes on as whom its delegate said, within the origin")
-    func goesOnAsAnswered() async throws {
-        try await Self.withMembers { stage in
+    @Test("[U-11.15] a task goes on as whom its delegate said, within the origin", arguments: Spoken.allCases)
+    func goesOnAsAnswered(over spoken: Spoken) async throws {
+        try await Self.withMembers(over: spoken) { stage in
             stage.origin.route("GET", "/members/old") { request throws(Refusal) in
                 var response = OriginResponse(request.field("Authorization") == nil ? 401 : 302)
                 try response.add("WWW-Authenticate", "Basic realm=\"members\"")
@@ -196,9 +198,11 @@ import Testing
         }
     }
 
-    @Test("[U-11.16] `none` is remembered for nobody, not even for the same user", arguments: Scheme.allCases)
-    func none(_ scheme: Scheme) async throws {
-        try await Self.withMembers { stage in
+    @Test(
+        "[U-11.16] `none` is remembered for nobody, not even for the same user", arguments: Scheme.allCases,
+        Spoken.allCases)
+    func none(_ scheme: Scheme, over spoken: Spoken) async throws {
+        try await Self.withMembers(over: spoken) { stage in
             let url = try stage.url(scheme.path(of: "alice"))
             for _ in 0..<2 {
                 await Self.load(url, as: Self.credential("alice", .none), in: stage.session)
@@ -208,9 +212,9 @@ import Testing
         }
     }
 
-    @Test("[U-11.15] many users at once are each who they are", arguments: Scheme.allCases)
-    func crowd(_ scheme: Scheme) async throws {
-        try await Self.withMembers(connections: 6) { stage in
+    @Test("[U-11.15] many users at once are each who they are", arguments: Scheme.allCases, Spoken.allCases)
+    func crowd(_ scheme: Scheme, over spoken: Spoken) async throws {
+        try await Self.withMembers(connections: 6, over: spoken) { stage in
             let visits = try (0..<90).map { number in
                 let user: String? = ["alice", "bob", nil][number % 3]
                 return (user, try stage.url(scheme.path(of: user ?? "alice")))
@@ -228,9 +232,11 @@ import Testing
         }
     }
 
-    @Test("[U-12.2, U-12.5] what a program stores for a task is for the user who was answered")
-    func storedForTask() async throws {
-        try await Self.withMembers { stage in
+    @Test(
+        "[U-12.2, U-12.5] what a program stores for a task is for the user who was answered",
+        arguments: Spoken.allCases)
+    func storedForTask(over spoken: Spoken) async throws {
+        try await Self.withMembers(over: spoken) { stage in
             let cache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0)
             let url = try stage.url("/members/page")
             let task = await withCheckedContinuation { continuation in
@@ -260,9 +266,11 @@ import Testing
 
     // MARK: redirects
 
-    @Test("[U-10.5, U-11.4] what a task was handed is its server's, also when it comes home again")
-    func away() async throws {
-        try await Self.withMembers { stage in
+    @Test(
+        "[U-10.5, U-11.4] what a task was handed is its server's, also when it comes home again",
+        arguments: Spoken.allCases)
+    func away(over spoken: Spoken) async throws {
+        try await Self.withMembers(over: spoken) { stage in
             let home = try stage.url("/members/page").absoluteString
             let other = try stage.url("/asks", host: "other.test").absoluteString
             stage.origin.route("GET", "/out") { _ throws(Refusal) in
@@ -286,10 +294,10 @@ import Testing
 
     @Test(
         "[U-11.15, U-11.16] unasked is said what the storage proposes now, not what it did",
-        arguments: Scheme.allCases)
-    func storageChanges(_ scheme: Scheme) async throws {
+        arguments: Scheme.allCases, Spoken.allCases)
+    func storageChanges(_ scheme: Scheme, over spoken: Spoken) async throws {
         let storage = URLCredentialStorage()
-        try await Self.withMembers(storage) { stage in
+        try await Self.withMembers(storage, over: spoken) { stage in
             let space = scheme.space(at: stage)
             var expected: [String] = []
             func visit(_ user: String, _ says: [String]) async throws {
@@ -311,10 +319,12 @@ import Testing
         }
     }
 
-    @Test("[U-11.4] an address that names a user without a password is answered as that user, or not at all")
-    func namedWithoutPassword() async throws {
+    @Test(
+        "[U-11.4] an address that names a user without a password is answered as that user, or not at all",
+        arguments: Spoken.allCases)
+    func namedWithoutPassword(over spoken: Spoken) async throws {
         let storage = URLCredentialStorage()
-        try await Self.withMembers(storage) { stage in
+        try await Self.withMembers(storage, over: spoken) { stage in
             let space = Scheme.basic.space(at: stage)
             storage.setDefaultCredential(Self.credential("service"), for: space)
             storage.set(Self.credential("bob"), for: space)
@@ -328,10 +338,11 @@ import Testing
     }
 
     @Test(
-        "[U-11.16] a session that has ended takes with it what was brought to it", arguments: Scheme.allCases)
-    func sessionEnds(_ scheme: Scheme) async throws {
+        "[U-11.16] a session that has ended takes with it what was brought to it", arguments: Scheme.allCases,
+        Spoken.allCases)
+    func sessionEnds(_ scheme: Scheme, over spoken: Spoken) async throws {
         let storage = URLCredentialStorage()
-        try await Self.withMembers(storage) { stage in
+        try await Self.withMembers(storage, over: spoken) { stage in
             let url = try stage.url(scheme.path(of: "alice"))
             let first = URLSession(configuration: stage.session.configuration)
             await Self.load(url, as: Self.credential("alice", .permanent), in: first)

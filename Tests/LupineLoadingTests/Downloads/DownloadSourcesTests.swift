@@ -2,6 +2,7 @@
 
 import Foundation
 import LupineOrigin
+import LupineTestKit
 import Testing
 
 @testable import LupineLoading
@@ -23,16 +24,19 @@ struct DownloadSourcesTests {
 
     @Test(
         "[U-7.9, U-10.9, U-11.4, U-12.15] whoever answers a download, the content is in the file",
-        arguments: Source.allCases)
-    func everySource(_ source: Source) async throws {
-        let origin = try LupineOrigin.Origin.start()
+        arguments: Source.allCases, Spoken.allCases)
+    func everySource(_ source: Source, over spoken: Spoken) async throws {
+        var serving = OriginConfiguration()
+        serving.speak(spoken)
+        let origin = try LupineOrigin.Origin.start(configuration: serving)
         for (path, head) in Self.heads {
             let head = "HTTP/1.1 \(head)Content-Length: \(Self.text.utf8.count)\r\n\r\n"
-            origin.script("GET", path, ScriptPlan(.send(head), .send(Self.text), .close))
+            origin.answer("GET", path, ScriptPlan(.send(head), .send(Self.text), .close))
         }
         let configuration = DriverLoad.configuration {
             $0.urlCache = URLCache(memoryCapacity: 16 << 20, diskCapacity: 0)
             $0.protocolClasses = [EchoProtocol.self]
+            $0.lupine.httpVersions = spoken.versions
         }
         let delegate = DownloadDelegate(refusesRedirects: true)
         let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)

@@ -131,13 +131,15 @@ struct DownloadTaskTests {
         }
     }
 
-    @Test("[U-7.12, U-7.13, U-7.14] a download that was cut off goes on where it stopped, in another session")
-    func resumes() async throws {
+    @Test(
+        "[U-7.12, U-7.13, U-7.14] a download that was cut off goes on where it stopped, in another session",
+        arguments: Spoken.allCases)
+    func resumes(over spoken: Spoken) async throws {
         let delegate = DownloadDelegate()
-        try await withSession(delegate) { session, origin in
+        try await withSession(delegate, over: spoken) { session, origin in
             let sent = Self.alphabet(100_000)
             let gate = "go"
-            origin.script(
+            origin.answer(
                 "GET", "/file",
                 ScriptPlan([
                     Script([
@@ -168,6 +170,7 @@ struct DownloadTaskTests {
             let second = DownloadDelegate()
             let configuration = URLSessionConfiguration.ephemeral
             configuration.connectionProxyDictionary = [:]
+            configuration.lupine.httpVersions = spoken.versions
             let other = URLSession(configuration: configuration, delegate: second, delegateQueue: nil)
             other.downloadTask(withResumeData: resumeData).resume()
             await second.log.has("complete")

@@ -2,6 +2,7 @@
 
 import Foundation
 import LupineOrigin
+import LupineTestKit
 import Testing
 
 @testable import LupineLoading
@@ -127,14 +128,16 @@ struct HostileDownloadTests {
     ]
 
     @Test(
-        "[U-7.14] no answer joins two versions, and none makes a file longer or shorter", arguments: answers)
-    func oneVersion(_ answer: Answer) async throws {
+        "[U-7.14] no answer joins two versions, and none makes a file longer or shorter",
+        arguments: answers, Spoken.allCases)
+    func oneVersion(_ answer: Answer, over spoken: Spoken) async throws {
         var serving = OriginConfiguration()
         serving.recordedBytes = 1 << 16
+        serving.speak(spoken)
         let origin = try LupineOrigin.Origin.start(configuration: serving)
         let ended = "Content-Length: 0\r\n"
         let fields = answer.status.hasPrefix("416") ? answer.fields + ended : answer.fields
-        origin.script(
+        origin.answer(
             "GET", "/file",
             ScriptPlan([
                 Script([
@@ -147,9 +150,8 @@ struct HostileDownloadTests {
                     .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\nETag: \"v2\"\r\n\r\nABCDEFGHIJ"), .close,
                 ]),
             ]))
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.connectionProxyDictionary = [:]
-        let session = URLSession(configuration: configuration)
+        let session = URLSession(
+            configuration: DriverLoad.configuration { $0.lupine.httpVersions = spoken.versions })
         let url = try #require(URL(string: origin.url + "/file"))
         let cut = await #expect(throws: URLError.self) { try await session.download(from: url) }
         let data = try #require(cut?.errorUserInfo[NSURLSessionDownloadTaskResumeData] as? Data)
@@ -177,7 +179,10 @@ struct HostileDownloadTests {
         }
         #expect(!FileManager.default.fileExists(atPath: part), "the part is used up")
         let heads = (0..<origin.counts.connectionsAccepted)
-            .map { String(decoding: origin.received(on: $0), as: UTF8.self).lowercased() }
+            .flatMap { connection in
+                String(decoding: origin.heard(on: connection), as: UTF8.self).lowercased()
+                    .split(separator: "\r\n\r\n")
+            }
         #expect(heads.count == (answer.end == .startedOver ? 3 : 2), "it starts over once")
         if heads.count == 3 { #expect(!heads[2].contains("range:") && heads[1].contains("if-range: \"v1\"")) }
     }

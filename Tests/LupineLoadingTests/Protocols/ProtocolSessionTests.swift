@@ -2,6 +2,7 @@
 
 import Foundation
 import LupineOrigin
+import LupineTestKit
 import LupineTransport
 import Testing
 
@@ -283,8 +284,10 @@ struct ProtocolSessionTests {
         }
     }
 
-    @Test("[U-1.8] a relative address is loaded, cached and handed to protocols as the absolute one")
-    func relativeAddresses() async throws {
+    @Test(
+        "[U-1.8] a relative address is loaded, cached and handed to protocols as the absolute one",
+        arguments: Spoken.allCases)
+    func relativeAddresses(over spoken: Spoken) async throws {
         let (host, _) = EchoProtocol.stage { echo in
             #expect(echo.request.url?.baseURL == nil && echo.task?.currentRequest?.url == echo.request.url)
             #expect(echo.task?.originalRequest?.url?.relativeString == "../c?d")
@@ -300,7 +303,7 @@ struct ProtocolSessionTests {
             #expect(String(decoding: data, as: UTF8.self) == "http://\(host)/a/c?d")
             #expect(response.url?.baseURL == nil)
         }
-        try await withStage { stage in
+        try await withStage(over: spoken) { stage in
             var request = URLRequest(url: try stage.url("/a/b"))
             request.url = URL(string: "/anything?x=1", relativeTo: request.url)
             let (data, response) = try await stage.session.data(for: request)

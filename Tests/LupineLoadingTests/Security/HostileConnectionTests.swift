@@ -14,15 +14,17 @@ import Testing
     // MARK: what is lent
 
     /// How a task reaches its server.
-    enum Way: CaseIterable, Sendable {
+    enum Way: Sendable {
         case direct, tunnel, tunnelInTLS
     }
 
     @Test(
         "[U-9.17] a connection that one task's delegate accepted is not lent to another's",
-        arguments: Way.allCases)
-    func notLentToAnotherDelegate(_ way: Way) async throws {
-        try await Self.run(way) { stage in
+        arguments: [
+            (Way.direct, Spoken.http1), (.tunnel, .http1), (.tunnelInTLS, .http1), (.direct, .http2),
+        ])
+    func notLentToAnotherDelegate(_ way: Way, over spoken: Spoken) async throws {
+        try await Self.run(way, over: spoken) { stage in
             let (accepting, refusing) = (Judge(.accepts), Judge(.refuses))
             #expect(await stage.load(as: accepting) == nil)
             #expect(await stage.load(as: refusing) == .serverCertificateUntrusted)
@@ -33,10 +35,12 @@ import Testing
         }
     }
 
-    @Test("[U-9.17] nor is it lent to a task that leaves the question to the session")
-    func notLentToTheSession() async throws {
+    @Test(
+        "[U-9.17] nor is it lent to a task that leaves the question to the session",
+        arguments: Spoken.allCases)
+    func notLentToTheSession(over spoken: Spoken) async throws {
         for session in [nil, Judge(.refuses), Judge(.byDefault)] {
-            try await Self.run(leaf: "expired", session: session) { stage in
+            try await Self.run(leaf: "expired", session: session, over: spoken) { stage in
                 #expect(await stage.load(as: Judge(.accepts)) == nil)
                 for own in [nil, Silent()] {
                     #expect(await stage.load(as: own) == .serverCertificateUntrusted)
@@ -47,10 +51,12 @@ import Testing
         }
     }
 
-    @Test("[U-9.17] a task whose delegate judges is asked, whatever the session's delegate has accepted")
-    func theSessionsVerdictIsNotForThoseWhoJudge() async throws {
+    @Test(
+        "[U-9.17] a task whose delegate judges is asked, whatever the session's delegate has accepted",
+        arguments: Spoken.allCases)
+    func theSessionsVerdictIsNotForThoseWhoJudge(over spoken: Spoken) async throws {
         let session = Judge(.accepts)
-        try await Self.run(leaf: "expired", session: session) { stage in
+        try await Self.run(leaf: "expired", session: session, over: spoken) { stage in
             #expect(await stage.load(as: nil) == nil)
             for _ in 0..<2 {
                 let own = Judge(.refuses)
@@ -61,10 +67,12 @@ import Testing
         }
     }
 
-    @Test("[U-9.17] what the session's delegate accepted is lent to all who leave it the question")
-    func theSessionsVerdictIsShared() async throws {
+    @Test(
+        "[U-9.17] what the session's delegate accepted is lent to all who leave it the question",
+        arguments: Spoken.allCases)
+    func theSessionsVerdictIsShared(over spoken: Spoken) async throws {
         let session = Judge(.accepts)
-        try await Self.run(leaf: "expired", session: session) { stage in
+        try await Self.run(leaf: "expired", session: session, over: spoken) { stage in
             // The first is opened for a task whose delegate might have judged, and has not.
             let tasks: [(any URLSessionTaskDelegate)?] = [Silent(), nil, Silent(), Silent(), nil, session]
             for own in tasks { #expect(await stage.load(as: own) == nil) }
@@ -73,9 +81,11 @@ import Testing
         }
     }
 
-    @Test("[U-9.17] what the policy accepted is lent to all who leave it the question")
-    func thePolicysVerdictIsShared() async throws {
-        try await Self.run { stage in
+    @Test(
+        "[U-9.17] what the policy accepted is lent to all who leave it the question",
+        arguments: Spoken.allCases)
+    func thePolicysVerdictIsShared(over spoken: Spoken) async throws {
+        try await Self.run(over: spoken) { stage in
             for own in [Silent(), Silent(), Silent()] { #expect(await stage.load(as: own) == nil) }
             #expect(stage.origin.counts.connectionsAccepted == 1)
             let refusing = Judge(.refuses)
@@ -84,9 +94,11 @@ import Testing
         }
     }
 
-    @Test("[U-9.17] what one delegate has passed on, another of its class that asks somebody else may not")
-    func whoAsksAnother() async throws {
-        try await Self.run { stage in
+    @Test(
+        "[U-9.17] what one delegate has passed on, another of its class that asks somebody else may not",
+        arguments: Spoken.allCases)
+    func whoAsksAnother(over spoken: Spoken) async throws {
+        try await Self.run(over: spoken) { stage in
             for _ in 0..<2 { #expect(await stage.load(as: Forwarding(to: Silent())) == nil) }
             let judge = Judge(.refuses)
             #expect(await stage.load(as: Forwarding(to: judge)) == .serverCertificateUntrusted)
@@ -95,10 +107,12 @@ import Testing
     }
 
     /// It passes the first question on and answers the second: neither serves those who were served by the other.
-    @Test("[U-9.17] a delegate that passes on today and answers tomorrow answers for itself")
-    func whoPassesOnMayAnswerLater() async throws {
+    @Test(
+        "[U-9.17] a delegate that passes on today and answers tomorrow answers for itself",
+        arguments: Spoken.allCases)
+    func whoPassesOnMayAnswerLater(over spoken: Spoken) async throws {
         let session = Judge(.accepts)
-        try await Self.run(leaf: "expired", session: session) { stage in
+        try await Self.run(leaf: "expired", session: session, over: spoken) { stage in
             let wavering = Judge(.passesOn)
             #expect(await stage.load(as: wavering) == nil)
             await stage.closeIdle()
@@ -113,9 +127,9 @@ import Testing
         }
     }
 
-    @Test("[U-9.17] a new delegate at a dead one's address inherits nothing")
-    func aDeadDelegatesAddress() async throws {
-        try await Self.run { stage in
+    @Test("[U-9.17] a new delegate at a dead one's address inherits nothing", arguments: Spoken.allCases)
+    func aDeadDelegatesAddress(over spoken: Spoken) async throws {
+        try await Self.run(over: spoken) { stage in
             var address: ObjectIdentifier?
             for _ in 0..<8 {
                 do {
@@ -141,13 +155,17 @@ import Testing
     // MARK: tickets
 
     /// What is carried over TLS, each on a connection of its own.
-    enum Work: CaseIterable, Sendable { case data, socket, stream }
+    enum Work: Sendable { case data, socket, stream }
 
     @Test(
         "[U-9.17, I-12.15] a ticket of one delegate's verdict is not offered for another's",
-        arguments: Work.allCases)
-    func ticketsAreNotOfferedForOthers(_ work: Work) async throws {
-        try await Self.run(keepsAlive: work == .socket, script: work == .stream ? Self.streamScript : nil) {
+        arguments: [
+            (Work.data, Spoken.http1), (.socket, .http1), (.stream, .http1), (.data, .http2),
+        ])
+    func ticketsAreNotOfferedForOthers(_ work: Work, over spoken: Spoken) async throws {
+        try await Self.run(
+            keepsAlive: work == .socket, script: work == .stream ? Self.streamScript : nil, over: spoken
+        ) {
             stage in
             let first = Judge(.accepts)
             #expect(await stage.perform(work, as: first) == nil)
@@ -161,10 +179,12 @@ import Testing
         }
     }
 
-    @Test("[U-9.17, I-12.15] a ticket of the session's verdict is offered for the session's tasks")
-    func theSessionsTicketsAreShared() async throws {
+    @Test(
+        "[U-9.17, I-12.15] a ticket of the session's verdict is offered for the session's tasks",
+        arguments: Spoken.allCases)
+    func theSessionsTicketsAreShared(over spoken: Spoken) async throws {
         let session = Judge(.accepts)
-        try await Self.run(leaf: "expired", keepsAlive: false, session: session) { stage in
+        try await Self.run(leaf: "expired", keepsAlive: false, session: session, over: spoken) { stage in
             for own in [Silent(), nil, Silent()] { #expect(await stage.load(as: own) == nil) }
             #expect(session.asked == 3 && stage.origin.counts.handshakesResumed == 2)
             #expect(await stage.load(as: Judge(.accepts)) == nil)
@@ -176,10 +196,12 @@ import Testing
 
     /// Each task is redirected within the origin: its second hop travels on a connection of the identity that it chose at its
     /// first, and such connections are kept.
-    @Test("[U-11.20, U-9.17] the same identity does not make one delegate's verdict the other's")
-    func theSameIdentityIsNotTheSameVerdict() async throws {
+    @Test(
+        "[U-11.20, U-9.17] the same identity does not make one delegate's verdict the other's",
+        arguments: Spoken.allCases)
+    func theSameIdentityIsNotTheSameVerdict(over spoken: Spoken) async throws {
         let identity = try TrustStage.identity("client-rsa")
-        try await Self.run(asksForIdentity: true) { stage in
+        try await Self.run(asksForIdentity: true, over: spoken) { stage in
             let first = Judge(.accepts, showing: identity)
             #expect(await stage.load("/redirect/1", as: first) == nil)
             #expect(first.asked == 2)
@@ -191,9 +213,11 @@ import Testing
 
     // MARK: who waits
 
-    @Test("[U-9.17] who waits is not served by what another's delegate accepts meanwhile")
-    func waitingTasks() async throws {
-        try await Self.run(perHost: 1) { stage in
+    @Test(
+        "[U-9.17] who waits is not served by what another's delegate accepts meanwhile",
+        arguments: Spoken.allCases)
+    func waitingTasks(over spoken: Spoken) async throws {
+        try await Self.run(perHost: 1, over: spoken) { stage in
             let thinking = Judge()
             async let first = stage.load(as: thinking)
             await thinking.hears(1)
@@ -208,10 +232,12 @@ import Testing
         }
     }
 
-    @Test("[U-9.17] who waits is served by what the session's delegate accepts meanwhile")
-    func waitingTasksOfTheSession() async throws {
+    @Test(
+        "[U-9.17] who waits is served by what the session's delegate accepts meanwhile",
+        arguments: Spoken.allCases)
+    func waitingTasksOfTheSession(over spoken: Spoken) async throws {
         let session = Judge()
-        try await Self.run(leaf: "expired", perHost: 1, session: session) { stage in
+        try await Self.run(leaf: "expired", perHost: 1, session: session, over: spoken) { stage in
             async let silent = stage.load(as: Silent())
             await session.hears(1)
             session.answer(.accepts)
@@ -226,9 +252,11 @@ import Testing
     }
 
     /// Many delegates at once, some of which refuse: each task's end is its own delegate's word.
-    @Test("[U-9.17] whatever the order, each task's end is its own delegate's word", arguments: 1...4)
-    func everyOrder(_ seed: UInt64) async throws {
-        try await Self.run(leaf: "expired", perHost: 2, session: Judge(.accepts)) { stage in
+    @Test(
+        "[U-9.17] whatever the order, each task's end is its own delegate's word", arguments: 1...4,
+        Spoken.allCases)
+    func everyOrder(_ seed: UInt64, over spoken: Spoken) async throws {
+        try await Self.run(leaf: "expired", perHost: 2, session: Judge(.accepts), over: spoken) { stage in
             var random = SeededRandom(seed: seed)
             let judges = (0..<6).map { Judge($0 % 2 == 0 ? .accepts : .refuses) }
             let picks = (0..<48).map { _ in Int.random(in: 0..<8, using: &random) }
@@ -307,7 +335,7 @@ extension HostileConnectionTests {
     static func run(
         _ way: Way = .direct, leaf: String = "good", keepsAlive: Bool = true, asksForIdentity: Bool = false,
         perHost: Int = 6, script: ScriptPlan? = nil, session delegate: Judge? = nil,
-        _ body: (Stage) async throws -> Void
+        over spoken: Spoken, _ body: (Stage) async throws -> Void
     ) async throws {
         var tls = TLSServerConfiguration(
             identities: [
@@ -318,7 +346,9 @@ extension HostileConnectionTests {
             tls.clientCertificates = .requested(roots: try Certificate.pem(PKI.text("client-root.pem")))
         }
         var serving = OriginConfiguration()
+        tls.speak(spoken)
         serving.tls = tls
+        serving.speak(spoken)
         let established = Script.Step.send("HTTP/1.1 200 Connected\r\n\r\n")
         let answers = (0..<4).flatMap { _ in [Script.Step.expectHead, .reply("ok")] }
         switch way {
@@ -332,7 +362,9 @@ extension HostileConnectionTests {
                 Script([.expectHead, established, .startTLS()] + answers + [.stall], on: .content)
             ])
         }
-        if !keepsAlive, script == nil {
+        if !keepsAlive, spoken == .http2 {
+            serving.endpoint = .closing
+        } else if !keepsAlive, script == nil {
             serving.script = ScriptPlan(
                 .expectHead, .reply("ok", status: "200 OK", "Connection: close\r\n"), .close)
         }
@@ -341,6 +373,7 @@ extension HostileConnectionTests {
         configuration.waitPatiently()
         configuration.connectionProxyDictionary = [:]
         configuration.httpMaximumConnectionsPerHost = perHost
+        configuration.lupine.httpVersions = spoken.versions
         configuration.lupine.addressOverrides = [.init(host: "*", port: origin.port): [origin.address]]
         configuration.lupine.tls.roots = .certificates(try Certificate.pem(PKI.text("root.pem")))
         switch way {

@@ -41,11 +41,12 @@ import Testing
 
     /// The table of dispositions; I-12.14: the answer is final both ways.
     @Test(
-        "[U-11.18, U-11.19, I-12.14] each disposition has its end, whatever the chain says", arguments: rows)
-    func dispositions(_ row: Row) async throws {
+        "[U-11.18, U-11.19, I-12.14] each disposition has its end, whatever the chain says", arguments: rows,
+        Spoken.allCases)
+    func dispositions(_ row: Row, over spoken: Spoken) async throws {
         for (leaf, expected) in [("good", row.good), ("expired", row.expired)] {
-            try await TrustStage.run(leaf) { stage in
-                let bridge = try Self.bridge()
+            try await TrustStage.run(leaf, over: spoken) { stage in
+                let bridge = try stage.bridge()
                 let delegate = Delegate { challenge in
                     let credential = row.credential.flatMap { kind in
                         switch kind {
@@ -74,11 +75,13 @@ import Testing
     }
 
     /// U-11.18, I-12.12.
-    @Test("[U-11.18, I-12.12] the challenge for a server's trust, after the connection is gone")
-    func theChallengeForAServersTrust() async throws {
+    @Test(
+        "[U-11.18, I-12.12] the challenge for a server's trust, after the connection is gone",
+        arguments: Spoken.allCases)
+    func theChallengeForAServersTrust(over spoken: Spoken) async throws {
         let challenge = Lock<URLAuthenticationChallenge?>(nil)
-        try await TrustStage.run { stage in
-            let bridge = try Self.bridge()
+        try await TrustStage.run(over: spoken) { stage in
+            let bridge = try stage.bridge()
             let delegate = Delegate { _ in (.performDefaultHandling, nil) }
             #expect(try await stage.send(bridge, bridge.trust(asking: delegate)) == nil)
             let asked = try #require(delegate.challenges.withLock { $0.first })
@@ -99,10 +102,12 @@ import Testing
         #expect(trust.settings.policies == [SecPolicyCreateSSL(true, "good.test")])
     }
 
-    @Test("a task that has ended is asked nothing more, and is not held by what it was asked through")
-    func withoutItsTaskAConnectionIsGivenUp() async throws {
-        try await TrustStage.run { stage in
-            let bridge = try Self.bridge()
+    @Test(
+        "a task that has ended is asked nothing more, and is not held by what it was asked through",
+        arguments: Spoken.allCases)
+    func withoutItsTaskAConnectionIsGivenUp(over spoken: Spoken) async throws {
+        try await TrustStage.run(over: spoken) { stage in
+            let bridge = try stage.bridge()
             weak var gone: Delegate?
             let trust: TaskTrust
             do {
@@ -118,10 +123,12 @@ import Testing
     }
 
     /// I-12.15 and U-11.18: each new connection asks, also one that resumes; U-9.17: one that stands does not.
-    @Test("[I-12.15, U-9.17] each new connection asks, also a resumed one; one that stands does not")
-    func everyNewConnectionAsks() async throws {
-        try await TrustStage.run { stage in
-            let bridge = try Self.bridge()
+    @Test(
+        "[I-12.15, U-9.17] each new connection asks, also a resumed one; one that stands does not",
+        arguments: Spoken.allCases)
+    func everyNewConnectionAsks(over spoken: Spoken) async throws {
+        try await TrustStage.run(over: spoken) { stage in
+            let bridge = try stage.bridge()
             for _ in 0..<3 {
                 let delegate = Delegate { _ in (.performDefaultHandling, nil) }
                 #expect(try await stage.send(bridge, bridge.trust(asking: delegate)) == nil)
@@ -130,8 +137,8 @@ import Testing
             }
             #expect(stage.origin.counts.handshakesResumed == 2)
         }
-        try await TrustStage.run(keepsAlive: true) { stage in
-            let bridge = try Self.bridge()
+        try await TrustStage.run(keepsAlive: true, over: spoken) { stage in
+            let bridge = try stage.bridge()
             let delegates = (0..<3).map { _ in Delegate { _ in (.performDefaultHandling, nil) } }
             for delegate in delegates {
                 #expect(try await stage.send(bridge, bridge.trust(asking: delegate)) == nil)
@@ -140,19 +147,22 @@ import Testing
         }
     }
 
-    @Test func withoutADelegateVerdictsAreKept() async throws {
-        try await TrustStage.run { stage in
-            let bridge = try Self.bridge()
+    @Test(arguments: Spoken.allCases)
+    func withoutADelegateVerdictsAreKept(over spoken: Spoken) async throws {
+        try await TrustStage.run(over: spoken) { stage in
+            let bridge = try stage.bridge()
             for _ in 0..<4 { #expect(try await stage.send(bridge) == nil) }
             #expect(stage.origin.counts.handshakesResumed == 3)
         }
     }
 
     /// U-11.19, where nobody was asked.
-    @Test("[U-11.19] the refused trust is there without a delegate")
-    func theRefusedTrustIsThereWithoutADelegate() async throws {
-        try await TrustStage.run("expired") { stage in
-            let bridge = try Self.bridge()
+    @Test(
+        "[U-11.19] the refused trust is there without a delegate",
+        arguments: Spoken.allCases)
+    func theRefusedTrustIsThereWithoutADelegate(over spoken: Spoken) async throws {
+        try await TrustStage.run("expired", over: spoken) { stage in
+            let bridge = try stage.bridge()
             let error = try #require(try await stage.send(bridge, host: "localhost"))
             guard case .tls(_, _, .untrusted(.expired)) = error else {
                 Issue.record("\(error)")
@@ -165,9 +175,10 @@ import Testing
         }
     }
 
-    @Test func aConnectionThatADelegateAcceptedIsNotLentToOthers() async throws {
-        try await TrustStage.run("expired", keepsAlive: true) { stage in
-            let bridge = try Self.bridge()
+    @Test(arguments: Spoken.allCases)
+    func aConnectionThatADelegateAcceptedIsNotLentToOthers(over spoken: Spoken) async throws {
+        try await TrustStage.run("expired", keepsAlive: true, over: spoken) { stage in
+            let bridge = try stage.bridge()
             let delegate = Delegate { challenge in
                 (.useCredential, challenge.protectionSpace.serverTrust.map { URLCredential(trust: $0) })
             }
@@ -179,14 +190,16 @@ import Testing
     // MARK: a client's identity
 
     /// U-11.20: asked only by a server that wants to know, with the issuers that it names.
-    @Test("[U-11.20] the challenge for a client's certificate")
-    func theChallengeForAClientsCertificate() async throws {
+    @Test(
+        "[U-11.20] the challenge for a client's certificate",
+        arguments: Spoken.allCases)
+    func theChallengeForAClientsCertificate(over spoken: Spoken) async throws {
         let identity = try TrustStage.identity("client-rsa")
         let rsa = try SecurityFixture.certificate("client-rsa").certificate
         let issuer = try SecurityFixture.certificate("client-root").certificate.subject
         for asks in [true, false] {
-            try await TrustStage.run(asksForIdentity: asks) { stage in
-                let bridge = try Self.bridge()
+            try await TrustStage.run(asksForIdentity: asks, over: spoken) { stage in
+                let bridge = try stage.bridge()
                 let delegate = Delegate(showing: identity)
                 #expect(try await stage.send(bridge, bridge.trust(asking: delegate)) == nil)
                 let spaces = delegate.challenges.withLock { $0.map(\.protectionSpace) }
@@ -200,13 +213,17 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        URLSession.AuthChallengeDisposition.useCredential, .performDefaultHandling, .rejectProtectionSpace,
-        .cancelAuthenticationChallenge,
-    ])
-    func withoutACredentialNobodyIsShown(_ disposition: URLSession.AuthChallengeDisposition) async throws {
-        try await TrustStage.run(asksForIdentity: true) { stage in
-            let bridge = try Self.bridge()
+    @Test(
+        arguments: [
+            URLSession.AuthChallengeDisposition.useCredential, .performDefaultHandling,
+            .rejectProtectionSpace,
+            .cancelAuthenticationChallenge,
+        ], Spoken.allCases)
+    func withoutACredentialNobodyIsShown(
+        _ disposition: URLSession.AuthChallengeDisposition, over spoken: Spoken
+    ) async throws {
+        try await TrustStage.run(asksForIdentity: true, over: spoken) { stage in
+            let bridge = try stage.bridge()
             let delegate = Delegate { challenge in
                 (challenge.protectionSpace.serverTrust == nil ? disposition : .performDefaultHandling, nil)
             }
@@ -218,10 +235,12 @@ import Testing
     }
 
     /// U-11.20: what a task has chosen to be, it is on all of its connections, and shares with nobody who chose otherwise.
-    @Test("[U-11.20] a chosen identity is not shared with who chose another")
-    func aChosenIdentityIsNotShared() async throws {
-        try await TrustStage.run(keepsAlive: true, asksForIdentity: true) { stage in
-            let bridge = try Self.bridge()
+    @Test(
+        "[U-11.20] a chosen identity is not shared with who chose another",
+        arguments: Spoken.allCases)
+    func aChosenIdentityIsNotShared(over spoken: Spoken) async throws {
+        try await TrustStage.run(keepsAlive: true, asksForIdentity: true, over: spoken) { stage in
+            let bridge = try stage.bridge()
             let (rsa, ecdsa) = (
                 try TrustStage.identity("client-rsa"), try TrustStage.identity("client-ecdsa")
             )
@@ -246,11 +265,13 @@ import Testing
 
     /// U-10.5: behind a redirect to another origin neither the configured identity is shown nor a connection used that it was
     /// shown on.
-    @Test("[U-10.5] behind a redirect elsewhere the configured identity is not shown")
-    func behindARedirectElsewhereTheConfiguredIdentityIsNotShown() async throws {
-        try await TrustStage.run(keepsAlive: true, asksForIdentity: true) { stage in
+    @Test(
+        "[U-10.5] behind a redirect elsewhere the configured identity is not shown",
+        arguments: Spoken.allCases)
+    func behindARedirectElsewhereTheConfiguredIdentityIsNotShown(over spoken: Spoken) async throws {
+        try await TrustStage.run(keepsAlive: true, asksForIdentity: true, over: spoken) { stage in
             let identity = try TrustStage.identity("client-rsa")
-            let bridge = try Self.bridge(identity)
+            let bridge = try stage.bridge(identity)
             #expect(try await stage.send(bridge) == nil)
             #expect(try await stage.send(bridge, mayIdentify: false) == nil)
             #expect(await stage.client(on: 0) == identity.identity.certificate)

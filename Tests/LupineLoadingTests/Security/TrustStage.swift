@@ -14,10 +14,18 @@ import Testing
 struct TrustStage {
     let origin: LupineOrigin.Origin
     let pool: ConnectionPool
+    let spoken: Spoken
 
     /// An identity of the fixtures, with its chain.
     static func identity(_ name: String) throws -> SecIdentity {
         try SecIdentity(pemChain: PKI.text("\(name)-chain.pem"), pemKey: PKI.text("\(name).key"))
+    }
+
+    /// A bridge for a client that trusts the fixtures' root.
+    func bridge(_ identity: SecIdentity? = nil) throws -> TrustBridge {
+        var configuration = try Self.configuration(identity)
+        if spoken == .http2 { configuration.applicationProtocols = ["h2"] }
+        return TrustBridge(configuration)
     }
 
     /// A client's configuration that trusts the fixtures' root.
@@ -29,7 +37,7 @@ struct TrustStage {
     /// Runs `body` with an origin of this identity, whose connections close after one answer unless it is told otherwise.
     static func run(
         _ leaf: String = "good", keepsAlive: Bool = false, asksForIdentity: Bool = false,
-        _ body: (TrustStage) async throws -> Void
+        over spoken: Spoken, _ body: (TrustStage) async throws -> Void
     ) async throws {
         var tls = TLSServerConfiguration(
             identities: [
@@ -40,8 +48,12 @@ struct TrustStage {
             tls.clientCertificates = .requested(roots: try Certificate.pem(PKI.text("client-root.pem")))
         }
         var serving = OriginConfiguration()
+        tls.speak(spoken)
         serving.tls = tls
-        if !keepsAlive {
+        serving.speak(spoken)
+        if !keepsAlive, spoken == .http2 {
+            serving.endpoint = .closing
+        } else if !keepsAlive {
             serving.script = ScriptPlan(
                 .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"),
                 .close)
@@ -50,10 +62,14 @@ struct TrustStage {
         let group = try EventLoopGroup(count: 1, name: "stage")
         var resolution = Resolver.Configuration()
         resolution.overrides[Resolver.Endpoint(host: "*", port: origin.port)] = [origin.address]
+        var pooling = ConnectionPool.Configuration()
+        pooling.dial.versions = spoken.versions
         let pool = ConnectionPool(
-            configuration: ConnectionPool.Configuration(), group: group,
+            configuration: pooling, group: group,
             resolver: Resolver(configuration: resolution))
-        do { try await body(TrustStage(origin: origin, pool: pool)) } catch { Issue.record(error) }
+        do { try await body(TrustStage(origin: origin, pool: pool, spoken: spoken)) } catch {
+            Issue.record(error)
+        }
         await withCheckedContinuation { continuation in pool.shutDown { continuation.resume() } }
         await group.shutdown()
         await origin.shutdown()
@@ -80,6 +96,15 @@ struct TrustStage {
     /// Who the client was on a connection, by the serial number of its certificate; nil for nobody.
     func client(on connection: Int) async -> Certificate? {
         await origin.handshake(on: connection)?.clientCertificates.first
+    }
+}
+
+extension Endpoint {
+    /// Answers a request over HTTP/2, and lets its connection go.
+    static var closing: Endpoint {
+        .chosen { _ throws(Refusal) in
+            .perform(StreamScript([.leave(inSteps: false), .head([(":status", "200")], endsStream: true)]))
+        }
     }
 }
 

@@ -4,6 +4,7 @@ import Dispatch
 import Foundation
 import LupineOrigin
 import LupineTLS
+import LupineTestKit
 import Testing
 
 import class LupineTransport.EventLoop
@@ -160,13 +161,15 @@ struct HostileLookTests {
     }
 
     @Test(
-        "[U-12.13] a response of the program's that was stored is not asked again when the server confirms it"
-    )
-    func confirmedResponse() async throws {
+        "[U-12.13] a response of the program's that was stored is not asked again when the server confirms it",
+        arguments: Spoken.allCases)
+    func confirmedResponse(over spoken: Spoken) async throws {
         let stage = CacheStage()
         let cache = stage.cache()
-        let origin = try LupineOrigin.Origin.start()
-        origin.script(
+        var serving = OriginConfiguration()
+        serving.speak(spoken)
+        let origin = try LupineOrigin.Origin.start(configuration: serving)
+        origin.answer(
             "GET", "/stored",
             ScriptPlan(
                 .send("HTTP/1.1 304 Not Modified\r\nETag: \"v1\"\r\nCache-Control: max-age=9\r\n\r\n"),
@@ -182,7 +185,11 @@ struct HostileLookTests {
             CachedURLResponse(response: response, data: Data("stored".utf8)), for: request)
         await cache.flush()
         looks.set(0)
-        let session = URLSession(configuration: DriverLoad.configuration { $0.urlCache = cache })
+        let session = URLSession(
+            configuration: DriverLoad.configuration {
+                $0.urlCache = cache
+                $0.lupine.httpVersions = spoken.versions
+            })
         let (data, confirmed) = try await session.data(for: request)
         #expect(String(decoding: data, as: UTF8.self) == "stored" && confirmed !== response)
         #expect((confirmed as? HTTPURLResponse)?.value(forHTTPHeaderField: "Cache-Control") == "max-age=9")

@@ -17,13 +17,16 @@ struct SessionStormTests {
         "/range/50000", "/delay/1", "/drop", "/stall", "/half",
     ]
 
-    @Test("[U-5.1, U-5.2, 20.1] a storm of tasks: each completes once", arguments: [1, 2, 3])
-    func storm(_ seed: UInt64) async throws {
-        let origin = try LupineOrigin.Origin.start()
-        origin.script("GET", "/drop", ScriptPlan(.reset))
-        origin.script(
+    @Test(
+        "[U-5.1, U-5.2, 20.1] a storm of tasks: each completes once", arguments: [1, 2, 3], Spoken.allCases)
+    func storm(_ seed: UInt64, over spoken: Spoken) async throws {
+        var serving = OriginConfiguration()
+        serving.speak(spoken)
+        let origin = try LupineOrigin.Origin.start(configuration: serving)
+        origin.answer("GET", "/drop", ScriptPlan(.reset))
+        origin.answer(
             "GET", "/stall", ScriptPlan(.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab"), .stall))
-        origin.script(
+        origin.answer(
             "GET", "/half", ScriptPlan(.send("HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nabc"), .close))
         var random = SeededRandom(seed: seed)
         let delegate = StormDelegate()
@@ -31,6 +34,7 @@ struct SessionStormTests {
         configuration.connectionProxyDictionary = [:]
         configuration.httpMaximumConnectionsPerHost = 16
         configuration.timeoutIntervalForResource = 20
+        configuration.lupine.httpVersions = spoken.versions
         let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
         let handled = Noted<[Int: Int]>([:])
         var tasks: [URLSessionTask] = []

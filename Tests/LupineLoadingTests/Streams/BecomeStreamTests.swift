@@ -2,6 +2,7 @@
 
 import Foundation
 import LupineOrigin
+import LupineTestKit
 import LupineTransport
 import Testing
 
@@ -9,13 +10,18 @@ import Testing
 
 /// Data tasks whose response was answered `.becomeStream`.
 struct BecomeStreamTests {
+    private func start(speaking spoken: Spoken) throws -> LupineOrigin.Origin {
+        var serving = OriginConfiguration()
+        serving.speak(spoken)
+        return try LupineOrigin.Origin.start(configuration: serving)
+    }
+
     private func become(
-        _ path: String,
+        _ path: String, over spoken: Spoken,
         _ body: (URLSessionStreamTask, StreamDelegate, LupineOrigin.Origin) async throws -> Void
     ) async throws {
-        let origin = try LupineOrigin.Origin.start()
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.connectionProxyDictionary = [:]
+        let origin = try start(speaking: spoken)
+        let configuration = DriverLoad.configuration { $0.lupine.httpVersions = spoken.versions }
         let delegate = StreamDelegate()
         let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
         let result: Result<Void, any Error>
@@ -32,21 +38,24 @@ struct BecomeStreamTests {
         try result.get()
     }
 
-    private func content(_ origin: LupineOrigin.Origin, _ path: String) async throws -> Data {
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.connectionProxyDictionary = [:]
-        let session = URLSession(configuration: configuration)
+    private func content(
+        _ origin: LupineOrigin.Origin, _ path: String, over spoken: Spoken
+    ) async throws -> Data {
+        let session = URLSession(
+            configuration: DriverLoad.configuration { $0.lupine.httpVersions = spoken.versions })
         defer { session.invalidateAndCancel() }
         return try await session.data(from: try #require(URL(string: origin.url + path))).0
     }
 
-    @Test("[U-5.5, U-7.16] a data task that becomes a stream is read, and cannot be written to")
-    func content() async throws {
-        try await become("/bytes/300000?seed=3") { task, delegate, origin in
+    @Test(
+        "[U-5.5, U-7.16] a data task that becomes a stream is read, and cannot be written to",
+        arguments: Spoken.allCases)
+    func content(over spoken: Spoken) async throws {
+        try await become("/bytes/300000?seed=3", over: spoken) { task, delegate, origin in
             #expect(await task.failureOfWriting() == .networkConnectionLost)
             let (data, isAtEnd) = try await task.readData(
                 ofMinLength: 300_001, maxLength: 400_000, timeout: 0)
-            let whole = try await content(origin, "/bytes/300000?seed=3")
+            let whole = try await content(origin, "/bytes/300000?seed=3", over: spoken)
             #expect(data == whole && isAtEnd)
             await delegate.log.has("complete")
             #expect(
@@ -59,11 +68,12 @@ struct BecomeStreamTests {
     }
 
     /// A file that a download had begun would be found by whoever looks for what the tests leave behind.
-    @Test("[U-7.15, U-7.16] a task that has ended before the answer goes on as nothing else")
-    func tooLate() async throws {
-        let origin = try LupineOrigin.Origin.start()
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.connectionProxyDictionary = [:]
+    @Test(
+        "[U-7.15, U-7.16] a task that has ended before the answer goes on as nothing else",
+        arguments: Spoken.allCases)
+    func tooLate(over spoken: Spoken) async throws {
+        let origin = try start(speaking: spoken)
+        let configuration = DriverLoad.configuration { $0.lupine.httpVersions = spoken.versions }
         let session = URLSession(configuration: configuration)
         let url = try #require(URL(string: origin.url + "/get"))
         let made = Noted<URLSessionTask?>(nil)
@@ -85,10 +95,10 @@ struct BecomeStreamTests {
         await origin.shutdown()
     }
 
-    @Test("reads are answered although nobody has kept the stream") func unkept() async throws {
-        let origin = try LupineOrigin.Origin.start()
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.connectionProxyDictionary = [:]
+    @Test("reads are answered although nobody has kept the stream", arguments: Spoken.allCases)
+    func unkept(over spoken: Spoken) async throws {
+        let origin = try start(speaking: spoken)
+        let configuration = DriverLoad.configuration { $0.lupine.httpVersions = spoken.versions }
         let reads = UnkeptReads()
         let session = URLSession(configuration: configuration, delegate: reads, delegateQueue: nil)
         let url = try #require(URL(string: origin.url + "/bytes/2"))
@@ -101,10 +111,11 @@ struct BecomeStreamTests {
         await origin.shutdown()
     }
 
-    @Test("[U-5.5, U-7.16] whoever reads slowly holds the load back, and has every byte") func slowly()
-        async throws
-    {
-        try await become("/stream-bytes/3000000?seed=4") { task, _, origin in
+    @Test(
+        "[U-5.5, U-7.16] whoever reads slowly holds the load back, and has every byte",
+        arguments: Spoken.allCases)
+    func slowly(over spoken: Spoken) async throws {
+        try await become("/stream-bytes/3000000?seed=4", over: spoken) { task, _, origin in
             var all = Data()
             while true {
                 let (data, isAtEnd) = try await task.readData(
@@ -113,20 +124,22 @@ struct BecomeStreamTests {
                 all += data ?? Data()
                 if isAtEnd { break }
             }
-            let whole = try await content(origin, "/stream-bytes/3000000?seed=4")
+            let whole = try await content(origin, "/stream-bytes/3000000?seed=4", over: spoken)
             #expect(all == whole)
         }
     }
 
-    @Test("[U-7.16] the content is decoded") func decoded() async throws {
-        try await become("/gzip") { task, _, _ in
+    @Test("[U-7.16] the content is decoded", arguments: Spoken.allCases)
+    func decoded(over spoken: Spoken) async throws {
+        try await become("/gzip", over: spoken) { task, _, _ in
             let text = try await task.text(1 << 20)
             #expect(text.contains("gzipped"))
         }
     }
 
-    @Test("[U-7.16] reads that wait fail when the load is cancelled") func cancelled() async throws {
-        try await become("/infinite") { task, delegate, _ in
+    @Test("[U-7.16] reads that wait fail when the load is cancelled", arguments: Spoken.allCases)
+    func cancelled(over spoken: Spoken) async throws {
+        try await become("/infinite", over: spoken) { task, delegate, _ in
             _ = try await task.readData(ofMinLength: 1_000_000, maxLength: 1_000_000, timeout: 0)
             task.readData(ofMinLength: .max, maxLength: .max, timeout: 0) { _, _, error in
                 delegate.log.add("read \((error as? URLError)?.code.rawValue ?? 0)")
@@ -137,22 +150,48 @@ struct BecomeStreamTests {
         }
     }
 
-    @Test("[U-7.16] a stream whose reading is closed lets the load end") func closed() async throws {
-        try await become("/infinite") { task, delegate, _ in
+    @Test("[U-7.16] a stream whose reading is closed lets the load end", arguments: Spoken.allCases)
+    func closed(over spoken: Spoken) async throws {
+        try await become("/infinite", over: spoken) { task, delegate, _ in
             task.closeRead()
             await delegate.log.has("complete nil")
             #expect(await task.failureOfReading() == .networkConnectionLost)
         }
     }
 
-    @Test("[U-7.16] TLS cannot be started inside of content") func fails()
-        async throws
-    {
-        try await become("/infinite") { task, delegate, _ in
+    @Test("[U-7.16] TLS cannot be started inside of content", arguments: Spoken.allCases)
+    func fails(over spoken: Spoken) async throws {
+        try await become("/infinite", over: spoken) { task, delegate, _ in
             task.startSecureConnection()
             await delegate.log.has("complete -1200")
             #expect(await task.failureOfReading() == .secureConnectionFailed)
         }
+    }
+
+    @Test("[H-6.13] over HTTP/2 one that nobody reads stops itself and nothing else on its connection")
+    func sharesItsConnection() async throws {
+        let origin = try start(speaking: .http2)
+        let becoming = StreamDelegate()
+        let session = URLSession(
+            configuration: DriverLoad.configuration { $0.lupine.httpVersions = .http2 }, delegate: becoming,
+            delegateQueue: nil)
+        session.dataTask(with: try #require(URL(string: origin.url + "/infinite"))).resume()
+        await becoming.log.has("become")
+        let stream = try #require(becoming.become.value)
+        _ = try await stream.readData(ofMinLength: 100_000, maxLength: 100_000, timeout: 0)
+        let url = try #require(URL(string: origin.url + "/bytes/3000000"))
+        let count = await withCheckedContinuation { continuation in
+            session.dataTask(with: url) { data, _, _ in continuation.resume(returning: data?.count) }.resume()
+        }
+        #expect(count == 3_000_000)
+        #expect(try await stream.readData(ofMinLength: 1, maxLength: 1, timeout: 0).0?.count == 1)
+        #expect(origin.counts.connectionsAccepted == 1)
+        stream.cancel()
+        await becoming.log.has("complete -999")
+        becoming.become.set(nil)
+        session.invalidateAndCancel()
+        await becoming.log.has("invalid")
+        await origin.shutdown()
     }
 }
 

@@ -49,6 +49,20 @@ struct DriverWholeStackTests {
     }
 
     @Test(
+        "[U-10.6] several cookies of a server go back to it, whatever they are sent in",
+        arguments: Spoken.allCases)
+    func severalCookies(over spoken: Spoken) async throws {
+        try await withSession(over: spoken) { session, origin in
+            let values = ["a": "1", "long": String(repeating: "x", count: 100), "c": "3"]
+            for (name, value) in values {
+                _ = try await session.data(from: url(origin, "/cookies/set/\(name)/\(value)"))
+            }
+            let (data, _) = try await session.data(from: url(origin, "/cookies"))
+            #expect(try object(data)["cookies"] as? [String: String] == values)
+        }
+    }
+
+    @Test(
         "[U-10.10, U-9.13] twenty redirects are followed, on one connection; the next one is an error",
         arguments: [20, 21], Spoken.allCases)
     func limits(count: Int, over spoken: Spoken) async throws {

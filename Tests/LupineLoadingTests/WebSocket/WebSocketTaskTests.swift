@@ -372,6 +372,127 @@ struct WebSocketTaskTests {
         }
     }
 
+    /// What a server asks for, and whether it takes it.
+    enum Login: CaseIterable {
+        case basic, digest, refused
+
+        var challenge: String {
+            self == .digest
+                ? "Digest realm=\"members\", qop=\"auth\", nonce=\"n0nce\", algorithm=SHA-256"
+                : "Basic realm=\"members\""
+        }
+    }
+
+    @Test(
+        "[U-8.1, U-11.4, U-11.6, H-13.2] a handshake that is challenged goes out again with the credential",
+        arguments: Login.allCases, Spoken.allCases)
+    func challenged(_ login: Login, _ spoken: Spoken) async throws {
+        let delegate = SocketDelegate(
+            URLCredential(user: "Mufasa", password: "Circle of Life", persistence: .forSession))
+        try await withSession(spoken, delegate) { session, origin in
+            let said = Noted<[String]>([])
+            origin.route(
+                "GET", "/members",
+                .chosen { request throws(Refusal) in
+                    let credentials = request.field("Authorization")
+                    said.update { $0.append(credentials ?? "-") }
+                    guard credentials == nil || login == .refused else { return try request.greeting() }
+                    var response = OriginResponse(401)
+                    try response.add("WWW-Authenticate", login.challenge)
+                    return .respond(response)
+                })
+            let url = try #require(URL(string: "ws://127.0.0.1:\(origin.port)/members"))
+            let task = session.webSocketTask(with: url)
+            task.resume()
+            if login == .refused {
+                let error = await #expect(throws: URLError.self) { _ = try await task.receive() }
+                #expect(error?.code == .badServerResponse)
+                #expect((task.response as? HTTPURLResponse)?.statusCode == 401)
+                #expect(
+                    delegate.log.entries.filter { $0.hasPrefix("chall") } == ["challenge 0", "challenge 1"])
+            } else {
+                #expect(text(try await task.receive()) == "hi")
+                #expect((task.response as? HTTPURLResponse)?.statusCode == spoken.switched)
+                #expect(delegate.log.entries == ["challenge 0", "open -"])
+            }
+            #expect(said.value.count == 2 && said.value.first == "-")
+            let sent = said.value.last ?? ""
+            if login == .digest {
+                let parts = ["username=\"Mufasa\"", "uri=\"/members\"", "nonce=\"n0nce\"", "nc=00000001"]
+                #expect(sent.hasPrefix("Digest ") && parts.allSatisfy { sent.contains($0) }, "\(sent)")
+            } else {
+                #expect(sent == "Basic TXVmYXNhOkNpcmNsZSBvZiBMaWZl")
+            }
+            _ = try await session.data(from: try #require(URL(string: origin.url + "/get")))
+            if spoken == .http2 { #expect(origin.counts.connectionsAccepted == 1) }
+            task.cancel()
+        }
+    }
+
+    @Test(
+        "[U-6.4, H-13.6] one that is suspended while messages come loses none, and holds up nobody else",
+        arguments: Spoken.allCases)
+    func suspended(_ spoken: Spoken) async throws {
+        try await withSession(spoken) { session, origin in
+            let (rounds, share) = (20, 1_000)
+            let task = try socket(session, origin, "?count=\(rounds * share)")
+            let url = try #require(URL(string: origin.url + "/bytes/100000"))
+            for round in 0..<rounds {
+                for number in round * share..<(round + 1) * share
+                where text(try await task.receive()) != String(number) {
+                    Issue.record("not \(number)")
+                    return
+                }
+                task.suspend()
+                #expect(try await session.data(from: url).0.count == 100_000)
+                task.resume()
+            }
+            task.suspend()
+            async let echo = task.receive()
+            async let sent: Void = task.send(.string("late"))
+            #expect(try await session.data(from: url).0.count == 100_000)
+            task.resume()
+            try await sent
+            #expect(text(try await echo) == "late")
+            if spoken == .http2 { #expect(origin.counts.connectionsAccepted == 1) }
+            task.cancel()
+        }
+    }
+
+    @Test(
+        "[U-8.12, H-13.5] a handshake that nobody answers ends with the time-out, and the server hears of it",
+        arguments: Spoken.allCases)
+    func unanswered(_ spoken: Spoken) async throws {
+        let delegate = SocketDelegate()
+        try await withSession(spoken, delegate) { session, origin in
+            origin.answer("GET", "/silent", ScriptPlan(.expectEnd, .signal("gone"), .stall))
+            let get = try #require(URL(string: origin.url + "/bytes/1000"))
+            let other = try socket(session, origin)
+            try await other.send(.string("before"))
+            #expect(text(try await other.receive()) == "before")
+            let host = "127.0.0.1:\(origin.port)"
+            var request = URLRequest(url: try #require(URL(string: "ws://\(host)/silent")))
+            request.timeoutInterval = 1
+            let task = session.webSocketTask(with: request)
+            task.send(.string("queued")) { delegate.log.add("sent \(($0 as? URLError)?.code.rawValue ?? 0)") }
+            task.resume()
+            let error = await #expect(throws: URLError.self) { _ = try await task.receive() }
+            #expect(error?.code == .timedOut)
+            let reason = error?.localizedDescription ?? ""
+            #expect(reason.hasPrefix("timed out after 1 s without a byte to or from \(host);"), "\(reason)")
+            await origin.gate("gone").wait()
+            await delegate.log.has("complete")
+            #expect(
+                delegate.log.entries.filter { !$0.hasPrefix("metrics") } == [
+                    "open -", "sent -1001", "complete -1001",
+                ])
+            if spoken == .http2 { #expect(origin.counts.connectionsAccepted == 1, "the other one's, too") }
+            try await other.send(.string("after"))
+            #expect(text(try await other.receive()) == "after")
+            #expect(try await session.data(from: get).0.count == 1_000)
+        }
+    }
+
     @Test("[U-8.12] sockets do not count against the connections of a host") func limits() async throws {
         let origin = try LupineOrigin.Origin.start()
         let configuration = URLSessionConfiguration.ephemeral
@@ -397,9 +518,39 @@ extension Spoken {
     fileprivate var switched: Int { self == .http1 ? 101 : 200 }
 }
 
-/// Notes what a socket's delegate hears.
+extension OriginRequest {
+    /// Opens the web socket that is asked for, and says "hi".
+    fileprivate func greeting() throws(Refusal) -> EndpointChoice {
+        let hello: [UInt8] = [0x81, 0x02, 0x68, 0x69]
+        if head.version == .http2 {
+            return .perform(StreamScript([.head([(":status", "200")]), .content(hello, endsStream: false)]))
+        }
+        do throws(WebSocketError) {
+            let fields = try WebSocketAcceptance(head).response.fields
+            var text = "HTTP/1.1 101 Switching Protocols\r\n"
+            for index in 0..<fields.count {
+                text += "\(fields.name(at: index)): \(fields.value(at: index))\r\n"
+            }
+            return .follow(Script([.send(Array((text + "\r\n").utf8) + hello), .stall]))
+        } catch { throw Refusal(400, "\(error)") }
+    }
+}
+
+/// Notes what a socket's delegate hears, and knows one credential.
 private final class SocketDelegate: NSObject, URLSessionWebSocketDelegate {
     let log = CallLog()
+    private let credential: URLCredential?
+
+    init(_ credential: URLCredential? = nil) { self.credential = credential }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        log.add("challenge \(challenge.previousFailureCount)")
+        let isFirst = challenge.previousFailureCount == 0
+        completionHandler(isFirst ? .useCredential : .performDefaultHandling, isFirst ? credential : nil)
+    }
 
     func urlSession(
         _ session: URLSession, webSocketTask: URLSessionWebSocketTask, didOpenWithProtocol protocol: String?

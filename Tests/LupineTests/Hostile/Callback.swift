@@ -4,6 +4,7 @@ import Dispatch
 import Foundation
 import LupineLoading
 import LupineOrigin
+import LupineTestKit
 import Testing
 
 @testable import Lupine
@@ -76,8 +77,8 @@ final class CallbackStage: Sendable {
     private let isSecure: Bool
     private let held: Protected<Held>
 
-    init(_ callback: Callback, _ hook: Hook) throws {
-        var setUp = PipelineSetUp()
+    init(_ callback: Callback, _ hook: Hook, over spoken: Spoken) throws {
+        var setUp = PipelineSetUp(spoken: spoken)
         setUp.startsImmediately = false
         callback.prepare(&setUp, hook)
         origin = try setUp.makeOrigin()

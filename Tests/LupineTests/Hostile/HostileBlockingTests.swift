@@ -4,6 +4,7 @@ import Dispatch
 import Foundation
 import LupineLoading
 import LupineOrigin
+import LupineTestKit
 import Testing
 
 @testable import Lupine
@@ -20,10 +21,11 @@ import Testing
     }
 
     /// Has the callback of a request block once, and waits for the request's end.
-    private func block(_ callback: Callback, _ wait: @escaping @Sendable (CallbackStage) -> Void) async throws
-    {
+    private func block(
+        _ callback: Callback, over spoken: Spoken, _ wait: @escaping @Sendable (CallbackStage) -> Void
+    ) async throws {
         let hook = Hook()
-        let stage = try CallbackStage(callback, hook)
+        let stage = try CallbackStage(callback, hook, over: spoken)
         let ended = Heard<Bool>()
         hook.arm { [unowned stage] in wait(stage) }
         stage.begin(callback, hook, ended)
@@ -34,19 +36,23 @@ import Testing
         await stage.end()
     }
 
-    @Test("[O-7] a callback that waits for a request of another session gets it", arguments: Callback.all)
-    func waitsForAnotherSession(_ callback: Callback) async throws {
-        let origin = try PipelineSetUp().makeOrigin()
-        let session = try PipelineSetUp().session(of: origin)
-        try await block(callback) { _ in Self.load("http://origin.test:\(origin.port)/get", of: session) }
+    @Test(
+        "[O-7] a callback that waits for a request of another session gets it", arguments: Callback.all,
+        Spoken.allCases)
+    func waitsForAnotherSession(_ callback: Callback, over spoken: Spoken) async throws {
+        let origin = try PipelineSetUp(spoken: spoken).makeOrigin()
+        let session = try PipelineSetUp(spoken: spoken).session(of: origin)
+        try await block(callback, over: spoken) { _ in
+            Self.load("http://origin.test:\(origin.port)/get", of: session)
+        }
         session.session.invalidateAndCancel()
         await origin.shutdown()
     }
 
     @Test(
         "[O-7] a callback with a queue of its own that waits for a request of its session gets it",
-        arguments: Callback.all.filter { $0.holds == .itself })
-    func waitsForItsSession(_ callback: Callback) async throws {
-        try await block(callback) { stage in Self.load(stage.url(), of: stage.session) }
+        arguments: Callback.all.filter { $0.holds == .itself }, Spoken.allCases)
+    func waitsForItsSession(_ callback: Callback, over spoken: Spoken) async throws {
+        try await block(callback, over: spoken) { stage in Self.load(stage.url(), of: stage.session) }
     }
 }

@@ -3,6 +3,7 @@
 import Dispatch
 import Foundation
 import LupineLoading
+import LupineTestKit
 import Testing
 
 @testable import Lupine
@@ -33,19 +34,21 @@ import Testing
 
     @Test("[O-6] every callback calls everything back", arguments: Callback.all, Deed.allCases)
     func callsBack(_ callback: Callback, _ deed: Deed) async throws {
-        let hook = Hook()
-        let stage = try CallbackStage(callback, hook)
-        let (more, ended) = (Heard<Bool>(), Heard<Bool>())
-        hook.arm { [unowned stage] in deed.perform(on: stage, more) }
-        stage.begin(callback, hook, ended)
-        await hook.calls.wait(for: 1)
-        // What is held goes on; web sockets do not end by themselves.
-        if deed == .suspend { stage.request?.resume() }
-        (stage.request as? WebSocketRequest)?.cancel()
-        await ended.wait(for: 1)
-        if deed == .newRequest { await more.wait(for: 1) }
-        await stage.end()
-        #expect(ended.all.count == 1, "it comes to its end once")
+        for spoken in Spoken.allCases {
+            let hook = Hook()
+            let stage = try CallbackStage(callback, hook, over: spoken)
+            let (more, ended) = (Heard<Bool>(), Heard<Bool>())
+            hook.arm { [unowned stage] in deed.perform(on: stage, more) }
+            stage.begin(callback, hook, ended)
+            await hook.calls.wait(for: 1)
+            // What is held goes on; web sockets do not end by themselves.
+            if deed == .suspend { stage.request?.resume() }
+            (stage.request as? WebSocketRequest)?.cancel()
+            await ended.wait(for: 1)
+            if deed == .newRequest { await more.wait(for: 1) }
+            await stage.end()
+            #expect(ended.all.count == 1, "it comes to its end once")
+        }
     }
 
     @Test("each callback has a name of its own")

@@ -3,6 +3,7 @@
 import Foundation
 import LupineLoading
 import LupineOrigin
+import LupineTestKit
 import Testing
 
 @testable import Lupine
@@ -15,24 +16,28 @@ import Testing
         "[U-4.10, DR-11, V-1.2] every limit holds for every consumer", arguments: LimitConsumer.all,
         Limit.allCases)
     func holds(_ consumer: LimitConsumer, _ limit: Limit) async throws {
-        try await withPipeline(Self.setUp) { stage in
-            try limit.serve(at: stage.origin)
-            let error = await consumer.error(stage, limit.path)
-            let expected = limit.code(whoCollects: consumer.collects)
-            #expect(loadingError(in: error)?.code == expected, "\(String(describing: error))")
-            guard limit.isOfCollecting, consumer.collects else { return }
-            let text = loadingError(in: error)?.localizedDescription ?? ""
-            for word in ["origin.test", "\(Limit.collected) bytes", "collectedBodyLimit", "stream"] {
-                #expect(text.contains(word), "\(text)")
+        for spoken in Spoken.allCases {
+            try await withPipeline(Self.setUp, over: spoken) { stage in
+                try limit.serve(at: stage.origin)
+                let error = await consumer.error(stage, limit.path)
+                let expected = limit.code(whoCollects: consumer.collects)
+                #expect(loadingError(in: error)?.code == expected, "\(String(describing: error))")
+                guard limit.isOfCollecting, consumer.collects else { return }
+                let text = loadingError(in: error)?.localizedDescription ?? ""
+                for word in ["origin.test", "\(Limit.collected) bytes", "collectedBodyLimit", "stream"] {
+                    #expect(text.contains(word), "\(text)")
+                }
             }
         }
     }
 
-    @Test("[U-4.10] what announces a body that does not come is no body", arguments: ["HEAD", "304"])
-    func noBody(_ kind: String) async throws {
-        try await withPipeline(Self.setUp) { stage in
+    @Test(
+        "[U-4.10] what announces a body that does not come is no body", arguments: ["HEAD", "304"],
+        Spoken.allCases)
+    func noBody(_ kind: String, over spoken: Spoken) async throws {
+        try await withPipeline(Self.setUp, over: spoken) { stage in
             let status = kind == "304" ? "304 Not Modified" : "200 OK"
-            stage.origin.script(
+            stage.origin.answer(
                 nil, "/none", ScriptPlan(.send("HTTP/1.1 \(status)\r\nContent-Length: 1001\r\n\r\n"), .close))
             let method = HTTPMethod(rawValue: kind == "HEAD" ? kind : "GET")
             let headers: HTTPHeaders = ["If-None-Match": "\"a\""]
@@ -47,11 +52,11 @@ import Testing
         }
     }
 
-    @Test("[DR-11] each attempt may have as much")
-    func attempts() async throws {
+    @Test("[DR-11] each attempt may have as much", arguments: Spoken.allCases)
+    func attempts(over spoken: Spoken) async throws {
         var setUp = Self.setUp
         setUp.interceptor = RetryPolicy(retryLimit: 1, exponentialBackoffScale: 0)
-        try await withPipeline(setUp) { stage in
+        try await withPipeline(setUp, over: spoken) { stage in
             let asked = Protected(0)
             stage.origin.route("GET", "/twice") { _ throws(Refusal) in
                 let isFirst = asked.write { asked in
@@ -65,9 +70,9 @@ import Testing
         }
     }
 
-    @Test("[C-45] what nobody can iterate any more is not gathered")
-    func dropped() async throws {
-        try await withPipeline(Self.setUp) { stage in
+    @Test("[C-45] what nobody can iterate any more is not gathered", arguments: Spoken.allCases)
+    func dropped(over spoken: Spoken) async throws {
+        try await withPipeline(Self.setUp, over: spoken) { stage in
             try Limit.announced.serve(at: stage.origin)
             let request = stage.session.streamRequest(stage.url(Limit.announced.path))
             // Nothing comes before the sequence is dropped, however long this thread stands still.

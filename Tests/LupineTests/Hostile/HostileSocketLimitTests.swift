@@ -2,6 +2,7 @@
 
 import Foundation
 import LupineLoading
+import LupineTestKit
 import Testing
 
 @testable import Lupine
@@ -31,41 +32,46 @@ import Testing
 
     @Test("[W-14, C-45] a message, and what is gathered", arguments: LimitSocket.all, Case.allCases)
     func holds(_ socket: LimitSocket, _ limit: Case) async throws {
-        try await withPipeline(PipelineSetUp(configure: Limit.set)) { stage in
-            // What is gathered too much of is what ends it.
-            let ends = !(socket.gathers && limit == .gathered)
-            let request = stage.socket(
-                limit.query(ends: ends), configuration: .maximumMessageSize(Case.size), resumes: false)
-            let ended = Heard<Bool>()
-            request.underlyingQueue.async { request.onFinish { ended.add(true) } }
-            let rest = socket.take(stage, request)
-            request.resume()
-            await ended.wait(for: 1)
-            await rest()
-            switch limit {
-            case .fits: #expect(request.error == nil)
-            case .message: #expect(isTooLong(request.error))
-            case .gathered:
-                let expected = socket.gathers ? URLError.Code.dataLengthExceedsMaximum : nil
-                #expect(loadingError(in: request.error)?.code == expected)
+        for spoken in Spoken.allCases {
+            try await withPipeline(PipelineSetUp(configure: Limit.set), over: spoken) { stage in
+                // What is gathered too much of is what ends it.
+                let ends = !(socket.gathers && limit == .gathered)
+                let request = stage.socket(
+                    limit.query(ends: ends), configuration: .maximumMessageSize(Case.size), resumes: false)
+                let ended = Heard<Bool>()
+                request.underlyingQueue.async { request.onFinish { ended.add(true) } }
+                let rest = socket.take(stage, request)
+                request.resume()
+                await ended.wait(for: 1)
+                await rest()
+                switch limit {
+                case .fits: #expect(request.error == nil)
+                case .message: #expect(isTooLong(request.error))
+                case .gathered:
+                    let expected = socket.gathers ? URLError.Code.dataLengthExceedsMaximum : nil
+                    #expect(loadingError(in: request.error)?.code == expected)
+                }
             }
         }
     }
 
     @Test("[U-8.6] URLSessionWebSocketTask.receive", arguments: [false, true], [Case.fits, .message])
     func receives(awaits: Bool, _ limit: Case) async throws {
-        try await withPipeline(PipelineSetUp(configure: Limit.set)) { stage in
-            let task = stage.session.session.webSocketTask(with: try stage.socketURL(limit.query()).asURL())
-            task.maximumMessageSize = Case.size
-            task.resume()
-            var failure: (any Error)?
-            if awaits {
-                do { _ = try await task.receive() } catch { failure = error }
-            } else if case .failure(let error) = await called({ answer in task.receive { answer($0) } }) {
-                failure = error
+        for spoken in Spoken.allCases {
+            try await withPipeline(PipelineSetUp(configure: Limit.set), over: spoken) { stage in
+                let task = stage.session.session.webSocketTask(
+                    with: try stage.socketURL(limit.query()).asURL())
+                task.maximumMessageSize = Case.size
+                task.resume()
+                var failure: (any Error)?
+                if awaits {
+                    do { _ = try await task.receive() } catch { failure = error }
+                } else if case .failure(let error) = await called({ answer in task.receive { answer($0) } }) {
+                    failure = error
+                }
+                #expect(isTooLong(failure) == (limit == .message))
+                task.cancel()
             }
-            #expect(isTooLong(failure) == (limit == .message))
-            task.cancel()
         }
     }
 

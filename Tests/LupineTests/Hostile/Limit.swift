@@ -104,7 +104,19 @@ enum Limit: CaseIterable, CustomTestStringConvertible {
             }
         case .coded: answer(at: origin, try Self.gzip(long), coding: "gzip")
         case .refusal: answer(at: origin, long, status: 500)
-        case .head: answer(at: origin, Self.text(10), field: String(repeating: "a", count: 5 << 10))
+        case .head:
+            let long = String(repeating: "a", count: 5 << 10)
+            // The status 200, and the field `a` of 5 KiB (RFC 7541 §6.2.2), whatever the client has said that it takes.
+            let block = [0x88, 0x00, 0x01, UInt8(ascii: "a"), 0x7F, 0x81, 0x27] + Array(long.utf8)
+            let raw = StreamScript([.frame(type: 1, flags: 0x05, .own, block)])
+            origin.route(
+                nil, path,
+                .chosen { request throws(Refusal) in
+                    if request.head.version == .http2 { return .perform(raw) }
+                    var response = try OriginResponse(200, "application/json", Self.text(10))
+                    try response.add(.server, long)
+                    return .respond(response)
+                })
         case .ratio:
             let zeros = [UInt8](repeating: UInt8(ascii: "a"), count: 100_000)
             answer(at: origin, try Self.gzip(zeros), coding: "gzip")
@@ -113,13 +125,11 @@ enum Limit: CaseIterable, CustomTestStringConvertible {
     }
 
     private func answer(
-        at origin: LupineOrigin.Origin, _ body: [UInt8], status: Int = 200, coding: String? = nil,
-        field: String? = nil
+        at origin: LupineOrigin.Origin, _ body: [UInt8], status: Int = 200, coding: String? = nil
     ) {
         origin.route(nil, path) { _ throws(Refusal) in
             var response = try OriginResponse(status, "application/json", body)
             if let coding { try response.add(.contentEncoding, coding) }
-            if let field { try response.add(.server, field) }
             return response
         }
     }

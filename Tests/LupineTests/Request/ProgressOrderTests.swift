@@ -87,29 +87,31 @@ struct ProgressOrderTests {
         "[R-61, DR-3, UP-9] progress comes to its end, and is told before the response", arguments: kinds,
         Place.allCases)
     func order(_ kind: Kind, _ place: Place) async throws {
-        try await withPipeline { stage in
-            for _ in 0..<10 {
-                let response = DispatchQueue(label: "response")
-                let (events, whole, ended) = (Heard<Event>(), Heard<Bool>(), Heard<Bool>())
-                let request = try kind.begin(
-                    stage, place.queue(stage, response), response,
-                    { progress in
-                        events.add(.progress(progress.completedUnitCount, of: progress.totalUnitCount))
-                        if progress.isFinished { whole.add(true) }
-                    },
-                    {
-                        events.add(.response)
-                        ended.add(true)
-                    })
-                await ended.wait(for: 1)
-                await whole.wait(for: 1)
-                withExtendedLifetime(request) {}
-                let all = events.all
-                let last = try #require(all.last { $0 != .response })
-                guard case .progress(let completed, let total) = last else { continue }
-                // Calls on a concurrent queue overtake each other.
-                if place != .concurrent { #expect(completed == total && total > 0) }
-                if place.isBefore { #expect(all.last == .response, "\(all)") }
+        for spoken in Spoken.allCases {
+            try await withPipeline(over: spoken) { stage in
+                for _ in 0..<10 {
+                    let response = DispatchQueue(label: "response")
+                    let (events, whole, ended) = (Heard<Event>(), Heard<Bool>(), Heard<Bool>())
+                    let request = try kind.begin(
+                        stage, place.queue(stage, response), response,
+                        { progress in
+                            events.add(.progress(progress.completedUnitCount, of: progress.totalUnitCount))
+                            if progress.isFinished { whole.add(true) }
+                        },
+                        {
+                            events.add(.response)
+                            ended.add(true)
+                        })
+                    await ended.wait(for: 1)
+                    await whole.wait(for: 1)
+                    withExtendedLifetime(request) {}
+                    let all = events.all
+                    let last = try #require(all.last { $0 != .response })
+                    guard case .progress(let completed, let total) = last else { continue }
+                    // Calls on a concurrent queue overtake each other.
+                    if place != .concurrent { #expect(completed == total && total > 0) }
+                    if place.isBefore { #expect(all.last == .response, "\(all)") }
+                }
             }
         }
     }

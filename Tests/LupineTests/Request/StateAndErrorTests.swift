@@ -102,9 +102,11 @@ struct StateAndErrorTests {
         }
     }
 
-    @Test("[R-4] a web socket that is closed with a code has no error, from the first moment on")
-    func closed() async throws {
-        try await withPipeline { stage in
+    @Test(
+        "[R-4] a web socket that is closed with a code has no error, from the first moment on",
+        arguments: Spoken.allCases)
+    func closed(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let request = stage.session.webSocketRequest(to: stage.url("/websocket"))
             let (connected, ended) = (Heard<Bool>(), Heard<Bool>())
             request.streamMessageEvents(on: DispatchQueue(label: "events")) { event in

@@ -118,28 +118,33 @@ import Testing
         "[D-1] the storage's identity is nobody's who brought a credential, and no redirect's",
         arguments: [TLSVersion.v1_2, .v1_3], [false, true])
     func storedIdentity(_ version: TLSVersion, isRedirected: Bool) async throws {
-        var setUp = try Self.setUp(version, insists: false)
-        let storage = URLCredentialStorage()
-        setUp.configure = { $0.urlCredentialStorage = storage }
-        try await withPipeline(setUp) { stage in
-            storage.setDefaultCredential(
-                try Self.credential("client-rsa"),
-                for: URLProtectionSpace(
-                    host: "good.test", port: Int(stage.origin.port), protocol: "https", realm: nil,
-                    authenticationMethod: NSURLAuthenticationMethodClientCertificate))
-            let elsewhere = try LupineOrigin.Origin.start()
-            let target = stage.url(host: "good.test")
-            elsewhere.script(
-                "GET", "/away",
-                ScriptPlan(
-                    .send("HTTP/1.1 302 Found\r\nLocation: \(target)\r\nContent-Length: 0\r\n\r\n"), .close))
-            let request =
-                isRedirected
-                ? stage.session.request(elsewhere.url + "/away")
-                : stage.session.request(target).authenticate(username: "alice", password: "p")
-            #expect(await request.answered().response?.statusCode == 200)
-            #expect(await stage.origin.handshake(on: 0)?.clientCertificates.isEmpty == true)
-            await elsewhere.shutdown()
+        for spoken in Spoken.allCases {
+            var setUp = try Self.setUp(version, insists: false)
+            let storage = URLCredentialStorage()
+            setUp.configure = { $0.urlCredentialStorage = storage }
+            try await withPipeline(setUp, over: spoken) { stage in
+                storage.setDefaultCredential(
+                    try Self.credential("client-rsa"),
+                    for: URLProtectionSpace(
+                        host: "good.test", port: Int(stage.origin.port), protocol: "https", realm: nil,
+                        authenticationMethod: NSURLAuthenticationMethodClientCertificate))
+                var serving = OriginConfiguration()
+                serving.speak(spoken)
+                let elsewhere = try LupineOrigin.Origin.start(configuration: serving)
+                let target = stage.url(host: "good.test")
+                elsewhere.answer(
+                    "GET", "/away",
+                    ScriptPlan(
+                        .send("HTTP/1.1 302 Found\r\nLocation: \(target)\r\nContent-Length: 0\r\n\r\n"),
+                        .close))
+                let request =
+                    isRedirected
+                    ? stage.session.request(elsewhere.url + "/away")
+                    : stage.session.request(target).authenticate(username: "alice", password: "p")
+                #expect(await request.answered().response?.statusCode == 200)
+                #expect(await stage.origin.handshake(on: 0)?.clientCertificates.isEmpty == true)
+                await elsewhere.shutdown()
+            }
         }
     }
 

@@ -113,28 +113,30 @@ import Testing
         arguments: Scheme.allCases,
         Way.allCases)
     func oneSession(_ scheme: Scheme, _ way: Way) async throws {
-        var visits: [Visit] = [
-            .asked("alice"), .asked("bob"), .nobody, .known("alice"), .known("bob"), .nobody,
-        ]
-        // Who answers for a task answers for that task: nobody knows beforehand who will.
-        if way == .delegate {
-            visits = [.asked("alice"), .asked("bob"), .nobody, .asked("alice"), .asked("bob"), .nobody]
-        }
-        var setUp = Self.setUp()
-        if way == .delegate { setUp.delegate = Answering() }
-        try await withPipeline(setUp) { stage in
-            Self.serveMembers(on: stage.origin)
-            var expected: [String] = []
-            for visit in visits {
-                let url = stage.url(scheme.path(of: visit.user ?? "alice"))
-                let response = await Self.request(visit.user, way, url, stage.session).answered()
-                #expect(response.response?.statusCode == visit.status, "\(visit)")
-                if visit.status == 200 {
-                    let text = String(decoding: response.data ?? Data(), as: UTF8.self)
-                    #expect(text.contains(visit.user ?? "?"), "\(visit)")
+        for spoken in Spoken.allCases {
+            var visits: [Visit] = [
+                .asked("alice"), .asked("bob"), .nobody, .known("alice"), .known("bob"), .nobody,
+            ]
+            // Who answers for a task answers for that task: nobody knows beforehand who will.
+            if way == .delegate {
+                visits = [.asked("alice"), .asked("bob"), .nobody, .asked("alice"), .asked("bob"), .nobody]
+            }
+            var setUp = Self.setUp()
+            if way == .delegate { setUp.delegate = Answering() }
+            try await withPipeline(setUp, over: spoken) { stage in
+                Self.serveMembers(on: stage.origin)
+                var expected: [String] = []
+                for visit in visits {
+                    let url = stage.url(scheme.path(of: visit.user ?? "alice"))
+                    let response = await Self.request(visit.user, way, url, stage.session).answered()
+                    #expect(response.response?.statusCode == visit.status, "\(visit)")
+                    if visit.status == 200 {
+                        let text = String(decoding: response.data ?? Data(), as: UTF8.self)
+                        #expect(text.contains(visit.user ?? "?"), "\(visit)")
+                    }
+                    expected += visit.says
+                    #expect(Self.said(to: stage.origin) == expected, "\(visit)")
                 }
-                expected += visit.says
-                #expect(Self.said(to: stage.origin) == expected, "\(visit)")
             }
         }
     }
@@ -478,9 +480,9 @@ import Testing
         }
     }
 
-    @Test("[U-11.15] web sockets of two users")
-    func webSockets() async throws {
-        try await withPipeline(Self.setUp()) { stage in
+    @Test("[U-11.15] web sockets of two users", arguments: Spoken.allCases)
+    func webSockets(over spoken: Spoken) async throws {
+        try await withPipeline(Self.setUp(), over: spoken) { stage in
             stage.origin.route(
                 "GET", "/members/socket",
                 .chosen { request throws(Refusal) in

@@ -28,10 +28,10 @@ struct StreamBackPressureTests {
 
     /// What the origin has sent when a handler has been standing still, with a handler added by `listen`.
     private func sentToStanding(
-        _ listen: (DataStreamRequest, @escaping @Sendable (Int?) -> Void) -> Void
+        over spoken: Spoken, _ listen: (DataStreamRequest, @escaping @Sendable (Int?) -> Void) -> Void
     ) async throws {
         let count = 32 << 20
-        try await withPipeline(.narrow) { stage async throws in
+        try await withPipeline(.narrow, over: spoken) { stage async throws in
             stage.origin.serve("/long", count)
             stage.origin.serve("/other", count / 4)
             let request = stage.session.streamRequest(stage.url("/long"))
@@ -61,9 +61,11 @@ struct StreamBackPressureTests {
         }
     }
 
-    @Test("[DS-2] a handler of pieces that stands still holds up the origin, and gets every byte in the end")
-    func raw() async throws {
-        try await sentToStanding { request, note in
+    @Test(
+        "[DS-2] a handler of pieces that stands still holds up the origin, and gets every byte in the end",
+        arguments: Spoken.allCases)
+    func raw(over spoken: Spoken) async throws {
+        try await sentToStanding(over: spoken) { request, note in
             request.responseStream(on: DispatchQueue(label: "slow")) { stream in
                 if let value = stream.value { note(value.count) }
                 if stream.completion != nil { note(nil) }
@@ -71,9 +73,9 @@ struct StreamBackPressureTests {
         }
     }
 
-    @Test("[DS-3] so does one of serialized pieces")
-    func serialized() async throws {
-        try await sentToStanding { request, note in
+    @Test("[DS-3] so does one of serialized pieces", arguments: Spoken.allCases)
+    func serialized(over spoken: Spoken) async throws {
+        try await sentToStanding(over: spoken) { request, note in
             request.responseStream(
                 using: PassthroughStreamSerializer(), on: DispatchQueue(label: "slow")
             ) { stream in

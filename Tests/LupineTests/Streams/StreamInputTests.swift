@@ -43,19 +43,22 @@ struct StreamInputTests {
         "[DS-20] every byte comes, in order, whatever the buffer holds and the reader takes",
         arguments: [1, 1024, 1 << 20], [1000, 70_000])
     func whole(capacity: Int, size: Int) async throws {
-        try await withPipeline(PipelineSetUp(startsImmediately: false)) { stage async throws in
-            let bytes = octets(300_000)
-            stage.origin.route("GET", "/octets") { _ throws(Refusal) in
-                try OriginResponse(200, "application/octet-stream", bytes)
+        for spoken in Spoken.allCases {
+            try await withPipeline(PipelineSetUp(startsImmediately: false), over: spoken) {
+                stage async throws in
+                let bytes = octets(300_000)
+                stage.origin.route("GET", "/octets") { _ throws(Refusal) in
+                    try OriginResponse(200, "application/octet-stream", bytes)
+                }
+                let request = stage.session.streamRequest(stage.url("/octets"))
+                let stream = try #require(request.asInputStream(bufferSize: capacity))
+                #expect(!request.isInitialized, "it is resumed in any case")
+                #expect(stream.streamStatus == .notOpen)
+                let isWhole = await read(stream, by: size) == bytes
+                #expect(isWhole)
+                await stage.recorder.heard.wait(untilHeard: "r17")
+                #expect(request.error == nil && request.isFinished)
             }
-            let request = stage.session.streamRequest(stage.url("/octets"))
-            let stream = try #require(request.asInputStream(bufferSize: capacity))
-            #expect(!request.isInitialized, "it is resumed in any case")
-            #expect(stream.streamStatus == .notOpen)
-            let isWhole = await read(stream, by: size) == bytes
-            #expect(isWhole)
-            await stage.recorder.heard.wait(untilHeard: "r17")
-            #expect(request.error == nil && request.isFinished)
         }
     }
 

@@ -162,11 +162,26 @@ import Testing
             .expectRequest(1), .send(head.data(1, "abc")), .expectAcknowledgement, .close)
         try await withPool(plan, over: .http2) { stage in
             let sink = try await stage.send()
-            let place: HTTPError.Truncation =
-                hasLength ? .insideBody(received: 3, expected: 9) : .insideChunk(received: 3)
+            let place = HTTPError.Truncation.insideBody(received: 3, expected: hasLength ? 9 : -1)
             #expect(
                 sink.failure == .http(host: "origin.test", port: stage.origin.port, .truncated(place)))
             #expect(sink.text == "abc")
+            #expect(sink.failure?.description.contains("chunk") == false)
+        }
+    }
+
+    @Test(arguments: [true, false]) func aBodyWhoseStreamIsReset(_ hasLength: Bool) async throws {
+        let head = ServerFrames().head(1, "200", hasLength ? [("content-length", "9")] : [])
+        let plan = ScriptPlan(
+            .expectRequest(1), .send(head.data(1, "abc").reset(1, .internalError)), .expectRequest(3),
+            .send(ServerFrames.bare.reply(3)), .stall)
+        try await withPool(plan, over: .http2) { stage in
+            let sink = try await stage.send()
+            #expect(
+                sink.failure == .http2(host: "origin.test", port: stage.origin.port, .reset(.internalError)))
+            #expect(sink.text == "abc" && sink.failure?.description.contains("chunk") == false)
+            #expect(try await stage.send().text == "ok")
+            #expect(stage.pool.connectionsOpened == 1)
         }
     }
 
