@@ -6,7 +6,7 @@ package import LupineTLS
 /// A client that knows as little HTTP as can be: a blocking socket, the bytes that a test writes down, and a reader of
 /// responses that shares no code with the codec. With `startTLS` all of it goes through an engine.
 ///
-/// One test at a time. A read that gets nothing for a minute throws, so that a test fails and does not hang.
+/// One test at a time. A read that gets nothing for ten minutes throws, so that a test fails and does not hang.
 package final class RawClient {
     /// What went wrong.
     package enum Failure: Error {
@@ -79,8 +79,8 @@ package final class RawClient {
             }
         }
         guard result == 0 else { throw Failure.system(errno) }
-        option(SO_RCVTIMEO, timeval(tv_sec: 60, tv_usec: 0))
-        option(SO_SNDTIMEO, timeval(tv_sec: 60, tv_usec: 0))
+        option(SO_RCVTIMEO, timeval(tv_sec: 600, tv_usec: 0))
+        option(SO_SNDTIMEO, timeval(tv_sec: 600, tv_usec: 0))
     }
 
     private func option<Value: BitwiseCopyable>(_ name: Int32, _ value: Value) {

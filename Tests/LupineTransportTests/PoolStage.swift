@@ -248,6 +248,11 @@ extension HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration()
         configuration.ownLoops = 1
         configuration.idleTimeout = .seconds(3_600)
+        // No time-out strikes on a machine that is slow or busy, but for those that a test sets.
+        configuration.connectTimeout = .seconds(3_600)
+        configuration.tlsHandshakeTimeout = .seconds(3_600)
+        configuration.idleReadTimeout = .seconds(3_600)
+        configuration.idleWriteTimeout = .seconds(3_600)
         change(&configuration)
         return configuration
     }

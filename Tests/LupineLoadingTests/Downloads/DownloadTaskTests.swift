@@ -19,6 +19,7 @@ struct DownloadTaskTests {
         serving.speak(spoken)
         let origin = try LupineOrigin.Origin.start(configuration: serving)
         let configuration = URLSessionConfiguration.ephemeral
+        configuration.waitPatiently()
         configuration.connectionProxyDictionary = [:]
         configuration.httpAdditionalHeaders = fields
         if spoken == .http2 { configuration.lupine.httpVersions = .http2 }

@@ -20,6 +20,7 @@ func withLoads<Result>(
     serving.recordedBytes = 4 << 20
     serving.socketBuffers = buffers
     let origin = try LupineOrigin.Origin.start(configuration: serving)
+    configuration.waitPatiently()
     configuration.connectionProxyDictionary = [:]
     configuration.lupine.ownEventLoops = 1
     if spoken == .http2 { configuration.lupine.httpVersions = .http2 }

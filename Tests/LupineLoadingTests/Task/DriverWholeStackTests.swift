@@ -19,6 +19,7 @@ struct DriverWholeStackTests {
         let origin = try LupineOrigin.Origin.start(configuration: serving)
         let session = URLSession(
             configuration: DriverLoad.configuration {
+                $0.waitPatiently()
                 if spoken == .http2 { $0.lupine.httpVersions = .http2 }
             },
             delegate: nil, delegateQueue: nil)

@@ -18,6 +18,7 @@ struct WebSocketTaskTests {
         if spoken == .http2 { serving.http2 = HTTP2Behaviour() }
         let origin = try LupineOrigin.Origin.start(configuration: serving)
         let configuration = URLSessionConfiguration.ephemeral
+        configuration.waitPatiently()
         configuration.connectionProxyDictionary = [:]
         configuration.lupine.httpVersions = spoken.versions
         configuration.lupine.offersWebSocketCompression = compresses

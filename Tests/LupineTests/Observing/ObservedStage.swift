@@ -42,6 +42,8 @@ func withObserved(
     let origin = try LupineOrigin.Origin.start(configuration: serving)
     let configuration = URLSessionConfiguration.ephemeral
     configuration.connectionProxyDictionary = [:]
+    // No time-out strikes on a machine that is slow or busy, but for those that a test sets.
+    configuration.timeoutIntervalForRequest = 3_600
     if spoken == .http2 { configuration.lupine.httpVersions = .http2 }
     configure(configuration)
     let session = Session(

@@ -24,6 +24,9 @@ struct PolicyStage {
     func configuration(trusting roots: [String] = ["root"]) throws -> URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.connectionProxyDictionary = [:]
+        // No time-out strikes on a machine that is slow or busy, but for those that a test sets.
+        configuration.timeoutIntervalForRequest = 3_600
+        configuration.lupine.tls.handshakeTimeout = .seconds(3_600)
         if spoken == .http2 { configuration.lupine.httpVersions = .http2 }
         configuration.lupine.addressOverrides = [.init(host: "*", port: origin.port): [origin.address]]
         configuration.lupine.tls.roots = .certificates(
