@@ -77,7 +77,7 @@ extension Misbehaviour {
             .fails(.badResponse)
         case .gzipCorrupt: .fails(.corrupt)
         case .gzipCutShort: .fails(.cutShort)
-        case .oversizedHead, .tooManyFields: .fails(.tooLarge)
+        case .oversizedHead, .tooManyFields, .listBomb: .fails(.tooLarge)
         case .serverError: .fails(.refusedStatus)
         case .lateHead, .stallInHead, .stallInBody, .stallInChunkSize, .unanswered, .silent,
             .stallInHandshake, .stallInRecord:
@@ -92,7 +92,7 @@ extension Misbehaviour {
         case .renegotiation: .fails(.insecure)
         case .noiseInContent, .alertInContent: .fails(.insecure)
         case .streamReset, .resetInContent, .resetInAnswer, .streamRefused: .fails(.lost)
-        case .malformedHead, .wrongLength, .wrongOrder, .listBomb: .fails(.badResponse)
+        case .malformedHead, .wrongLength, .wrongOrder: .fails(.badResponse)
         case .keptWindow, .silentConnection: .fails(.timedOut)
         case .leaveInSteps, .leaveAtOnce, .leaveWithError, .disclaimed, .fewerStreams, .otherWindows,
             .otherTable, .floodWithinLimits:
