@@ -414,6 +414,7 @@ struct WebSocketTaskTests {
             } else {
                 #expect(text(try await task.receive()) == "hi")
                 #expect((task.response as? HTTPURLResponse)?.statusCode == spoken.switched)
+                await delegate.log.has("open -")
                 #expect(delegate.log.entries == ["challenge 0", "open -"])
             }
             #expect(said.value.count == 2 && said.value.first == "-")
