@@ -16,7 +16,8 @@ part() {
     note "$part_name" "$(seconds_since "$start")" $outcome
 }
 
-# beside NAME COMMAND...: begins a part that keeps one core busy; the next ones run beside it, until `joined` waits for it.
+# beside NAME COMMAND...: begins a part that keeps one core busy; the next ones run beside it, until `joined` waits for it. One at a
+# time.
 beside() {
     local part_name=$1
     shift
@@ -26,10 +27,10 @@ beside() {
         "$@" >"$printed/$part_name" 2>&1 || outcome=FAILED
         printf '%s %s\n' "$(seconds_since "$start")" $outcome >"$printed/$part_name.outcome"
     ) &
-    aside+=("$part_name" $!)
+    aside=("$part_name" $!)
 }
 
-# joined: waits for the part that was begun last with `beside`, and tells what it printed.
+# joined: waits for the part that was begun with `beside`, and tells what it printed.
 joined() {
     local part_name=${aside[0]} seconds="?" outcome=FAILED
     wait "${aside[1]}" || true
