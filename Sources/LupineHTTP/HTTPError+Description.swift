@@ -103,8 +103,9 @@ extension HTTPError.Truncation: CustomStringConvertible {
         switch self {
         case .beforeHead: "before the head of its answer"
         case .insideHead(let received): "inside the head, after \(received) bytes"
-        case .insideBody(let received, -1): "inside a body of unknown length, after \(received) bytes"
         case .insideBody(let received, let expected): "after \(received) of \(expected) body bytes"
+        case .insideBodyOfUnknownLength(let received):
+            "inside a body of unknown length, after \(received) bytes"
         case .insideChunk(let received): "inside a chunked body, after \(received) bytes"
         case .insideTrailers: "inside the trailers"
         }

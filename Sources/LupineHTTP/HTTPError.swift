@@ -103,8 +103,10 @@ public enum HTTPError: Error, Hashable, Sendable {
         case beforeHead
         /// In a head, of which so many octets had come.
         case insideHead(received: Int)
-        /// In a body of known length, or where HTTP/2 announced none and `expected` is -1.
+        /// In a body of known length.
         case insideBody(received: Int64, expected: Int64)
+        /// In a body over HTTP/2 whose length was not announced.
+        case insideBodyOfUnknownLength(received: Int64)
         /// In a chunked body, of which so many octets had come.
         case insideChunk(received: Int64)
         /// Between the last chunk and the end of the trailers.

@@ -121,7 +121,7 @@ import Testing
             HTTPError.Truncation.insideBody(received: 3, expected: 5).description
                 == "after 3 of 5 body bytes")
         #expect(
-            HTTPError.Truncation.insideBody(received: 3, expected: -1).description
+            HTTPError.Truncation.insideBodyOfUnknownLength(received: 3).description
                 == "inside a body of unknown length, after 3 bytes")
         #expect(
             HTTPError.Truncation.insideChunk(received: 3).description

@@ -69,6 +69,7 @@ extension HTTPError {
         case .beforeHead: "beforeHead"
         case .insideHead(let received): "insideHead after \(received)"
         case .insideBody(let received, let expected): "insideBody after \(received) of \(expected)"
+        case .insideBodyOfUnknownLength(let received): "insideBodyOfUnknownLength after \(received)"
         case .insideChunk(let received): "insideChunk after \(received)"
         case .insideTrailers: "insideTrailers"
         }

@@ -25,6 +25,8 @@ enum HuffmanDecoder {
 
     /// Adds the text that `bytes` are the code of.
     static func decode(_ bytes: Span<UInt8>, into output: inout [UInt8]) throws(HPACKError) {
+        // Adding nothing to an empty array would write to the storage that all empty arrays share.
+        if bytes.isEmpty { return }
         let tables = tables
         let steps = tables.steps.span
         var node = 0

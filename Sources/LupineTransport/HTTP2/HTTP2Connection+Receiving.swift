@@ -134,12 +134,11 @@ extension HTTP2Connection {
             if stream.machine.state == .leaving || stream.takesContent && stream.held.isEmpty {
                 responseEnded(stream, trailers)
             } else {
-                stream.heldEnd = trailers
+                stream.heldEnd = .whole(trailers: trailers)
             }
         case .reset(let id, let code): wasReset(id, code)
         case .failed(let id, let error):
-            guard let stream = streams[id] else { return }
-            perform(stream.machine.handle(.broken), on: stream, .failure(reason(of: error)))
+            if let stream = streams[id] { breaks(stream, reason(of: error)) }
         case .refused(let id):
             if let stream = streams[id] { sendAgain(stream, http2(.refused)) }
         case .request, .priority: break  // for servers
@@ -194,16 +193,29 @@ extension HTTP2Connection {
     private func wasReset(_ id: StreamID, _ code: HTTP2ErrorCode) {
         guard let stream = streams[id] else { return }
         stream.exchange.observation?.heard(.reset(code))
-        if stream.isWhole {
+        if stream.heldEnd != nil {
             // The answer is here, and the peer does not want the rest of the request.
-            stream.isAnswered = true
-            note(.sourceDry, of: stream)
-            return
+            return stopSending(stream)
         }
         if code == .refusedStream, stream.metrics.responseStart == nil {
             return sendAgain(stream, http2(.refused))
         }
-        perform(stream.machine.handle(.broken), on: stream, .failure(http2(.reset(code))))
+        breaks(stream, http2(.reset(code)))
+    }
+
+    /// The stream is gone. Its consumer hears so behind what it has not taken yet.
+    private func breaks(_ stream: HTTP2Stream, _ error: TransportError) {
+        guard stream.holdsResponse else {
+            return perform(stream.machine.handle(.broken), on: stream, .failure(error))
+        }
+        stream.heldEnd = .broken(error)
+        stopSending(stream)
+    }
+
+    /// Nothing more of the request is wanted.
+    private func stopSending(_ stream: HTTP2Stream) {
+        stream.isAnswered = true
+        note(.sourceDry, of: stream)
     }
 
     // MARK: the head
@@ -349,7 +361,7 @@ extension HTTP2Connection {
         _ = stream.machine.handle(.enough)
         drop(stream)
         stream.splice = nil
-        if stream.isWhole { return responseEnded(stream, Fields()) }
+        if stream.heldEnd != nil { return responseEnded(stream, Fields()) }
         leavers.append(stream)
         writeSoon()
     }
@@ -372,9 +384,12 @@ extension HTTP2Connection {
                 machine.consumed(held.count - taken, on: stream.id)
             }
         }
-        if isCarrying(stream), stream.takesContent, stream.held.isEmpty, let trailers = stream.heldEnd.take()
-        {
-            responseEnded(stream, trailers)
+        if isCarrying(stream), stream.takesContent, stream.held.isEmpty, let end = stream.heldEnd.take() {
+            switch end {
+            case .whole(let trailers): responseEnded(stream, trailers)
+            case .broken(let error):
+                perform(stream.machine.handle(.broken), on: stream, .failure(truncated(stream, error)))
+            }
         }
         // Inside of reading, whoever reads says so.
         if !isReading { caughtUp() }
@@ -389,7 +404,7 @@ extension HTTP2Connection {
         switch stream.machine.state {
         case .exchanging(_, .receiving), .leaving:
             perform(stream.machine.handle(.responseEnded), on: stream, .success(trailers))
-        case .exchanging(_, .paused): stream.heldEnd = trailers
+        case .exchanging(_, .paused): stream.heldEnd = .whole(trailers: trailers)
         case .exchanging(_, .awaitingHead), .over: break
         }
     }

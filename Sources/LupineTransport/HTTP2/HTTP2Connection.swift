@@ -14,7 +14,7 @@ import LupineHTTP2
 final class HTTP2Connection: Carrier {
     enum Life: Hashable {
         case open  // → outliving, closed
-        /// The socket is gone. Responses that are whole are still passed on to consumers that pause.
+        /// The socket is gone. What has come of responses is still passed on to consumers that pause.
         case outliving  // → closed
         case closed
     }
@@ -445,12 +445,15 @@ final class HTTP2Connection: Carrier {
         }
     }
 
-    /// The connection has ended. What is whole is still passed on; what may be sent again is sent again, everything else
-    /// fails.
+    /// The connection has ended. What has come is still passed on, and the end behind it; what may be sent again is sent
+    /// again; everything else fails.
     func end(_ error: TransportError) {
         guard life == .open else { return }
         failure = error
-        let broken = streams.ordered.filter { !$0.isWhole }
+        for stream in streams.ordered where stream.holdsResponse && stream.heldEnd == nil {
+            stream.heldEnd = .broken(error)
+        }
+        let broken = streams.ordered.filter { $0.heldEnd == nil }
         shut(outliving: broken.count < streams.count)
         // First: whoever hears of an end and asks for more is lent another one.
         pool.drains(id)
@@ -485,11 +488,16 @@ final class HTTP2Connection: Carrier {
     }
 
     /// A close without a word cuts each response where it stands.
-    private func truncated(_ stream: HTTP2Stream, _ error: TransportError) -> TransportError {
+    func truncated(_ stream: HTTP2Stream, _ error: TransportError) -> TransportError {
         guard case .http(let host, let port, .truncated(.beforeHead)) = error, stream.metrics.version != nil
         else { return error }
-        let place = HTTPError.Truncation.insideBody(
-            received: stream.metrics.responseContentBytes, expected: stream.expectedLength ?? -1)
+        let received = stream.metrics.responseContentBytes
+        let place: HTTPError.Truncation =
+            if let expected = stream.expectedLength {
+                .insideBody(received: received, expected: expected)
+            } else {
+                .insideBodyOfUnknownLength(received: received)
+            }
         return .http(host: host, port: port, .truncated(place))
     }
 

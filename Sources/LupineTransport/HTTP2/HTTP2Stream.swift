@@ -8,6 +8,12 @@ import LupineHTTP2
 /// It belongs to the connection and does nothing by itself. What the consumer does not take now waits in `held`: at most as
 /// much as the stream's window, since the peer is given more only for what was taken.
 final class HTTP2Stream {
+    /// An end that its consumer hears of when it has taken what came before.
+    enum HeldEnd {
+        case whole(trailers: Fields)
+        case broken(TransportError)
+    }
+
     let id: StreamID
     let exchange: Exchange
     var machine = StreamExchangeMachine()
@@ -54,8 +60,8 @@ final class HTTP2Stream {
     var heldHead: (ResponseHead, BodyFraming)?
     /// Content that nobody has taken yet.
     var held = HeldContent()
-    /// The trailers of a response that has ended behind what is held.
-    var heldEnd: Fields?
+    /// How the response has ended behind what is held.
+    var heldEnd: HeldEnd?
     /// Octets that the consumer has got and paused over: the window is given them back when it goes on.
     var owed = 0
     var window: StreamWindow
@@ -101,8 +107,8 @@ final class HTTP2Stream {
         return !isSuspended && takenBack == nil && !isAnswered && !isEndWritten
     }
 
-    /// Whether the whole response is here, and only its consumer is waited for.
-    var isWhole: Bool { heldEnd != nil }
+    /// Whether content, or the head in front of it, is here and has not been told of.
+    var holdsResponse: Bool { !held.isEmpty || heldHead != nil }
 
     /// How many octets came of which the windows have not got back any.
     var unconsumed: Int { held.count + owed }

@@ -57,6 +57,7 @@ import Testing
     }
 
     static func encoded(_ text: [UInt8]) -> [UInt8] {
+        guard !text.isEmpty else { return [] }
         var output: [UInt8] = []
         output.append(addingCapacity: HuffmanCode.encodedCount(text.span)) {
             HuffmanCode.encode(text.span, into: &$0)

@@ -162,7 +162,8 @@ import Testing
             .expectRequest(1), .send(head.data(1, "abc")), .expectAcknowledgement, .close)
         try await withPool(plan, over: .http2) { stage in
             let sink = try await stage.send()
-            let place = HTTPError.Truncation.insideBody(received: 3, expected: hasLength ? 9 : -1)
+            let place: HTTPError.Truncation =
+                hasLength ? .insideBody(received: 3, expected: 9) : .insideBodyOfUnknownLength(received: 3)
             #expect(
                 sink.failure == .http(host: "origin.test", port: stage.origin.port, .truncated(place)))
             #expect(sink.text == "abc")
@@ -360,6 +361,85 @@ import Testing
             #expect(try await stage.send().text == "ok")
             #expect(stage.pool.connectionsOpened == 1)
             gate.open()
+        }
+    }
+
+    /// How a response ends too early, and what its consumer hears then.
+    struct Break: CustomTestStringConvertible, Sendable {
+        var testDescription: String
+        let steps: [Script.Step]
+        /// Whether the connection goes on.
+        var endsConnection = true
+        let error: @Sendable (_ port: UInt16) -> TransportError
+    }
+
+    static let breaks = [
+        Break(
+            testDescription: "the stream is reset",
+            steps: [
+                .send(ServerFrames.bare.reset(1, .internalError).ping()), .expectFrame(type: 6, stream: 0),
+            ], endsConnection: false,
+            error: { .http2(host: "origin.test", port: $0, .reset(.internalError)) }),
+        Break(
+            testDescription: "the message is malformed",
+            steps: [
+                .send(ServerFrames.bare.headers(1, [("x-sum", "5")]).ping()),
+                .expectFrame(type: 6, stream: 0),
+            ], endsConnection: false,
+            error: {
+                let error = HTTP2StreamError.message(.trailersWithoutEnd)
+                return .http2(host: "origin.test", port: $0, HTTP2Failure(error))
+            }),
+        Break(
+            testDescription: "the connection is closed", steps: [.signal("broken"), .close],
+            error: {
+                .http(
+                    host: "origin.test", port: $0,
+                    .truncated(.insideBodyOfUnknownLength(received: 3)))
+            }),
+        Break(
+            testDescription: "the peer breaks the protocol",
+            steps: [
+                .send(ServerFrames.bare.frame(0, 0, [0])), .expectFrame(type: 7, stream: 0),
+                .signal("broken"), .close,
+            ],
+            error: {
+                let error = HTTP2ConnectionError.frame(.streamNeeded(.data))
+                return .http2(host: "origin.test", port: $0, HTTP2Failure(error))
+            }),
+    ]
+
+    @Test(
+        "[H-12.15] what has come of a response is told before its break, also to a consumer that has paused",
+        arguments: breaks, [false, true])
+    func whatHasComeIsToldBeforeTheBreak(_ row: Break, _ isSuspended: Bool) async throws {
+        let begin = ServerFrames().head(1, "200", []).data(1, "abc")
+        let before: [Script.Step] = [
+            .expectRequest(1), .signal("asked"), .waitForSignal("go"), .send(begin), .expectAcknowledgement,
+        ]
+        let after: [Script.Step] = row.endsConnection ? [] : [.signal("broken"), .stall]
+        let plan = ScriptPlan([Script(before + row.steps + after)])
+        try await withPool(plan, over: .http2) { stage in
+            let sink = RecordingSink(plan: { .pause })
+            let made = try stage.exchange(.post, sink: sink)
+            stage.pool.submit(made.exchange)
+            await stage.origin.gate("asked").wait()
+            if isSuspended { made.exchange.setSuspended(true) }
+            await stage.settle()
+            stage.origin.gate("go").open()
+            await stage.origin.gate("broken").wait()
+            if row.endsConnection { while stage.origin.counts.connectionsOpen > 0 { await Task.yield() } }
+            await stage.settle()
+            #expect(sink.log.value.ends == 0)
+            if isSuspended {
+                made.exchange.setSuspended(false)
+                await sink.headCame.wait()
+            }
+            while sink.log.value.ends == 0 {
+                made.exchange.resume()
+                await Task.yield()
+            }
+            #expect(sink.text == "abc" && sink.failure == row.error(stage.origin.port))
         }
     }
 
