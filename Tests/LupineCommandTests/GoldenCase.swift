@@ -208,7 +208,7 @@ struct GoldenCase: CustomTestStringConvertible, Sendable {
         GoldenCase("--print m @/robots.txt", "total ", part: true),
         GoldenCase(
             "--print HB -d a=b @/post",
-            "POST /post HTTP/1.1\nContent-Length: 3\nHost: localhost:@\nUser-Agent: lupine/0.9.0\nAccept: */*\nContent-Type: application/x-www-form-urlencoded\nAccept-Encoding: gzip, deflate, br\nConnection: keep-alive\n\na=b\n\n"
+            "POST /post HTTP/1.1\nContent-Length: 3\nHost: localhost:@\nUser-Agent: lupine/1.0.0\nAccept: */*\nContent-Type: application/x-www-form-urlencoded\nAccept-Encoding: gzip, deflate, br\nConnection: keep-alive\n\na=b\n\n"
         ),
         GoldenCase(
             "--color never @/robots.txt",
@@ -315,14 +315,14 @@ struct GoldenCase: CustomTestStringConvertible, Sendable {
     static let speaking: [GoldenCase] = [
         GoldenCase(
             "--to-curl -u me:pw h.test/x",
-            "curl -H 'User-Agent: lupine/0.9.0' -u 'me:***' --compressed http://h.test/x\n"),
+            "curl -H 'User-Agent: lupine/1.0.0' -u 'me:***' --compressed http://h.test/x\n"),
         GoldenCase(
             "--to-curl --show-secrets -u me:pw h.test/x",
-            "curl -H 'User-Agent: lupine/0.9.0' -u me:pw --compressed http://h.test/x\n"),
+            "curl -H 'User-Agent: lupine/1.0.0' -u me:pw --compressed http://h.test/x\n"),
         GoldenCase(
             "--to-curl --http2-prior-knowledge h.test/x",
-            "curl -H 'User-Agent: lupine/0.9.0' --http2-prior-knowledge --compressed http://h.test/x\n"),
-        GoldenCase("--version", "lupine 0.9.0\n"), GoldenCase("-V", "lupine 0.9.0\n"),
+            "curl -H 'User-Agent: lupine/1.0.0' --http2-prior-knowledge --compressed http://h.test/x\n"),
+        GoldenCase("--version", "lupine 1.0.0\n"), GoldenCase("-V", "lupine 1.0.0\n"),
         GoldenCase("--help", "lupine [METHOD] URL [ITEM...]\n", part: true),
         GoldenCase("-h", "lupine help ITEM", part: true),
     ]

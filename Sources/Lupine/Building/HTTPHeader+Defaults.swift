@@ -13,7 +13,7 @@ extension HTTPHeader {
     public static let defaultAcceptLanguage: HTTPHeader = .acceptLanguage(
         UserLanguages.preferred.qualityEncoded())
 
-    /// The program, the system and the library: `tool/Unknown (Unknown; build:Unknown; Linux 6.1.0) Lupine/0.9.0`.
+    /// The program, the system and the library: `tool/Unknown (Unknown; build:Unknown; Linux 6.1.0) Lupine/1.0.0`.
     public static let defaultUserAgent: HTTPHeader = .userAgent(
         agent(
             of: Bundle.main.infoDictionary ?? [:], startedAs: ProcessInfo.processInfo.arguments.first,

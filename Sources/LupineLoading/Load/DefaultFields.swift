@@ -19,7 +19,7 @@ package enum DefaultFields {
         version: Bundle.main.infoDictionary?["CFBundleShortVersionString"] as? String)
 
     /// The version of this library: the newest one in CHANGELOG.md.
-    package static let version = "0.9.0"
+    package static let version = "1.0.0"
 
     /// Language tags, six at most, as `Accept-Language` lists them (RFC 9110 §12.5.4).
     static func languages(_ tags: [String]) -> String? {
