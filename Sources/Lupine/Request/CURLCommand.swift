@@ -3,15 +3,15 @@
 internal import Foundation
 internal import LupineLoading
 
-/// The components of a curl command, in their order, each written so that a shell hands curl what the request holds.
+/// The components of a curl command, in order, quoted so that a shell passes the request's exact values to curl.
 ///
-/// Passwords are hidden unless they are asked for: those of users, in an address too, and those that `Basic` only encodes.
+/// Passwords are hidden by default: those of credentials, in the URL too, and those in `Basic` fields, which only encode them.
 struct CURLCommand {
     static let hidden = "***"
 
     private let showsPasswords: Bool
     private var parts = ["$ curl -v"]
-    /// What stands behind the address: a comment, for a shell.
+    /// A shell comment that follows the URL.
     private var note = ""
 
     init(method: String, showsPasswords: Bool) {
@@ -19,8 +19,8 @@ struct CURLCommand {
         parts.append("-X \(ShellWord.bare(method))")
     }
 
-    /// What keeps curl to the version of HTTP that the session is kept to; nothing where an https origin may choose, as curl
-    /// lets it.
+    /// Adds the option that restricts curl to the session's HTTP version. Adds none if an https origin may negotiate the version,
+    /// as curl does by default.
     mutating func addVersion(of options: URLSessionConfiguration.LupineOptions, for url: URL) {
         let scheme = url.scheme?.lowercased()
         if options.isHTTP2Alone, scheme == "https" || scheme == "http" {
@@ -34,7 +34,7 @@ struct CURLCommand {
         parts.append("-u " + ShellWord.bare("\(user):\(showsPasswords ? password : Self.hidden)"))
     }
 
-    /// Cookies. What curl's `-b` would take for the name of a file goes out as the field that it is.
+    /// Adds cookies. A value that `-b` would take for a file name is sent as a `Cookie` field instead.
     mutating func add(_ cookies: [HTTPCookie]) {
         guard !cookies.isEmpty else { return }
         let pairs = cookies.map { "\($0.name)=\($0.value)" }.joined(separator: ";")
@@ -42,7 +42,7 @@ struct CURLCommand {
         parts.append(isFile ? "-H " + ShellWord.quoted("Cookie: \(pairs)") : "-b " + ShellWord.quoted(pairs))
     }
 
-    /// A field. One whose name begins with `@` could not be sent, and curl would read a file for it: it is left out.
+    /// Adds a field. A name that begins with `@` cannot be sent, and curl would read a file for it: such a field is left out.
     mutating func add(_ header: HTTPHeader) {
         guard header.name.utf8.first != UInt8(ascii: "@") else { return }
         parts.append("-H " + ShellWord.quoted("\(header.name): \(shown(header))"))
@@ -56,7 +56,8 @@ struct CURLCommand {
         return header.value.prefix(6) + Self.hidden
     }
 
-    /// A body, where it is text. curl takes what begins with `@` for the name of a file, but behind `--data-raw`.
+    /// Adds a body if it is text, otherwise a note of its size. curl takes a value that begins with `@` for a file name, except
+    /// after `--data-raw`.
     mutating func add(body: Data) {
         guard let text = String(validating: body, as: UTF8.self), !body.contains(0) else {
             note = " # the body is not shown: \(body.count) bytes that are no text"
@@ -66,7 +67,7 @@ struct CURLCommand {
         parts.append("\(option) " + ShellWord.quoted(text))
     }
 
-    /// The whole command, with the address as its last component.
+    /// Returns the whole command, with the URL as its last component.
     func text(for url: URL) -> String {
         (parts + [ShellWord.quoted(address(url)) + note]).joined(separator: " \\\n\t")
     }

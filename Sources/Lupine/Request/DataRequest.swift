@@ -4,18 +4,18 @@ public import Dispatch
 public import Foundation
 public import LupineLoading
 
-/// A request whose content is gathered in memory, as much as `configuration.lupine.collectedBodyLimit` says; more fails it with
-/// `URLError.dataLengthExceedsMaximum`.
+/// A request whose response content is collected in memory, up to `configuration.lupine.collectedBodyLimit` bytes. Longer content
+/// fails the request with `URLError.dataLengthExceedsMaximum`.
 public class DataRequest: Request, @unchecked Sendable {
-    /// What changes besides the state of any request.
+    /// The mutable state in addition to that of `Request`.
     private struct DataState {
         var data: Data?
-        /// More has come than is collected: what comes now would stand behind a gap.
+        /// Whether the limit was exceeded. Further data is dropped, because it would follow a gap.
         var isTooLong = false
         var gate: ResponseGate?
     }
 
-    /// What the request is made of, on each attempt.
+    /// The value that each attempt converts to a `URLRequest`.
     public let convertible: any URLRequestConvertible
     private let dataState = Protected(DataState())
 
@@ -32,7 +32,7 @@ public class DataRequest: Request, @unchecked Sendable {
             shouldAutomaticallyResume: shouldAutomaticallyResume, delegate: delegate)
     }
 
-    /// The content that has come so far; nil until the first byte.
+    /// The content received so far; nil until the first byte.
     public var data: Data? { dataState.read { $0.data } }
 
     override var preparation: Preparation { .conversion(convertible, upload: nil) }
@@ -55,7 +55,7 @@ public class DataRequest: Request, @unchecked Sendable {
         }
     }
 
-    // MARK: what the task tells, on the root queue
+    // MARK: task callbacks, on the root queue
 
     func didReceive(
         _ response: HTTPURLResponse, of task: URLSessionTask, upTo limit: CollectedBodyLimit,
@@ -85,8 +85,8 @@ public class DataRequest: Request, @unchecked Sendable {
             total: task.response?.expectedContentLength ?? NSURLSessionTransferSizeUnknown)
     }
 
-    /// The content is longer than it may be. The error is the request's at once: the task may have loaded everything, and
-    /// complete without one.
+    /// Fails the request because its content is too long. The error is set at once, since the task may have loaded everything
+    /// already and complete without an error.
     private func fail(_ task: URLSessionTask, _ limit: CollectedBodyLimit) {
         if error == nil {
             let cause = limit.error(of: task.currentRequest?.url)
@@ -97,8 +97,8 @@ public class DataRequest: Request, @unchecked Sendable {
 
     // MARK: the response's head
 
-    /// Has `handler` decide on `queue` whether the content of each attempt's response is taken. Until it answers nothing is
-    /// delivered.
+    /// Calls `handler` on `queue` with each attempt's response. The handler decides whether the content is received; until it
+    /// answers, no content is delivered.
     @_disfavoredOverload
     @preconcurrency
     @discardableResult
@@ -116,7 +116,7 @@ public class DataRequest: Request, @unchecked Sendable {
         return self
     }
 
-    /// Has `handler` called on `queue` with each attempt's response, before its content.
+    /// Calls `handler` on `queue` with each attempt's response, before its content.
     @preconcurrency
     @discardableResult
     public func onHTTPResponse(
@@ -130,7 +130,7 @@ public class DataRequest: Request, @unchecked Sendable {
 
     // MARK: the response
 
-    /// Has `completionHandler` called on `queue` with the content as it came.
+    /// Calls `completionHandler` on `queue` with the content, without serializing it.
     @preconcurrency
     @discardableResult
     public func response(
@@ -146,7 +146,7 @@ public class DataRequest: Request, @unchecked Sendable {
         return self
     }
 
-    /// Has `completionHandler` called on `queue` with what `responseSerializer` makes of the content.
+    /// Calls `completionHandler` on `queue` with the value that `responseSerializer` makes of the content.
     @preconcurrency
     @discardableResult
     public func response<Serializer: ResponseSerializer>(
@@ -156,7 +156,7 @@ public class DataRequest: Request, @unchecked Sendable {
         appendResponse(on: queue, responseSerializer, completionHandler)
     }
 
-    /// Has `completionHandler` called on `queue` with what `responseSerializer` makes of the content.
+    /// Calls `completionHandler` on `queue` with the value that `responseSerializer` makes of the content.
     @preconcurrency
     @discardableResult
     public func response<Serializer: DataResponseSerializerProtocol>(
@@ -166,8 +166,7 @@ public class DataRequest: Request, @unchecked Sendable {
         appendResponse(on: queue, responseSerializer, completionHandler)
     }
 
-    /// Has `completionHandler` called with what the serializer makes of the response: on `queue`, or in a block of the root
-    /// queue's, without a block of its own, if that is nil.
+    /// Calls `completionHandler` with the serialized response: on `queue` or, if that is nil, within a block of the root queue.
     func appendResponse<Serializer: DataResponseSerializerProtocol>(
         on queue: DispatchQueue?, _ serializer: Serializer,
         _ completionHandler: @escaping @Sendable (AFDataResponse<Serializer.SerializedObject>) -> Void
@@ -184,7 +183,7 @@ public class DataRequest: Request, @unchecked Sendable {
         return self
     }
 
-    /// The serializer of a handler has run. On the root queue.
+    /// Called on the root queue when the serializer of a handler has run.
     private func serialized<Value>(
         _ result: AFResult<Value>, _ duration: TimeInterval, on queue: DispatchQueue?,
         _ completionHandler: @escaping @Sendable (AFDataResponse<Value>) -> Void

@@ -4,15 +4,15 @@ public import Foundation
 internal import LupineLoading
 
 extension DataStreamRequest {
-    /// Resumes the request, and gives its content as a stream to be read: what comes from now on, in all attempts, until the
-    /// request has come to its end. Handlers may be there as well.
+    /// Resumes the request and returns a stream of the content that arrives from now on, over all attempts, until the request
+    /// ends. Handlers can be used at the same time.
     ///
-    /// The caller opens and closes the stream; reading waits, on the thread that reads, for content. No byte is lost: the
-    /// transfer pauses until the reader makes room, so a stream that is neither read nor closed nor let go holds it up. The
-    /// stream calls no delegate and is served by no run loop. Another call gives another stream and ends the first, whose
-    /// bytes can still be read.
+    /// The caller opens and closes the stream. Reading blocks the reading thread until content arrives. No byte is lost: the
+    /// transfer pauses until the reader makes room, so a stream that is neither read nor closed nor released stalls the transfer.
+    /// The stream calls no delegate and needs no run loop. Another call returns a new stream and ends the first one, whose
+    /// buffered bytes can still be read.
     ///
-    /// - Parameter bufferSize: When so many bytes wait to be read the transfer pauses.
+    /// - Parameter bufferSize: The number of unread bytes at which the transfer pauses.
     /// - Returns: The stream; never nil.
     public func asInputStream(bufferSize: Int = 1024) -> InputStream? {
         let feed = ContentFeed(capacity: bufferSize) { [weak self] in

@@ -4,49 +4,50 @@ public import Dispatch
 public import Foundation
 public import LupineLoading
 
-/// A request whose content is handed over piece by piece, and kept nowhere.
+/// A request whose content is delivered piece by piece and is not stored.
 ///
-/// Handlers that are slower than the server slow it down: while more than `StreamBacklog.highMark` waits for them, in the
-/// buffers of asynchronous sequences too, or while the reader of `asInputStream(bufferSize:)` makes no room, the task's content is held, and its connection is not read.
+/// Slow handlers slow the server down: while more than `StreamBacklog.highMark` bytes wait for them, including those in the
+/// buffers of asynchronous sequences, or while the reader of `asInputStream(bufferSize:)` makes no room, the task's content is
+/// held and its connection is not read.
 public final class DataStreamRequest: Request, @unchecked Sendable {
-    /// Hears of the pieces and of the end. What it throws for a piece fails and cancels the request.
+    /// Receives the pieces and the end of the stream. An error that it throws for a piece fails and cancels the request.
     public typealias Handler<Success: Sendable, Failure: Error & Sendable> =
         @Sendable (_ stream: Stream<Success, Failure>) throws -> Void
 
-    /// What a handler hears.
+    /// The argument of a handler.
     public struct Stream<Success: Sendable, Failure: Error & Sendable>: Sendable {
-        /// What has happened.
+        /// The event.
         public let event: Event<Success, Failure>
         /// Cancels the request.
         public let token: CancellationToken
-        /// How many bytes it stands for: the piece's, with the first that is made of it.
+        /// The size in bytes of the received piece; zero for all but the first value made of that piece.
         var weight = 0
 
         /// Cancels the request.
         public func cancel() { token.cancel() }
     }
 
-    /// What has happened to a stream.
+    /// An event of a stream.
     public enum Event<Success: Sendable, Failure: Error & Sendable>: Sendable {
-        /// A piece has come, or could not be made into a value.
+        /// A piece was received, or could not be serialized.
         case stream(Result<Success, Failure>)
-        /// The request has ended. Nothing more comes.
+        /// The request has ended. This is the last event.
         case complete(Completion)
     }
 
-    /// How a stream ended.
+    /// The outcome of a stream.
     public struct Completion: Sendable {
         /// The request that was sent last.
         public let request: URLRequest?
         /// The response to it.
         public let response: HTTPURLResponse?
-        /// What was measured of it.
+        /// The metrics of its task.
         public let metrics: URLSessionTaskMetrics?
-        /// Why it failed; nil when it did not.
+        /// The error; nil if the request succeeded.
         public let error: AFError?
     }
 
-    /// Cancels a request that it does not keep alive.
+    /// Cancels a request without keeping it alive.
     public struct CancellationToken: Sendable {
         private struct Target: @unchecked Sendable {
             weak var request: DataStreamRequest?
@@ -60,38 +61,38 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         public func cancel() { target.request?.cancel() }
     }
 
-    /// Takes a piece, on the root queue.
+    /// A consumer of pieces, called on the root queue.
     fileprivate struct Taker: Sendable {
         let take: @Sendable (DataStreamRequest, Data) -> Void
     }
 
-    /// What changes besides the state of any request.
+    /// The mutable state in addition to that of `Request`.
     struct StreamState {
         fileprivate var gate: ResponseGate?
-        /// What is sent in place of the request's body.
+        /// The file that is sent in place of the request's body.
         fileprivate var bodyFile: URL?
-        /// Opens the file that content goes into instead.
+        /// Opens the file that receives the content in place of the handlers.
         fileprivate var opening: (@Sendable (URLResponse) -> FileHandle?)?
-        /// Who is given the pieces, as long as some may come.
+        /// The consumers of pieces; emptied when the request has ended.
         fileprivate var takers: [Taker] = []
         fileprivate var isOver = false
-        /// Pieces that handlers have not dealt with yet, all handlers together.
+        /// The number of pieces that have not been handled yet, counted once per handler.
         fileprivate var outstanding = 0
-        /// Their bytes.
+        /// The bytes of these pieces.
         fileprivate var backlog = StreamBacklog()
-        /// Ends that wait for them.
+        /// Completion calls that wait until these pieces have been handled.
         fileprivate var completions: [Job] = []
-        /// Feeds the stream that is read instead of, or besides, handlers being called.
+        /// Feeds the stream of `asInputStream(bufferSize:)`.
         var feed: ContentFeed?
-        /// No content comes any more.
+        /// Whether no more content will arrive.
         var hasEnded = false
         /// The task whose content is held.
         private var held: URLSessionTask?
-        /// What is to be done to tasks, outside of the lock and in that order.
+        /// Holds and releases to be applied to tasks, outside of the lock and in this order.
         fileprivate var holds = OrderedActions<Hold>()
 
-        /// Holds the content of the task that it comes from, or lets it go on, as those who are given it can bear. What
-        /// it returns is to be given to `perform`.
+        /// Holds the content of `source` if the handlers or the stream's reader are too slow, otherwise releases the held task.
+        /// The caller passes the result to `perform`.
         mutating func balance(_ source: URLSessionTask? = nil) -> Hold? {
             if backlog.isFull || feed?.isFull ?? false {
                 guard let source, source !== held else { return nil }
@@ -102,13 +103,13 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         }
     }
 
-    /// That a task's content is held, or goes on.
+    /// A decision to hold or to release a task's content.
     struct Hold: Sendable {
         fileprivate let task: URLSessionTask
         fileprivate let isHeld: Bool
     }
 
-    /// Holds content, or lets it go on, and does what was decided meanwhile; nil is somebody else's to perform.
+    /// Applies a decision, and those made meanwhile. Nil means that there is none, or that another thread applies it.
     func perform(_ hold: Hold?) {
         var hold = hold
         while let current = hold {
@@ -117,7 +118,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         }
     }
 
-    /// What the request is made of, on each attempt.
+    /// The value that each attempt converts to a `URLRequest`.
     public let convertible: any URLRequestConvertible
     /// Whether a piece that cannot be serialized cancels the request.
     public let automaticallyCancelOnStreamError: Bool
@@ -145,7 +146,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         return session.dataTask(with: request, sending: file, savingInto: opening ?? { _ in nil })
     }
 
-    // MARK: what the task tells, on the root queue
+    // MARK: task callbacks, on the root queue
 
     func didReceive(
         _ response: HTTPURLResponse,
@@ -174,7 +175,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         feed?.end()
     }
 
-    /// Handlers often hold the request, to cancel it. They go outside of the lock.
+    /// Releases the handlers outside of the lock. They often retain the request in order to cancel it.
     override func cleanup() {
         let held = streamState.write { state in
             state.isOver = true
@@ -187,8 +188,8 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
 
     // MARK: the response's head
 
-    /// Has `handler` decide on `queue` whether the content of each attempt's response is taken. Until it answers nothing is
-    /// delivered.
+    /// Calls `handler` on `queue` with each attempt's response. The handler decides whether the content is received; until it
+    /// answers, no content is delivered.
     @_disfavoredOverload
     @preconcurrency
     @discardableResult
@@ -205,7 +206,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         return self
     }
 
-    /// Has `handler` called on `queue` with each attempt's response, before its content.
+    /// Calls `handler` on `queue` with each attempt's response, before its content.
     @preconcurrency
     @discardableResult
     public func onHTTPResponse(
@@ -219,23 +220,23 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
 
     // MARK: files
 
-    /// Has a file sent as the body, in place of the request's: from its beginning as often as a challenge, a redirect or
-    /// another attempt asks for it. To be called before the first handler is added.
+    /// Sends a file as the body, in place of the request's. It is sent again from the beginning whenever a challenge, a redirect
+    /// or another attempt requires it. To be called before the first handler is added.
     @discardableResult
     public func sendContent(of file: URL) -> Self {
         streamState.write { $0.bodyFile = file }
         return self
     }
 
-    /// Has the content of each attempt go straight into the file that `open` gives for its response, past the handlers,
-    /// which only hear of the end. With nil the content comes to the handlers, as without this.
+    /// Writes the content of each attempt into the file that `open` returns for its response, bypassing the handlers, which only
+    /// receive the end. If `open` returns nil, the handlers receive the content as usual.
     ///
-    /// For content that nobody has to look at: where it is not coded and the connection not encrypted the kernel moves it
-    /// from the socket to the file. To be called before the first handler is added.
+    /// For content that the program does not examine: if it has no content coding and the connection is not encrypted, the kernel
+    /// moves it from the socket to the file. To be called before the first handler is added.
     ///
-    /// - Parameter open: Called on the root queue after `onHTTPResponse` has allowed the response. Gives a regular file that is
-    ///   open for writing at the position where the content is to go; whoever opened it closes it when the request has
-    ///   completed. `task?.countOfBytesReceived` says how far it is.
+    /// - Parameter open: Called on the root queue after `onHTTPResponse` has allowed the response. Returns a regular file that is
+    ///   open for writing at the position where the content goes. The program closes it when the request has completed.
+    ///   `task?.countOfBytesReceived` tells the progress.
     @preconcurrency
     @discardableResult
     public func saveContent(into open: @escaping @Sendable (_ response: URLResponse) -> FileHandle?) -> Self {
@@ -246,7 +247,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
 
     // MARK: the pieces
 
-    /// Has `stream` called on `queue` with each piece as it comes, then with the end.
+    /// Calls `stream` on `queue` with each piece as it arrives, then with the end.
     @preconcurrency
     @discardableResult
     public func responseStream(
@@ -257,8 +258,8 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         }
     }
 
-    /// Has `stream` called on `queue` with what `serializer` makes of each piece, then with the end. A serializer whose
-    /// values span pieces has it called for each value.
+    /// Calls `stream` on `queue` with the value that `serializer` makes of each piece, then with the end. If the serializer's
+    /// values span pieces, `stream` is called for each value.
     @preconcurrency
     @discardableResult
     public func responseStream<Serializer: DataStreamSerializer>(
@@ -268,7 +269,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         appendSerialization(StreamSerialization(serializer), queue, stream) { $0 }
     }
 
-    /// Has `stream` called on `queue` with each piece as text, in whole characters, then with the end.
+    /// Calls `stream` on `queue` with each piece as text, in whole characters, then with the end.
     @preconcurrency
     @discardableResult
     public func responseStreamString(
@@ -279,7 +280,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         }
     }
 
-    /// Has `stream` called on `queue` with the value that each piece decodes to, then with the end.
+    /// Calls `stream` on `queue` with the value decoded from each piece, then with the end.
     @preconcurrency
     @discardableResult
     public func responseStreamDecodable<T: Decodable & Sendable>(
@@ -293,8 +294,8 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
             stream: stream)
     }
 
-    /// Adds a handler of what a serializer makes of the pieces, one after the other: on the serialization queue, which need not
-    /// be serial. Its values are events; `outcome` is how the handler takes them.
+    /// Adds a handler of serialized pieces. They are serialized one after the other, on a serial queue that targets the
+    /// serialization queue, which need not be serial. Monitors receive the values; `outcome` converts them for the handler.
     private func appendSerialization<Value, Failure>(
         _ serialization: StreamSerialization<Value>, _ queue: DispatchQueue,
         _ stream: @escaping Handler<Value, Failure>,
@@ -327,14 +328,14 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
             })
     }
 
-    /// Adds a handler: `take` begins to deal with a piece, and ends with `deliver`; `end` deals with what a whole stream leaves
-    /// behind its last piece, and says on the root queue that it has.
+    /// Adds a handler. `take` processes a piece and finally calls `deliver`. `end` processes what remains after the last piece,
+    /// then calls `ended` on the root queue.
     private func append<Success, Failure>(
         _ queue: DispatchQueue, _ stream: @escaping Handler<Success, Failure>,
         take: @escaping @Sendable (DataStreamRequest, Data) -> Void,
         end: (@Sendable (DataStreamRequest, _ ended: @escaping @Sendable () -> Void) -> Void)? = nil
     ) -> Self {
-        // What is added behind the end hears of that alone.
+        // A handler that is added after the end receives only the end.
         streamState.write { state in
             if !state.isOver { state.takers.append(Taker(take: take)) }
         }
@@ -356,7 +357,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         deliver(results.map(outcome), of: count, to: stream, on: queue)
     }
 
-    /// Calls a handler with what has come of a piece of so many bytes. One that throws fails the request.
+    /// Calls a handler with the results of a piece of `count` bytes. An error that the handler throws fails the request.
     private func deliver<Success, Failure>(
         _ results: [Result<Success, Failure>], of count: Int, to stream: @escaping Handler<Success, Failure>,
         on queue: DispatchQueue
@@ -379,7 +380,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         }
     }
 
-    /// So many bytes more, or fewer, wait in the buffer of a sequence.
+    /// Adds bytes to the backlog that a sequence has buffered, or removes them if `bytes` is negative.
     func weigh(_ bytes: Int) {
         let source = lastTask
         let hold = streamState.write { state in
@@ -402,7 +403,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         for completion in ready { completion.run() }
     }
 
-    /// Tells a handler of the end, when all pieces have been dealt with (DS-6).
+    /// Calls a handler with the end once all pieces have been handled (DS-6).
     private func complete<Success, Failure>(
         _ stream: @escaping Handler<Success, Failure>, on queue: DispatchQueue
     ) {
@@ -422,25 +423,25 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
 }
 
 extension DataStreamRequest.Stream {
-    /// The piece, when one has come.
+    /// The result of a piece; nil for the end.
     public var result: Result<Success, Failure>? {
         guard case .stream(let result) = event else { return nil }
         return result
     }
 
-    /// The value of the piece, when there is one.
+    /// The value of a piece; nil for a failure and for the end.
     public var value: Success? {
         guard case .success(let value) = result else { return nil }
         return value
     }
 
-    /// Why the piece could not be made into a value, when it could not.
+    /// The error of a piece that could not be serialized; otherwise nil.
     public var error: Failure? {
         guard case .failure(let error) = result else { return nil }
         return error
     }
 
-    /// How the stream ended, when it has.
+    /// The outcome of the stream; nil for a piece.
     public var completion: DataStreamRequest.Completion? {
         guard case .complete(let completion) = event else { return nil }
         return completion

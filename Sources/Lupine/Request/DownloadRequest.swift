@@ -4,43 +4,43 @@ public import Dispatch
 public import Foundation
 public import LupineLoading
 
-/// A request whose content goes into a file.
+/// A request whose content is written to a file.
 public final class DownloadRequest: Request, @unchecked Sendable {
-    /// What is done about the place that a download is moved to.
+    /// How the destination of a download is prepared.
     public struct Options: OptionSet, Sendable {
-        /// Folders on the way are made.
+        /// Creates missing intermediate directories.
         public static let createIntermediateDirectories = Options(rawValue: 1 << 0)
-        /// A file that is there is removed.
+        /// Removes an existing file.
         public static let removePreviousFile = Options(rawValue: 1 << 1)
 
         /// The options as bits.
         public let rawValue: Int
 
-        /// Options of those bits.
+        /// Creates options from bits.
         public init(rawValue: Int) { self.rawValue = rawValue }
     }
 
-    /// Says where a finished download is moved to. Called on the root queue.
+    /// Returns the destination of a finished download. Called on the root queue.
     public typealias Destination =
         @Sendable (
             _ temporaryURL: URL, _ response: HTTPURLResponse
         ) -> (destinationURL: URL, options: Options)
 
-    /// What a download begins with.
+    /// The starting point of a download.
     public enum Downloadable: Sendable {
         /// A request.
         case request(any URLRequestConvertible)
-        /// What an earlier download left.
+        /// The resume data of an earlier download.
         case resumeData(Data)
     }
 
-    /// What changes besides the state of any request.
+    /// The mutable state in addition to that of `Request`.
     private struct DownloadState {
         var resumeData: Data?
         var fileURL: URL?
     }
 
-    /// What the download begins with, on each attempt.
+    /// The starting point of each attempt.
     public let downloadable: Downloadable
     let destination: Destination?
     private let downloadState = Protected(DownloadState())
@@ -58,7 +58,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
             shouldAutomaticallyResume: shouldAutomaticallyResume, delegate: delegate)
     }
 
-    /// A destination in a folder of the user's, under the name that the response suggests.
+    /// Returns a destination in a folder of the user, with the file name that the response suggests.
     public class func suggestedDownloadDestination(
         for directory: FileManager.SearchPathDirectory = .documentDirectory,
         in domain: FileManager.SearchPathDomainMask = .userDomainMask, options: Options = []
@@ -71,10 +71,10 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         }
     }
 
-    /// What a later download can go on from: what cancelling produced, or what the transfer's failure left.
+    /// The data from which a later download can resume: produced by cancelling, or left by a failed transfer.
     public var resumeData: Data? { downloadState.read { $0.resumeData } ?? error?.downloadResumeData }
 
-    /// Where the content is; nil until it has been moved there.
+    /// The location of the file; nil until it has been moved there.
     public var fileURL: URL? { downloadState.read { $0.fileURL } }
 
     override var preparation: Preparation {
@@ -88,45 +88,45 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         session.downloadTask(with: request)
     }
 
-    /// The task that goes on from where an earlier download ended. Called on the root queue.
+    /// Returns a task that resumes an earlier download. Called on the root queue.
     public func task(forResumeData data: Data, using session: URLSession) -> URLSessionTask {
         session.downloadTask(withResumeData: data)
     }
 
-    /// The next attempt begins as the first did: what is left of this one is not gone on with.
+    /// Removes what this attempt has left, because the next one starts as the first did.
     override func reset() {
         removePart()
-        // Its name is our own and nobody's destination: once it is forgotten nobody would find it.
+        // Without a destination the file has a generated name: once that is forgotten, nothing could find the file.
         if destination == nil, let file = fileURL { try? FileManager.default.removeItem(at: file) }
         super.reset()
         downloadState.write { $0 = DownloadState() }
     }
 
-    /// What a failed transfer has left is offered, or nobody can find it.
+    /// Removes the partial file of a failed transfer unless `resumeData` refers to it, since nothing else could find it.
     override func cleanup() {
         if lastPart != resumeData { removePart() }
         super.cleanup()
     }
 
-    /// What the latest task's failure lets be gone on with.
+    /// The resume data in the error of the latest task.
     private var lastPart: Data? {
         (task?.error as? URLError)?.errorUserInfo[NSURLSessionDownloadTaskResumeData] as? Data
     }
 
-    /// Removes the part that the latest task has left, unless it is the one that each attempt goes on with.
+    /// Removes the partial file of the latest task, unless each attempt resumes from that file.
     private func removePart() {
         guard let part = lastPart.flatMap(ResumeData.init)?.file else { return }
         if case .resumeData(let data) = downloadable, ResumeData(data)?.file == part { return }
         try? FileManager.default.removeItem(atPath: part)
     }
 
-    // MARK: ending it
+    // MARK: cancelling
 
-    /// Cancels the download; what has come is given up.
+    /// Cancels the download and discards what was received.
     @discardableResult
     public override func cancel() -> Self { cancel(producingResumeData: false) }
 
-    /// Cancels the download, and keeps what has come for a later one in `resumeData`, if that is wanted.
+    /// Cancels the download. If `shouldProduceResumeData` is true, `resumeData` lets a later download resume.
     @discardableResult
     public func cancel(producingResumeData shouldProduceResumeData: Bool) -> Self {
         if shouldProduceResumeData { return cancel(byProducingResumeData: { _ in }) }
@@ -134,8 +134,8 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         return self
     }
 
-    /// Cancels the download and gives what a later one can go on from, or nil if there is nothing; never before it
-    /// returns, on no particular queue. Not called when the download was cancelled before or has finished.
+    /// Cancels the download and calls `completionHandler` with the data for resuming it, or nil if there is none. It is called
+    /// asynchronously, on no particular queue, and not at all if the download was cancelled before or has finished.
     @preconcurrency
     @discardableResult
     public func cancel(
@@ -144,7 +144,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         let action = cancel(with: .explicitlyCancelled, telling: false) { task in
             (task as? URLSessionDownloadTask)?.cancel { data in
                 self.downloadState.write { $0.resumeData = data }
-                // Before the end that the task is about to tell.
+                // Stored before the task reports its end.
                 self.mutableState.write { Self.add({ self.didCancelTask(task) }, to: &$0) }
                 self.tellNewsSoon()
                 assertNoLockIsHeld()
@@ -157,7 +157,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
 
     // MARK: the end of the transfer, on the root queue
 
-    /// Where the file is to go, and what is to be done about that place.
+    /// Returns where the file is moved, and how that destination is prepared.
     func place(for temporaryURL: URL, _ response: URLResponse?) -> (url: URL, options: Options) {
         guard let destination, let response = response as? HTTPURLResponse else {
             let name = "Alamofire_\(temporaryURL.lastPathComponent)"
@@ -178,7 +178,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
 
     // MARK: the response
 
-    /// Has `completionHandler` called on `queue` with the place of the file.
+    /// Calls `completionHandler` on `queue` with the location of the file.
     @preconcurrency
     @discardableResult
     public func response(
@@ -194,7 +194,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         return self
     }
 
-    /// Has `completionHandler` called on `queue` with what `responseSerializer` makes of the file.
+    /// Calls `completionHandler` on `queue` with the value that `responseSerializer` makes of the file.
     @preconcurrency
     @discardableResult
     public func response<Serializer: ResponseSerializer>(
@@ -204,7 +204,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         appendResponse(on: queue, responseSerializer, completionHandler)
     }
 
-    /// Has `completionHandler` called on `queue` with what `responseSerializer` makes of the file.
+    /// Calls `completionHandler` on `queue` with the value that `responseSerializer` makes of the file.
     @preconcurrency
     @discardableResult
     public func response<Serializer: DownloadResponseSerializerProtocol>(
@@ -214,8 +214,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         appendResponse(on: queue, responseSerializer, completionHandler)
     }
 
-    /// Has `completionHandler` called with what the serializer makes of the response: on `queue`, or in a block of the root
-    /// queue's, without a block of its own, if that is nil.
+    /// Calls `completionHandler` with the serialized response: on `queue` or, if that is nil, within a block of the root queue.
     func appendResponse<Serializer: DownloadResponseSerializerProtocol>(
         on queue: DispatchQueue?, _ serializer: Serializer,
         _ completionHandler: @escaping @Sendable (AFDownloadResponse<Serializer.SerializedObject>) -> Void
@@ -235,7 +234,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         return self
     }
 
-    /// The serializer of a handler has run. On the root queue.
+    /// Called on the root queue when the serializer of a handler has run.
     private func serialized<Value>(
         _ result: AFResult<Value>, _ duration: TimeInterval, on queue: DispatchQueue?,
         _ completionHandler: @escaping @Sendable (AFDownloadResponse<Value>) -> Void

@@ -3,14 +3,15 @@
 internal import Foundation
 internal import LupineLoading
 
-/// The file of a download on its way into memory.
+/// Reads the file of a download into memory.
 ///
-/// How much may be read is the session's to say, which `serializeDownload` is not told of: the request sets it around the call.
+/// The session sets the limit. `serializeDownload` has no parameter for it, so the request binds it as a task-local value around
+/// the call.
 enum DownloadedContent {
     /// The limit of the session whose download is being serialized.
     @TaskLocal static var limit = CollectedBodyLimit.standard
 
-    /// What the file holds. Throws what reading throws, and the limit's error.
+    /// Returns the content of the file. Throws the limit's error if the file is too long, and errors of reading.
     static func read(_ file: URL, of source: URL?) throws -> Data {
         let handle = try FileHandle(forReadingFrom: file)
         defer { try? handle.close() }
@@ -20,12 +21,12 @@ enum DownloadedContent {
 }
 
 extension Request {
-    /// The limit of the request's session; the standard one where the session has gone.
+    /// The limit of the request's session; the standard limit if the session no longer exists.
     var collectedBodyLimit: CollectedBodyLimit {
         (delegate as? Session)?.session.collectedBodyLimit ?? .standard
     }
 
-    /// Fails the request: more has been gathered for a sequence that nobody iterates than is collected.
+    /// Fails the request because a sequence that is not iterated has buffered more than the limit.
     func fail(_ limit: CollectedBodyLimit) {
         if error == nil {
             error = .sessionTaskFailed(error: limit.error(of: lastRequest?.url))

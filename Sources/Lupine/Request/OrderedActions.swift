@@ -2,16 +2,16 @@
 
 internal import LupineLoading
 
-/// What was decided under a lock and is done outside of it, in the order in which it was decided: one thread at a time
-/// performs, and what is decided meanwhile, on other threads or by what is performed itself, is left to it.
+/// Actions that are decided under a lock and performed outside of it, in the order of the decisions. One thread at a time
+/// performs; actions that are decided meanwhile, by other threads or by the performed action itself, are left to that thread.
 ///
-/// A value; its owner keeps it under the lock that the decisions are made under.
+/// A value; its owner protects it with the lock under which the decisions are made.
 struct OrderedActions<Action> {
     private var waiting = Queue<Action>()
     private var isPerforming = false
 
-    /// Takes an action in. Returns it when the caller is to perform it, and then what `next()` gives; nil when the thread
-    /// that performs will come to it.
+    /// Adds an action. Returns it if the caller has to perform it and then the results of `next()`; returns nil if another thread
+    /// is performing and will reach it.
     mutating func take(_ action: Action) -> Action? {
         if isPerforming {
             waiting.append(action)
@@ -21,7 +21,7 @@ struct OrderedActions<Action> {
         return action
     }
 
-    /// What the caller, who has performed an action, performs next; nil when it is through.
+    /// Returns the action that a caller who has just performed one performs next; nil if none is left.
     mutating func next() -> Action? {
         if let action = waiting.popFirst() { return action }
         isPerforming = false

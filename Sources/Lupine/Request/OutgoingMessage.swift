@@ -3,20 +3,20 @@
 import Dispatch
 import LupineLoading
 
-/// A message for the server of a web socket, and whom to tell what has become of it: once.
+/// A message to a WebSocket server, with a completion handler that is called once.
 struct OutgoingMessage: Sendable {
     let message: URLSessionWebSocketTask.Message
     let queue: DispatchQueue
     let completionHandler: @Sendable (Result<Void, any Error>) -> Void
 
-    /// Has a task send it.
+    /// Sends the message through a task.
     func send(through task: URLSessionWebSocketTask) {
         task.send(message) { [queue, completionHandler] error in
             queue.deliver { completionHandler(error.map { .failure($0) } ?? .success(())) }
         }
     }
 
-    /// It will not be sent.
+    /// Completes with an error: the message will not be sent.
     func refuse(_ error: AFError) {
         queue.deliver { [completionHandler] in completionHandler(.failure(error)) }
     }

@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: MIT
 
-/// Decides when a web socket pings by itself; `WebSocketRequest` does it. A value without locks, queues or clocks.
+/// Decides when a WebSocket sends automatic pings; `WebSocketRequest` sends them. A value without locks, queues or clocks.
 ///
-/// The first ping is due an interval after the connection was made, each other one an interval after the pong to the one
-/// before it. A ping that is not answered is the last one of its connection. What is told of a ping too late has no effect:
-/// each has a number.
+/// The first ping is due one interval after the connection was opened, each further ping one interval after the pong to the
+/// previous one. After an unanswered ping, no more are sent on that connection. Each ping has a number, so that late events have
+/// no effect.
 struct PingSchedule: Equatable {
     private enum Phase: Equatable {
         case idle
-        /// Until the ping is due.
+        /// Waiting until the ping is due.
         case waiting(Int)
-        /// Until it is answered.
+        /// Waiting for the pong.
         case asking(Int)
     }
 
-    /// What happens to pings.
+    /// An event that affects the schedule.
     enum Event {
-        /// The connection was made.
+        /// The connection was opened.
         case connected
-        /// The interval is over.
+        /// The interval has elapsed.
         case due(Int)
-        /// The pong has come.
+        /// The pong was received.
         case answered(Int)
         /// The ping was not sent, or there will be no pong.
         case failed(Int)
-        /// There is to be no other ping on this connection.
+        /// No more pings are to be sent on this connection.
         case stop
     }
 
-    /// What is to be done about it.
+    /// The action that follows an event.
     enum Action: Equatable {
         case none
-        /// `due` follows an interval from now.
+        /// `due` is to be sent one interval from now.
         case wait(Int)
         /// A ping is to be sent; `answered` or `failed` follows.
         case ping(Int)

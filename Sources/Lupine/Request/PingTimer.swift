@@ -4,7 +4,7 @@ import Dispatch
 import Foundation
 import LupineLoading
 
-/// Has the pings of a web socket done when they are due.
+/// Runs the pings of a WebSocket when they are due.
 struct PingTimer: Sendable {
     typealias Job = @Sendable () -> Void
 
@@ -14,10 +14,10 @@ struct PingTimer: Sendable {
         self.start = start
     }
 
-    /// One that goes by a session's clock.
+    /// Returns a timer that uses a session's clock.
     static func by(_ clock: SessionClock) -> PingTimer { PingTimer { $1.after($0, by: clock, execute: $2) } }
 
-    /// Runs the job on the queue, so many seconds from now.
+    /// Runs the job on the queue after `delay` seconds.
     func after(_ delay: TimeInterval, on queue: DispatchQueue, _ job: @escaping Job) {
         start(delay, queue, job)
     }

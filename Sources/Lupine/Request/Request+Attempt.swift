@@ -4,13 +4,13 @@ internal import Dispatch
 internal import Foundation
 internal import LupineLoading
 
-// What the session tells a request of its attempts. All on the root queue.
+// The session's calls about a request's attempts. All are made on the root queue.
 
 extension Request {
-    /// The first attempt begins, unless it has begun already or the request was cancelled.
+    /// Begins the first attempt. Returns false if it has begun already or the request was cancelled.
     func beginsAttempt() -> Bool { mutableState.write { $0.machine.receive(.prepare) } == .proceed }
 
-    /// Whether the attempt may go on to its task.
+    /// Whether the attempt may proceed to create its task.
     var goesOn: Bool { mutableState.read { $0.machine.goesOn } }
 
     func didCreateInitialURLRequest(_ request: URLRequest) {
@@ -18,7 +18,8 @@ extension Request {
         monitors?.request(self, didCreateInitialURLRequest: request)
     }
 
-    /// The attempt fails before it has a task. What fails after the request has come to its end changes nothing any more.
+    /// Stores the error of an attempt that fails before it has a task. Ignored if the attempt has a task already or the request
+    /// has ended.
     func failAttempt(with error: AFError) {
         var error: AFError? = error
         mutableState.write { state in
@@ -26,8 +27,8 @@ extension Request {
         }
     }
 
-    /// What is to follow when an attempt fails before it has a task. One that has its task does not fail so any more: an adapter
-    /// has answered twice.
+    /// Retries or finishes after an attempt has failed before it had a task. Ignored once a task exists; this happens when an
+    /// adapter completes twice.
     func preparationFailed(_ error: AFError) {
         if mutableState.read({ $0.machine.phase == .preparing }) { retryOrFinish(error) }
     }
@@ -59,7 +60,7 @@ extension Request {
         describeForCURL()
     }
 
-    /// Takes the attempt's task, and does to it what the state wants.
+    /// Stores the attempt's task, and resumes, suspends or cancels it as the state requires.
     func didCreateTask(_ task: URLSessionTask) {
         if !preference.isNone { task.prefer(preference) }
         let (action, begun) = mutableState.write { state -> (RequestMachine.Action, TaskAction?) in
@@ -96,13 +97,13 @@ extension Request {
         monitors?.request(self, didGatherMetrics: metrics)
     }
 
-    /// The server was refused, or its content is too long; the task has still to end.
+    /// Stores an error that is known before the task ends: the server was not trusted, or its content is too long.
     func didFailTask(_ task: URLSessionTask, earlyWithError error: AFError) {
         self.error = error
         monitors?.request(self, didFailTask: task, earlyWithError: error)
     }
 
-    /// The task has ended, and its metrics are stored. An error that was there before it wins.
+    /// Called when the task has ended and its metrics are stored. An earlier error takes precedence.
     func didCompleteTask(_ task: URLSessionTask, with error: AFError?) {
         mutableState.write { state in
             if state.error == nil { state.error = error }
@@ -120,7 +121,7 @@ extension Request {
         show(mutableState.write { $0.download.update(completed: completed, total: total) })
     }
 
-    /// Adds to what has come of the content.
+    /// Adds to the number of content bytes received.
     func updateDownloadProgress(addingBytes count: Int64, total: Int64) {
         show(
             mutableState.write { state in
@@ -128,7 +129,7 @@ extension Request {
             })
     }
 
-    /// Shows new numbers, and notes where handlers of responses have to wait for that.
+    /// Publishes new numbers. Records that response handlers have to wait if a progress handler is called on the root queue.
     private func show(_ change: TransferProgress.Change?) {
         guard let change else { return }
         if change.handler?.queue === underlyingQueue { mutableState.write { $0.hasProgressOnRoot = true } }

@@ -4,19 +4,19 @@ public import Dispatch
 internal import Foundation
 internal import LupineLoading
 
-// The line for a shell that does what a request does.
+// The curl command for a request.
 
 extension Request {
-    /// The curl command for the latest request, as it stands now, with passwords hidden. Without a request, a host or a method
-    /// there is none, and the text says so. Bodies of uploads and streams are not shown.
+    /// Returns the curl command for the latest request in its present state, with passwords hidden. If there is no request, host
+    /// or method, the text says that no command could be created. Bodies of uploads and streams are not shown.
     public func cURLDescription() -> String { cURLDescription(showingPasswords: false) }
 
-    /// The curl command for the latest request, as it stands now.
+    /// Returns the curl command for the latest request in its present state.
     ///
-    /// Behind its leading `$ ` it is a line for any POSIX shell, whatever the request's parts hold: the shell hands curl what the
-    /// request sends. Of a body that is no text, or has a NUL in it, the line only says that it is not shown.
+    /// After the leading `$ `, the text is valid in any POSIX shell, whatever the request contains: the shell passes to curl
+    /// exactly what the request sends. A body that is not text, or contains a NUL, is replaced by a note.
     ///
-    /// - Parameter showingPasswords: Whether passwords of users stand in the line; `***` stands in their place else.
+    /// - Parameter showingPasswords: Whether the text contains passwords of users; otherwise `***` replaces them.
     public func cURLDescription(showingPasswords: Bool) -> String {
         guard let request = lastRequest, let url = request.url, let host = url.host,
             let method = request.httpMethod
@@ -29,7 +29,7 @@ extension Request {
             let space = URLProtectionSpace(
                 host: host, port: url.port ?? 0, protocol: url.scheme, realm: host,
                 authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
-            // The storage speaks for those who bring nothing of their own (U-11.4).
+            // The storage serves only requests without credentials of their own (U-11.4).
             let isNamed = url.user != nil || request.value(forHTTPHeaderField: "Authorization") != nil
             let stored = isNamed ? nil : storage.credentials(for: space).map { Array($0.values) }
             let credentials = credential.map { [$0] } ?? stored ?? []
@@ -49,7 +49,7 @@ extension Request {
         return command.text(for: url)
     }
 
-    /// Has `handler` called on `queue`, once, with the curl command: as soon as there is a request, or has failed to be one.
+    /// Calls `handler` on `queue`, once, with the curl command: as soon as there is a request, or it could not be created.
     @discardableResult
     public func cURLDescription(
         on queue: DispatchQueue, calling handler: @escaping @Sendable (String) -> Void
@@ -65,8 +65,7 @@ extension Request {
         return self
     }
 
-    /// Has `handler` called on the root queue, once, with the curl command: as soon as there is a request, or has failed to
-    /// be one.
+    /// Calls `handler` on the root queue, once, with the curl command: as soon as there is a request, or it could not be created.
     @discardableResult
     public func cURLDescription(calling handler: @escaping @Sendable (String) -> Void) -> Self {
         cURLDescription(on: underlyingQueue, calling: handler)

@@ -4,20 +4,20 @@ public import Dispatch
 public import Foundation
 public import LupineLoading
 
-// What can be asked of a request while it runs, and who takes part in it. All of it may be called on any thread; of each
-// kind of handler there is one, the last that was set.
+// Handlers, credentials, interceptors and monitors of a request. All methods may be called on any thread. There is one handler of
+// each kind: the last one that was set.
 
 extension Request {
     // MARK: progress
 
-    /// How far the body is. One object for the life of the request, changed on the root queue.
+    /// The progress of sending the body. The same object for the life of the request, updated on the root queue.
     public var uploadProgress: Progress { progress(of: \.upload) }
 
-    /// How far the content is. One object for the life of the request, changed on the root queue.
+    /// The progress of receiving the content. The same object for the life of the request, updated on the root queue.
     public var downloadProgress: Progress { progress(of: \.download) }
 
-    /// The object of that direction, made outside of the lock: it becomes the child of the `Progress` that is current on this
-    /// thread, which is the program's.
+    /// Returns the `Progress` of one direction. It is created outside of the lock, because it becomes a child of the thread's
+    /// current `Progress`, which belongs to the program.
     private func progress(of direction: WritableKeyPath<MutableState, TransferProgress>) -> Progress {
         while true {
             let known = mutableState.read { $0[keyPath: direction] }
@@ -27,29 +27,30 @@ extension Request {
         }
     }
 
-    /// Sets the handler of that direction. There is an object from here on.
+    /// Sets the handler of one direction, and creates the `Progress` if there is none.
     private func hear(
         _ direction: WritableKeyPath<MutableState, TransferProgress>, on queue: DispatchQueue,
         _ closure: @escaping ProgressHandler
     ) -> Self {
         _ = progress(of: direction)
-        // Who is replaced goes away outside of the lock, here and below: it may be the last to hold what is the program's.
+        // The replaced handler is released outside of the lock, here and below: it may hold the last reference to an object of
+        // the program.
         var handler: TransferProgress.Handler? = .init(queue: queue, closure: closure)
         mutableState.write { swap(&$0[keyPath: direction].handler, &handler) }
         return self
     }
 
-    /// Who hears how far the body is.
+    /// The handler of upload progress, and its queue.
     public var uploadProgressHandler: (handler: ProgressHandler, queue: DispatchQueue)? {
         mutableState.read { $0.upload.handler }.map { ($0.closure, $0.queue) }
     }
 
-    /// Who hears how far the content is.
+    /// The handler of download progress, and its queue.
     public var downloadProgressHandler: (handler: ProgressHandler, queue: DispatchQueue)? {
         mutableState.read { $0.download.handler }.map { ($0.closure, $0.queue) }
     }
 
-    /// Has `closure` called on `queue` each time that more of the body has been sent.
+    /// Calls `closure` on `queue` whenever more of the body has been sent.
     @discardableResult
     public func uploadProgress(
         queue: DispatchQueue = .main, closure: @escaping ProgressHandler
@@ -57,7 +58,7 @@ extension Request {
         hear(\.upload, on: queue, closure)
     }
 
-    /// Has `closure` called on `queue` each time that more of the content has come.
+    /// Calls `closure` on `queue` whenever more of the content has been received.
     @discardableResult
     public func downloadProgress(
         queue: DispatchQueue = .main, closure: @escaping ProgressHandler
@@ -65,10 +66,9 @@ extension Request {
         hear(\.download, on: queue, closure)
     }
 
-    // MARK: what is made for it
+    // MARK: created requests and tasks
 
-    /// Has `handler` called on `queue` with the request of each attempt as it will be sent, and at once with the latest one if
-    /// there is one.
+    /// Calls `handler` on `queue` with the final `URLRequest` of each attempt, and at once with the latest one if there is one.
     @discardableResult
     public func onURLRequestCreation(
         on queue: DispatchQueue = .main, perform handler: @escaping @Sendable (URLRequest) -> Void
@@ -83,8 +83,8 @@ extension Request {
         return self
     }
 
-    /// Has `handler` called on `queue` with the task of each attempt, and at once with the latest one if there is one.
-    /// Changing what a task does is up to the request: calls of its `resume()`, `suspend()` or `cancel()` are not foreseen.
+    /// Calls `handler` on `queue` with the task of each attempt, and at once with the latest one if there is one. Only the
+    /// request controls the task: calling the task's `resume()`, `suspend()` or `cancel()` is not supported.
     @discardableResult
     public func onURLSessionTaskCreation(
         on queue: DispatchQueue = .main, perform handler: @escaping @Sendable (URLSessionTask) -> Void
@@ -101,10 +101,10 @@ extension Request {
 
     // MARK: credentials
 
-    /// Answers the challenges of the server, and of some proxies on the way there, with a name and a password. No header field
-    /// is sent before one comes, and no other server is answered that a redirect leads to. Nothing that others have brought answers for the
-    /// request any more, and what it brings answers for nobody else: with `.forSession` and `.permanent` the session
-    /// remembers where it was good, for requests with the same name and password, as long as the session lives.
+    /// Answers the challenges of the server, and of some proxies on the way to it, with a user name and a password. No
+    /// credentials are sent before a challenge, and other servers that a redirect leads to get none. The request uses no other
+    /// credentials, and no other request uses these: with `.forSession` and `.permanent` the session remembers where they were
+    /// accepted, for requests with the same name and password, as long as the session lives.
     @discardableResult
     public func authenticate(
         username: String, password: String, persistence: URLCredential.Persistence = .forSession
@@ -112,10 +112,10 @@ extension Request {
         authenticate(with: URLCredential(user: username, password: password, persistence: persistence))
     }
 
-    /// Answers the challenges of the server with a credential, on the same terms. A later call replaces it.
+    /// Answers challenges with a credential, under the same rules. A later call replaces it.
     @discardableResult
     public func authenticate(with credential: URLCredential) -> Self {
-        // The task is handed it under the lock: of two threads the last one counts there too.
+        // The task's credential is set under the lock, so that the last of two concurrent calls wins there too.
         mutableState.write { state in
             state.credential = credential
             state.tasks.last?.ownCredential = credential
@@ -125,8 +125,7 @@ extension Request {
 
     // MARK: redirects and the cache
 
-    /// Has `handler` decide about redirects, instead of the session's. May be called once for a request; it is an error of the
-    /// program to call it again.
+    /// Sets the redirect handler, in place of the session's. It is a programming error to call this twice for a request.
     @discardableResult
     public func redirect(using handler: any RedirectHandler) -> Self {
         let isFirst = mutableState.write { state in
@@ -138,8 +137,8 @@ extension Request {
         return self
     }
 
-    /// Has `handler` decide what is cached, instead of the session's. May be called once for a request; it is an error of the
-    /// program to call it again.
+    /// Sets the handler that decides what is cached, in place of the session's. It is a programming error to call this twice for
+    /// a request.
     @discardableResult
     public func cacheResponse(using handler: any CachedResponseHandler) -> Self {
         let isFirst = mutableState.write { state in
@@ -154,10 +153,10 @@ extension Request {
 
     // MARK: adapters, retriers, monitors
 
-    // An `Interceptor` that is there is taken apart and rebuilt with one member more at its end; anything else becomes
-    // a member itself, behind the new adapter or retrier.
+    // An existing `Interceptor` is rebuilt with one more member at its end. Any other interceptor becomes a member itself: before
+    // an added interceptor, but after an added adapter or retrier.
 
-    /// Adds an interceptor, behind the session's and those that the request has.
+    /// Adds an interceptor, to run after the session's and those that the request has.
     @discardableResult
     public func interceptor(_ interceptor: any RequestInterceptor) -> Self {
         changeInterceptor { existing in
@@ -200,7 +199,7 @@ extension Request {
     private func changeInterceptor(
         _ change: ((any RequestInterceptor)?) -> any RequestInterceptor
     ) -> Self {
-        // What is made of it is the library's alone; what it took the place of goes away outside of the lock.
+        // `change` calls only library code. The replaced interceptor is released outside of the lock.
         _ = mutableState.write { state -> (any RequestInterceptor)? in
             let existing = state.interceptor
             state.interceptor = change(existing)
@@ -209,13 +208,12 @@ extension Request {
         return self
     }
 
-    /// Adds a monitor, behind the session's. It hears of what happens to the request from now on, not of what the `URLSession`
-    /// tells.
+    /// Adds a monitor after the existing ones. It receives the request's events from now on, but not those of the `URLSession`.
     @discardableResult
     public func eventMonitor(_ eventMonitor: any EventMonitor) -> Self {
         while true {
             let existing = mutableState.read { $0.eventMonitor }
-            // Asks the monitors for their queues: not under the lock.
+            // Reads the queues of the monitors, so it is done outside of the lock.
             let extended = CompositeEventMonitor(
                 queue: existing?.queue ?? underlyingQueue,
                 monitors: (existing?.monitors ?? []) + [eventMonitor])

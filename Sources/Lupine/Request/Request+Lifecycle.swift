@@ -4,10 +4,10 @@ internal import Dispatch
 internal import Foundation
 internal import LupineLoading
 
-// How a request is resumed, held, cancelled and brought to its end.
+// Resuming, suspending, cancelling and finishing a request.
 
 extension RequestMachine.Standing {
-    /// How the latest of a request's tasks stands.
+    /// The standing of a request's latest task.
     init(_ task: URLSessionTask?) {
         guard let task else {
             self = .none
@@ -18,21 +18,21 @@ extension RequestMachine.Standing {
 }
 
 extension Request {
-    // MARK: what users do
+    // MARK: user actions
 
-    // What is to be told of a change is news, stored before the task is touched: it is told in a block on the root queue, or
-    // before a callback of the task's that comes to the root queue sooner. The task is asked and touched outside of the
-    // lock, for it may call the program's code; what is done to it is queued under the lock, so that the wishes of two
-    // threads reach it in the order in which the machine took them (O-6).
+    // Notifications of a state change are stored as news before the task is touched. They are delivered in a block on the root
+    // queue, or before a task callback that reaches the root queue sooner. The task is queried and changed outside of the
+    // lock, because it may call the program's code. Changes to it are queued under the lock, so that the calls of two threads
+    // reach the task in the order in which the machine received them (O-6).
 
-    /// Takes in what is to be told. `tellNewsSoon` follows, outside of the lock.
+    /// Stores a notification. The caller then calls `tellNewsSoon`, outside of the lock.
     static func add(_ news: @escaping @Sendable () -> Void, to state: inout MutableState) {
         state.news.append(Job(run: news))
     }
 
     func tellNewsSoon() { underlyingQueue.async { self.tellNews() } }
 
-    /// Tells what is to be told of what users did. On the root queue, before anything else is told there.
+    /// Delivers the stored notifications of user actions. On the root queue, before any other event is delivered there.
     func tellNews() {
         let news = mutableState.write { state -> [Job] in
             if state.news.isEmpty { return [] }
@@ -42,13 +42,13 @@ extension Request {
         for item in news { item.run() }
     }
 
-    /// Has the machine take what a user wants. How the latest task stands is asked before; when another one is the latest by
-    /// then, that is asked instead.
+    /// Passes a user action to the machine. The state of the latest task is read first, outside of the lock; if there is a newer
+    /// task by then, this is repeated with that one.
     ///
     /// - Parameters:
-    ///   - event: What is wanted, with how the task stands.
-    ///   - follow: What follows from the machine's answer, under the lock: the news, and what is done to the task.
-    /// - Returns: What the machine says, and about which task; the third is to be given to `perform`.
+    ///   - event: The action, with the standing of the task.
+    ///   - follow: Called under the lock with the machine's answer. Stores the news and returns what is done to the task.
+    /// - Returns: The machine's answer, the task it is about, and an action to be passed to `perform`.
     private func receive(
         _ event: (RequestMachine.Standing) -> RequestMachine.Event,
         follow: (RequestMachine.Action, URLSessionTask?, inout MutableState) -> TaskAction?
@@ -69,7 +69,8 @@ extension Request {
         }
     }
 
-    /// Performs the action, and what was decided meanwhile; nil is somebody else's to perform. Returns the monitors.
+    /// Performs the action, and those decided meanwhile. Nil means that there is none, or that another thread performs it.
+    /// Returns the monitors.
     @discardableResult
     func perform(_ action: TaskAction?) -> CompositeEventMonitor? {
         guard var action else { return monitors }
@@ -81,7 +82,7 @@ extension Request {
         }
     }
 
-    /// Starts the request, or lets it go on. Without effect once it was cancelled or has finished.
+    /// Starts or continues the request. Has no effect once the request was cancelled or has finished.
     @discardableResult
     public func resume() -> Self {
         let (action, _, begun) = receive(RequestMachine.Event.resume) { action, task, state in
@@ -100,7 +101,7 @@ extension Request {
         return self
     }
 
-    /// The same on the root queue, where what is to be told need not be queued.
+    /// Resumes the request on the root queue, where notifications need not be queued.
     private func resumeNow() {
         tellNews()
         let (action, task, begun) = receive(RequestMachine.Event.resume) { action, task, _ in
@@ -117,7 +118,8 @@ extension Request {
         }
     }
 
-    /// Holds the request: no bytes move until `resume()`. Without effect once it was cancelled or has finished.
+    /// Suspends the request: no bytes are transferred until `resume()`. Has no effect once the request was cancelled or has
+    /// finished.
     @discardableResult
     public func suspend() -> Self {
         let (action, _, begun) = receive(RequestMachine.Event.suspend) { action, task, state in
@@ -142,9 +144,9 @@ extension Request {
     /// Cancels the request by ending its task, if it has a live one.
     ///
     /// - Parameters:
-    ///   - error: What the request fails with, if it has not failed before. Nil says that this is no failure: an error that
-    ///     tells no more than that a task was cancelled is forgotten.
-    ///   - tells: Whether `didCancelTask` is told at once; otherwise `end` queues it, when it knows what has come of it.
+    ///   - error: The error the request fails with, if it has not failed before. Nil means that this is no failure: an error that
+    ///     only says that a task was cancelled is removed.
+    ///   - tells: Whether `didCancelTask` is reported with the cancellation; otherwise `end` queues it when it knows the outcome.
     ///   - end: Ends the task.
     @discardableResult
     func cancel(
@@ -152,7 +154,7 @@ extension Request {
         ending end: @escaping @Sendable (URLSessionTask) -> Void = { $0.cancel() }
     ) -> RequestMachine.Action {
         let (action, _, begun) = receive(RequestMachine.Event.cancel) { action, task, state in
-            // In one step with the state: whoever sees the request cancelled sees why.
+            // Set together with the state, so that a reader that sees the request cancelled also sees the error.
             if action != .ignore, state.error == nil { state.error = error }
             switch action {
             case .cancelTask:
@@ -180,8 +182,7 @@ extension Request {
 
     // MARK: handlers and the pass over their serializers
 
-    /// Adds a serializer, which has to end with `serialized` on the root queue. The request may resume because of
-    /// it.
+    /// Adds a serializer, which has to call `serialized` on the root queue when it is done. This may resume the request.
     func appendSerializer(isForeign: Bool, _ run: @escaping @Sendable (_ isOnRoot: Bool) -> Void) {
         let action = mutableState.write { state in
             state.chain.append(.init(isForeign: isForeign, run: run))
@@ -199,8 +200,8 @@ extension Request {
         }
     }
 
-    /// Brings the request to its end: the serializers run, then the handlers are called. Ignored while that goes on and
-    /// afterwards. On the root queue.
+    /// Finishes the request: the serializers run, then the handlers are called. Ignored if that is in progress or done. On the
+    /// root queue.
     func finish(error: AFError? = nil) {
         var error = error
         let (begins, _) = mutableState.write { state -> (Bool, Few<Job>) in
@@ -211,7 +212,8 @@ extension Request {
         if begins { runPass() }
     }
 
-    /// With no handler at all the state is the last one when the end is told (E-7); else it is told before any response.
+    /// Without handlers, the state is final when `requestDidFinish` is reported (E-7); otherwise it is reported before any
+    /// response.
     private func runPass() {
         contentEnds()
         let hasHandlers = mutableState.read { !$0.chain.isEmpty }
@@ -220,12 +222,12 @@ extension Request {
         if hasHandlers { runSerializers() }
     }
 
-    /// Runs `body` on the root queue: at once, if this is it.
+    /// Runs `body` on the root queue: at once if `isOnRoot`.
     func onRoot(_ isOnRoot: Bool, _ body: @escaping @Sendable () -> Void) {
         if isOnRoot { body() } else { underlyingQueue.async(execute: body) }
     }
 
-    /// Takes the next step of the pass. On the root queue.
+    /// Performs the next step of the pass. On the root queue.
     private func runSerializers() {
         let (step, waits, _) = mutableState.write {
             state -> (SerializerChain.Step?, Bool, SerializerChain?) in
@@ -240,7 +242,7 @@ extension Request {
             guard state.machine.receive(.serialized) == .proceed else { return (nil, false, nil) }
             return (step, false, state.chain.takeAll())
         }
-        // The handlers of progress that wait on this queue are called before those of responses are put on theirs.
+        // Progress handlers that wait on the root queue are called before response handlers are dispatched.
         if waits { return underlyingQueue.async { self.runSerializers() } }
         switch step {
         case .run(let serializer):
@@ -256,11 +258,11 @@ extension Request {
         }
     }
 
-    /// A serializer has failed; asks the retriers. On the root queue.
+    /// Asks the retriers after a serializer has failed. On the root queue.
     ///
     /// - Parameters:
-    ///   - failure: Why.
-    ///   - deliver: Calls the handler, with the error that a retrier put in the place of the failure, if one did.
+    ///   - failure: The error.
+    ///   - deliver: Calls the handler, with the error that a retrier has substituted, if any.
     func serialized(_ failure: AFError, deliver: @escaping @Sendable (AFError?) -> Void) {
         guard let delegate else { return serialized { deliver(nil) } }
         switch mutableState.write({ $0.machine.receive(.serializerFailed) }) {
@@ -275,13 +277,13 @@ extension Request {
         }
     }
 
-    /// A serializer has run, and has not failed or fails for good; `delivery` calls the handler. On the root queue.
+    /// Called on the root queue when a serializer has succeeded, or has failed and is not retried; `delivery` calls the handler.
     func serialized(_ delivery: @escaping @Sendable () -> Void) {
         mutableState.write { $0.chain.completed(Job(run: delivery)) }
         runSerializers()
     }
 
-    /// Adds what is done when the handlers have been called; at once if that has happened. On the root queue.
+    /// Adds a closure to be called when the handlers have been called; calls it at once if they have. On the root queue.
     func onFinish(perform: @escaping @Sendable () -> Void) {
         let isOver = mutableState.write { state in
             if state.machine.isOver { return true }
@@ -293,7 +295,7 @@ extension Request {
 
     // MARK: failures and retries
 
-    /// An attempt has ended: asks the retriers if it has failed, else brings the request to its end. On the root queue.
+    /// Asks the retriers if the attempt has failed, otherwise finishes the request. On the root queue.
     func retryOrFinish(_ error: AFError?) {
         guard let error, let delegate else { return finish() }
         switch mutableState.write({ $0.machine.receive(.attemptFailed) }) {
@@ -306,7 +308,7 @@ extension Request {
         }
     }
 
-    /// A retrier has answered. Too late an answer has no effect. On the root queue.
+    /// Handles the answer of a retrier. A late answer has no effect. On the root queue.
     private func answered(
         _ result: RetryResult, to number: Int, refusal: RequestMachine.Event,
         refused: @escaping @Sendable (AFError?) -> Void
@@ -327,7 +329,7 @@ extension Request {
         delegate.retryRequest(self, withDelay: delay)
     }
 
-    /// Makes the request ready for the next attempt, unless it was cancelled meanwhile. On the root queue.
+    /// Prepares the request for the next attempt. Returns false if it was cancelled meanwhile. On the root queue.
     func prepareForRetry() -> Bool {
         let isDue = mutableState.write { state in
             guard state.machine.receive(.retryDue) == .proceed else { return false }
@@ -340,7 +342,7 @@ extension Request {
         return true
     }
 
-    // MARK: what is told, on the root queue
+    // MARK: reports to the monitors, on the root queue
 
     private func readyToPerform() {
         if let delegate {
@@ -360,7 +362,7 @@ extension Request {
     func didSuspendTask(_ task: URLSessionTask) { monitors?.request(self, didSuspendTask: task) }
     func didCancelTask(_ task: URLSessionTask) { monitors?.request(self, didCancelTask: task) }
 
-    /// Tells of the cancellation. One that is no failure forgets an error that says no more than that the task was cancelled.
+    /// Reports the cancellation. If it is no failure, removes an error that only says that the task was cancelled.
     private func didCancel(asFailure isFailure: Bool) {
         if !isFailure {
             _ = mutableState.write { state -> AFError? in
@@ -373,7 +375,7 @@ extension Request {
         monitors?.requestDidCancel(self)
     }
 
-    /// There was no task to cancel: what waits for one is not to happen any more.
+    /// Finishes a cancelled request that has no task to cancel, in place of preparing one.
     private func cancellationArrived() {
         let (begins, _) = mutableState.write { state -> (Bool, Few<Job>) in
             guard state.machine.receive(.cancellationArrived) == .beginPass else { return (false, []) }

@@ -4,43 +4,43 @@ public import Dispatch
 public import Foundation
 public import LupineLoading
 
-/// One request of a session's, with all its attempts: what users hold in their hands.
+/// A request of a session, with all its attempts.
 ///
-/// Made by `Session` only. Any thread may call. All that happens to it happens on its session's root queue
-/// (`underlyingQueue`); handlers are called on the queue that they were given with. However it ends, each handler is
-/// called once. What to do next is decided by `RequestMachine`, under the lock; it is done here.
+/// Created by `Session` only. May be used from any thread. Its events occur on the session's root queue (`underlyingQueue`);
+/// handlers are called on the queues that they were added with. However the request ends, each handler is called once.
+/// `RequestMachine` decides under the lock what to do next; this class does it.
 ///
-/// It has subclasses, so the compiler cannot see that it is `Sendable`: what changes stands in `mutableState`, and in the
-/// locked states of the subclasses.
+/// The class has subclasses, so the compiler cannot check that it is `Sendable`: the mutable state is in `mutableState`, and in
+/// the locked states of the subclasses.
 public class Request: @unchecked Sendable {
-    /// Where a request stands.
+    /// The state of a request.
     public enum State: Sendable {
-        /// Nothing has begun.
+        /// The request has not been resumed yet.
         case initialized
-        /// It runs, or would if it had not come to its end.
+        /// The request was resumed and has not finished.
         case resumed
-        /// It is held.
+        /// The request is suspended.
         case suspended
-        /// It was cancelled; it stays so, although its handlers are still called.
+        /// The request was cancelled. This state is final, although the handlers are still called.
         case cancelled
         /// The handlers have been called.
         case finished
     }
 
-    /// What is to become of a response whose content has not come yet.
+    /// The decision about a response whose content has not been received yet.
     public enum ResponseDisposition: Sendable {
-        /// The content is taken.
+        /// The content is received.
         case allow
         /// The request is cancelled.
         case cancel
     }
 
-    /// Hears how far a transfer is. The `Progress` is the same object each time.
+    /// Receives the progress of a transfer. The `Progress` is the same object each time.
     public typealias ProgressHandler = @Sendable (_ progress: Progress) -> Void
-    /// What a validator came to.
+    /// The result of a validator.
     public typealias ValidationResult = Result<Void, any (Error & Sendable)>
 
-    /// All that changes.
+    /// The mutable state.
     struct MutableState {
         var machine = RequestMachine()
         var id: UUID?
@@ -54,48 +54,48 @@ public class Request: @unchecked Sendable {
         var validators: [Validator] = []
         var upload = TransferProgress()
         var download = TransferProgress()
-        /// Whether a handler of progress may wait to be called on the root queue.
+        /// Whether a call of a progress handler may be waiting on the root queue.
         var hasProgressOnRoot = false
         var credential: URLCredential?
         var redirectHandler: (any RedirectHandler)?
         var cachedResponseHandler: (any CachedResponseHandler)?
         var interceptor: (any RequestInterceptor)?
         var eventMonitor: CompositeEventMonitor?
-        /// What is to be told of what users did, before anything else is.
+        /// Notifications of user actions, which precede all other events.
         var news: [Job] = []
-        /// What is to be done to tasks, and told of them, in that order.
+        /// Actions on tasks and handler calls about them, in this order.
         var actions = OrderedActions<TaskAction>()
         var urlRequestHandler: Called<URLRequest>?
         var urlSessionTaskHandler: Called<URLSessionTask>?
         var cURLHandler: Called<String>?
     }
 
-    /// Something to be done, once. A struct: a bare closure in a generic lock is wrapped anew at each look.
+    /// A closure that runs once. A struct, because a bare closure in a generic lock is wrapped anew on each access.
     struct Job: Sendable {
         let run: @Sendable () -> Void
     }
 
-    /// A closure and where it is called.
+    /// A closure and the queue on which it is called.
     struct Called<Value: Sendable>: Sendable {
         let queue: DispatchQueue
         let closure: @Sendable (Value) -> Void
 
-        /// Has it called with that, in its turn.
+        /// Returns an action that calls the closure with `value`.
         func telling(_ value: Value) -> TaskAction {
             .tell(Job { [queue, closure] in queue.deliver { closure(value) } })
         }
     }
 
     let mutableState: Protected<MutableState>
-    /// Whose connections the request prefers: those of the loop that the program's task runs on, if it does.
+    /// The event loop whose connections the request prefers: the one that runs the program's Swift task, if there is one.
     let preference = LoopPreference()
-    /// The session's root queue: everything that happens to the request happens on it.
+    /// The session's root queue, on which all events of the request occur.
     public let underlyingQueue: DispatchQueue
-    /// Where serializers run.
+    /// The queue on which serializers run.
     public let serializationQueue: DispatchQueue
-    /// Whether the request resumes by itself when it is given its first handler; nil leaves it to the session.
+    /// Whether the request resumes automatically when its first handler is added; nil uses the session's setting.
     public let shouldAutomaticallyResume: Bool?
-    /// The session; nil when it has gone.
+    /// The session; nil once it has been deallocated.
     public private(set) weak var delegate: (any RequestDelegate)?
 
     init(
@@ -110,14 +110,14 @@ public class Request: @unchecked Sendable {
         mutableState = Protected(MutableState(interceptor: interceptor, eventMonitor: eventMonitor))
     }
 
-    /// A request that was let go before it came to an end has none: whoever waits for that hears of it now.
+    /// A request that is deallocated before it has finished never will: the finish handlers are called now.
     deinit {
         for handler in mutableState.read({ $0.finishHandlers }) { handler.run() }
     }
 
-    // MARK: where it stands
+    // MARK: state
 
-    /// Tells requests apart; the same over all attempts.
+    /// The identifier of the request, the same over all attempts.
     public var id: UUID {
         mutableState.write { state in
             if let id = state.id { return id }
@@ -127,24 +127,24 @@ public class Request: @unchecked Sendable {
         }
     }
 
-    /// Where the request stands.
+    /// The state of the request.
     public var state: State { mutableState.read { $0.machine.state } }
-    /// Whether nothing has begun.
+    /// Whether the request has not been resumed yet.
     public var isInitialized: Bool { state == .initialized }
-    /// Whether it runs.
+    /// Whether the request was resumed and has not finished.
     public var isResumed: Bool { state == .resumed }
-    /// Whether it is held.
+    /// Whether the request is suspended.
     public var isSuspended: Bool { state == .suspended }
-    /// Whether it was cancelled.
+    /// Whether the request was cancelled.
     public var isCancelled: Bool { state == .cancelled }
-    /// Whether the handlers have been called, and it was not cancelled.
+    /// Whether the handlers have been called and the request was not cancelled.
     public var isFinished: Bool { state == .finished }
 
-    /// Why the request has failed; nil as long as it has not.
+    /// The error of the request; nil if it has not failed.
     public internal(set) var error: AFError? {
         get { mutableState.read { $0.error } }
         set {
-            // What stood there may hold an error of the program's: it goes away outside of the lock.
+            // The old error may hold objects of the program, so it is released outside of the lock.
             var error = newValue
             mutableState.write { swap(&$0.error, &error) }
         }
@@ -153,25 +153,25 @@ public class Request: @unchecked Sendable {
     /// The number of retries made so far.
     public var retryCount: Int { mutableState.read { $0.retryCount } }
 
-    /// Who hears of what happens to the request.
+    /// The monitor that receives the request's events.
     public var eventMonitor: (any EventMonitor)? { monitors }
     var monitors: CompositeEventMonitor? { mutableState.read { $0.eventMonitor } }
-    /// Who adapts and retries the request, besides the session's.
+    /// The interceptor of the request, in addition to the session's.
     public var interceptor: (any RequestInterceptor)? { mutableState.read { $0.interceptor } }
-    /// Whether there is one; nearly always there is none.
+    /// Whether the request has an interceptor; nearly all have none.
     var hasInterceptor: Bool { mutableState.read { $0.interceptor != nil } }
-    /// Who decides about redirects; nil leaves it to the session's handler.
+    /// The redirect handler; nil uses the session's.
     public var redirectHandler: (any RedirectHandler)? { mutableState.read { $0.redirectHandler } }
-    /// Who decides what is cached; nil leaves it to the session's handler.
+    /// The handler that decides what is cached; nil uses the session's.
     public var cachedResponseHandler: (any CachedResponseHandler)? {
         mutableState.read { $0.cachedResponseHandler }
     }
-    /// What answers the challenges of servers and proxies.
+    /// The credential that answers challenges of servers and proxies.
     public var credential: URLCredential? { mutableState.read { $0.credential } }
 
-    // MARK: what it has gathered
+    // MARK: requests, tasks and metrics
 
-    /// The requests of all attempts: as converted and, where there are adapters, as adapted. No redirects.
+    /// The requests of all attempts, as converted and, if there are adapters, as adapted. Redirects are not included.
     public var requests: [URLRequest] { mutableState.read { $0.requests.all } }
     /// The first request.
     public var firstRequest: URLRequest? { mutableState.read { $0.requests.first } }
@@ -179,7 +179,7 @@ public class Request: @unchecked Sendable {
     public var lastRequest: URLRequest? { mutableState.read { $0.requests.last } }
     /// The latest request.
     public var request: URLRequest? { lastRequest }
-    /// What each task sent last: after a redirect, the request to where it led.
+    /// The current request of each task: after a redirect, the redirected one.
     public var performedRequests: [URLRequest] { tasks.compactMap(\.currentRequest) }
 
     /// The response to the latest task, if it is an HTTP response.
@@ -194,52 +194,53 @@ public class Request: @unchecked Sendable {
     /// The latest task.
     public var task: URLSessionTask? { lastTask }
 
-    /// What was measured of each task.
+    /// The metrics of all tasks.
     public var allMetrics: [URLSessionTaskMetrics] { mutableState.read { $0.metrics.all } }
-    /// What was measured of the first task.
+    /// The metrics of the first task.
     public var firstMetrics: URLSessionTaskMetrics? { mutableState.read { $0.metrics.first } }
-    /// What was measured of the latest task.
+    /// The metrics of the latest task.
     public var lastMetrics: URLSessionTaskMetrics? { mutableState.read { $0.metrics.last } }
-    /// What was measured of the latest task.
+    /// The metrics of the latest task.
     public var metrics: URLSessionTaskMetrics? { lastMetrics }
 
-    // MARK: ending it
+    // MARK: cancelling
 
-    /// Cancels the request: its handlers get `AFError.explicitlyCancelled`, unless it had failed before. Without effect once
-    /// it was cancelled or has finished.
+    /// Cancels the request: its handlers receive `AFError.explicitlyCancelled`, unless it had failed before. Has no effect once
+    /// the request was cancelled or has finished.
     @discardableResult
     public func cancel() -> Self {
         cancel(with: .explicitlyCancelled)
         return self
     }
 
-    // MARK: what subclasses do their own way
+    // MARK: overridden by subclasses
 
-    /// What an attempt begins with.
+    /// The first step of an attempt.
     enum Preparation {
-        /// A request has to be made, and, of an upload, what is sent.
+        /// Converts the request and, for an upload, creates its body.
         case conversion(any URLRequestConvertible, upload: UploadRequest?)
-        /// A download goes on from there.
+        /// Resumes a download from its resume data.
         case resumption(DownloadRequest, Data)
     }
 
-    /// What each attempt begins with.
+    /// The first step of each attempt.
     var preparation: Preparation {
         preconditionFailure("a session performs requests of its own kinds: \(type(of: self))")
     }
 
-    /// The task of an attempt.
+    /// Returns the task of an attempt.
     func task(for request: URLRequest, using session: URLSession) -> URLSessionTask {
         preconditionFailure("Request has no task of its own: its subclasses do")
     }
 
-    /// Whether nobody of the request's has a say in what is stored of its answers, as a handler has, or whoever may refuse a response.
+    /// Whether the response may be cached without asking: the request has no cache handler, and no `onHTTPResponse` handler that
+    /// could refuse the response.
     var storesUnasked: Bool { false }
 
-    /// Somebody has a say from here on.
+    /// Makes the tasks ask before they cache a response. Called when such a handler is added.
     func asksWhatIsStored() { for task in tasks { task.storesUnasked = false } }
 
-    /// Forgets what an attempt has gathered, before the next one begins.
+    /// Discards the results of an attempt, before the next one begins.
     func reset() {
         let (changes, _, _) = mutableState.write { state in
             ([state.upload.reset(), state.download.reset()], state.error.take(), state.chain.restart())
@@ -247,12 +248,13 @@ public class Request: @unchecked Sendable {
         for change in changes { change?.show() }
     }
 
-    /// The request comes to its end: no content comes any more. On the root queue, before anybody is told.
+    /// Called on the root queue when the request finishes, before monitors and handlers are: no more content arrives.
     func contentEnds() {}
 
-    /// Lets go of everything when the handlers have been called. On the root queue.
+    /// Releases resources after the handlers have been called. On the root queue.
     func cleanup() {
-        // Handlers of progress often hold the request, to cancel it, and have heard everything. They go outside of the lock.
+        // Progress handlers often retain the request in order to cancel it, and will not be called again. They are released
+        // outside of the lock.
         let (handlers, progress) = mutableState.write { state in
             defer { (state.finishHandlers, state.upload.handler, state.download.handler) = ([], nil, nil) }
             return (state.finishHandlers, [state.upload.handler, state.download.handler])
@@ -263,7 +265,7 @@ public class Request: @unchecked Sendable {
     }
 }
 
-/// Requests are told apart by their `id`, hence as objects.
+/// Requests are equal if they are the same object, as then they have the same `id`.
 extension Request: Hashable {
     public static func == (left: Request, right: Request) -> Bool { left === right }
 
@@ -271,7 +273,7 @@ extension Request: Hashable {
 }
 
 extension Request: CustomStringConvertible {
-    /// Method, address without name and password and, once there is one, the status of what was performed last.
+    /// The method, the URL without user name and password and, once there is a response, its status code.
     public var description: String {
         guard let request = performedRequests.last ?? lastRequest, let url = request.url,
             let method = request.httpMethod

@@ -3,20 +3,20 @@
 public import Foundation
 public import LupineLoading
 
-/// What a request needs of its session. Implemented by `Session`; a request never keeps its delegate alive.
+/// The interface of a session that its requests use. Implemented by `Session`; a request never keeps its delegate alive.
 public protocol RequestDelegate: AnyObject, Sendable {
     /// The configuration of the session's `URLSession`.
     var sessionConfiguration: URLSessionConfiguration { get }
-    /// Whether a request resumes by itself when it is given its first handler.
+    /// Whether a request resumes automatically when its first handler is added.
     var startImmediately: Bool { get }
 
     /// Runs the pipeline for a request that was resumed and has no task yet. Any thread.
     func readyToPerform(request: Request)
-    /// Lets go of a request that has called its handlers. Called on the root queue.
+    /// Releases a request whose handlers have been called. Called on the root queue.
     func cleanup(after request: Request)
-    /// Asks the retriers. Called on the root queue; the answer comes on the root queue.
+    /// Asks the retriers. Called on the root queue, as is `completion`.
     func retryResult(
         for request: Request, dueTo error: AFError, completion: @escaping @Sendable (RetryResult) -> Void)
-    /// Has a request run its pipeline again, after so many seconds. Any thread.
+    /// Runs the pipeline of a request again, after a delay in seconds. Any thread.
     func retryRequest(_ request: Request, withDelay timeDelay: TimeInterval?)
 }

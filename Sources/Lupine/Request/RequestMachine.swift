@@ -2,43 +2,43 @@
 
 /// Decides what a request does next; `Request` does it. A value without locks, queues or clocks.
 ///
-/// Two things are kept apart: the **state**, which users see and which only they and the end of a pass change, and the **phase**,
-/// which is how far the current attempt is. A request comes to its end through a *pass* over its serializers; the phase
-/// makes sure that one pass runs at a time, that a failed attempt is followed either by a retry or by a pass, and that a
-/// request that is cancelled while a retrier thinks, or while a retry waits, has its pass all the same.
+/// It separates the **state**, which users see and which only they and the end of a pass change, from the **phase**, the progress
+/// of the current attempt. A request finishes through a *pass* over its serializers. The phase ensures that one pass runs at a
+/// time, that a failed attempt is followed either by a retry or by a pass, and that a request that is cancelled while a retrier
+/// decides, or while a retry waits, still has its pass.
 struct RequestMachine: Equatable {
-    /// How far the current attempt is.
+    /// The progress of the current attempt.
     enum Phase: Equatable {
         /// Nothing has begun.
         case idle
         /// The request is being converted and adapted, and what it uploads is being made.
         case preparing
-        /// There is a task whose end is to come.
+        /// There is a task that has not ended.
         case loading
-        /// A retrier was asked; the number tells its answer from one that comes too late.
+        /// A retrier was asked. The number distinguishes its answer from a late one.
         case deciding(Int)
         /// A retry was granted and has not begun.
         case waiting
-        /// The serializers run.
+        /// The serializers are running.
         case finishing
         /// The pass has ended and the handlers have been called.
         case over
     }
 
-    /// How the latest task stands.
+    /// The standing of the latest task.
     enum Standing {
         case none
         case live
         case completed
     }
 
-    /// What happens to a request.
+    /// An event in the life of a request.
     enum Event {
         /// The user, or automatic resumption, resumes, suspends or cancels.
         case resume(Standing)
         case suspend(Standing)
         case cancel(Standing)
-        /// A cancellation that had no task to cancel is looked at again, on the root queue.
+        /// A cancellation without a task to cancel has reached the root queue.
         case cancellationArrived
         /// A handler was added.
         case handlerAdded
@@ -46,9 +46,9 @@ struct RequestMachine: Equatable {
         case prepare
         /// The attempt's task was made.
         case taskMade
-        /// The attempt has failed, and a retrier is there to be asked.
+        /// The attempt has failed and a retrier may be asked.
         case attemptFailed
-        /// The same of a serializer.
+        /// A serializer has failed and a retrier may be asked.
         case serializerFailed
         /// The retrier grants a retry, or refuses it to an attempt or to a serializer.
         case granted(Int)
@@ -56,17 +56,17 @@ struct RequestMachine: Equatable {
         case serializerRefused(Int)
         /// The retry that was granted is due: the next attempt begins.
         case retryDue
-        /// The attempt has come to its end for good.
+        /// The request is to finish without another attempt.
         case finish
-        /// No serializer is left.
+        /// All serializers have run.
         case serialized
     }
 
-    /// What is to be done about it.
+    /// The action that follows an event.
     enum Action: Equatable {
-        /// Nothing at all: the event has no effect where the request stands.
+        /// None: the event has no effect in the present state.
         case ignore
-        /// The state has changed, and there is no more to do.
+        /// The state has changed; nothing else is to be done.
         case note
         /// The pipeline is to run.
         case perform
@@ -75,13 +75,13 @@ struct RequestMachine: Equatable {
         case cancelTask
         /// A cancellation without a task to cancel: `cancellationArrived` follows on the root queue.
         case arrive
-        /// The retrier is to be asked; the number comes back with its answer.
+        /// The retrier is to be asked; the number is passed back with its answer.
         case ask(Int)
-        /// What was decided holds: a retry begins, or a failure is final.
+        /// The transition has been made: an attempt begins, a refusal is final, or the pass has ended.
         case proceed
-        /// A pass begins, from the first serializer, and is announced.
+        /// A pass begins with the first serializer and is reported to the monitors.
         case beginPass
-        /// A pass over the handlers that were added behind the end begins; it is not announced.
+        /// A pass over handlers that were added after the end begins; it is not reported.
         case beginLatePass
         /// The request may be resumed because of its new handler.
         case offerResume
@@ -91,10 +91,10 @@ struct RequestMachine: Equatable {
     private(set) var phase = Phase.idle
     private var questions = 0
 
-    /// Whether the handlers have been called and nothing more is to come, unless a handler is added.
+    /// Whether the handlers have been called. Nothing follows unless a handler is added.
     var isOver: Bool { phase == .over }
 
-    /// Whether an attempt is on its way to a task.
+    /// Whether an attempt is being prepared and may create its task.
     var goesOn: Bool { phase == .preparing && state != .cancelled }
 
     /// The one transition function.
@@ -118,7 +118,7 @@ struct RequestMachine: Equatable {
         }
     }
 
-    // MARK: what users do
+    // MARK: user actions
 
     private mutating func resume(_ task: Standing) -> Action {
         switch state {
@@ -155,7 +155,7 @@ struct RequestMachine: Equatable {
         }
     }
 
-    /// A pass that runs goes on, and so does a load whose task is about to say that it has ended.
+    /// A running pass continues, and so does a load whose task is about to report its end.
     private mutating func cancellationArrived() -> Action {
         switch phase {
         case .idle, .preparing, .deciding, .waiting:
@@ -179,14 +179,14 @@ struct RequestMachine: Equatable {
 
     // MARK: the attempt
 
-    /// A cancelled request has no further attempt: its cancellation brings it to its end.
+    /// A cancelled request has no further attempt: its cancellation finishes it.
     private mutating func begin(isDue: Bool) -> Action {
         guard isDue, state != .cancelled else { return .ignore }
         phase = .preparing
         return .proceed
     }
 
-    /// A task that a cancellation has overtaken is resumed and cancelled, so that it tells its end.
+    /// A task that was created after a cancellation is resumed and cancelled, so that it reports its end.
     private mutating func taskMade() -> Action {
         guard phase == .preparing else { return .cancelTask }
         phase = .loading
@@ -198,8 +198,8 @@ struct RequestMachine: Equatable {
         }
     }
 
-    /// What has failed is what is going on, unless the request came to its end some other way before. Without a task, the
-    /// cancellation of a cancelled request is about to arrive.
+    /// `isGoingOn` is false if the request has ended in some other way before. If a cancelled request has no task,
+    /// `cancellationArrived` is about to follow.
     private mutating func failed(_ isGoingOn: Bool) -> Action {
         guard isGoingOn else { return .ignore }
         guard state != .cancelled else { return phase == .preparing ? .ignore : .proceed }
@@ -208,8 +208,8 @@ struct RequestMachine: Equatable {
         return .ask(questions)
     }
 
-    /// What the answer says holds, unless it comes twice or too late. It is too late when the request was cancelled: then the
-    /// cancellation is about to arrive, and brings the request to its end.
+    /// Accepts the answer of a retrier, unless it is repeated or late. It is late if the request was cancelled: then
+    /// `cancellationArrived` is about to follow and finishes the request.
     private mutating func answer(_ number: Int, _ next: Phase) -> Action {
         guard phase == .deciding(number), state != .cancelled else { return .ignore }
         phase = next

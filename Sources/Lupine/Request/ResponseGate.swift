@@ -3,16 +3,16 @@
 internal import Dispatch
 internal import LupineLoading
 
-/// Who decides whether the content of a response is taken: `onHTTPResponse` of data and stream requests. There is one, the
-/// last that was set.
+/// The handler that decides whether the content of a response is received: `onHTTPResponse` of data and stream requests. A
+/// request has one, the last that was set.
 struct ResponseGate: Sendable {
-    /// Answers once, with what is to become of the content.
+    /// Called once, with the decision about the content.
     typealias Answer = @Sendable (Request.ResponseDisposition) -> Void
 
     let queue: DispatchQueue
     let closure: @Sendable (HTTPURLResponse, @escaping Answer) -> Void
 
-    /// Asks; without a gate every response may come in. `completion` is called on the root queue. On the root queue.
+    /// Asks the gate; without one every response is allowed. Called on the root queue, as is `completion`.
     static func ask(
         _ gate: ResponseGate?, about response: HTTPURLResponse, for request: Request,
         completion: @escaping @Sendable (URLSession.ResponseDisposition) -> Void

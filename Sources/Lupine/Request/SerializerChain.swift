@@ -3,7 +3,7 @@
 /// The serializers of a request, each run once per pass, in the order in which they were added, and the calls of the
 /// handlers, which wait until all have run. A value; `Request` keeps it under its lock.
 struct SerializerChain {
-    /// How far a pass is.
+    /// The next step of a pass.
     enum Step {
         /// This serializer is next.
         case run(Serializer)
@@ -13,7 +13,7 @@ struct SerializerChain {
 
     /// Makes the value of one handler.
     struct Serializer: Sendable {
-        /// Whether code of the program's runs in it, or work that takes its time: then it runs on the serialization queue.
+        /// Whether it calls the program's code or takes long. It then runs on the serialization queue.
         let isForeign: Bool
         /// Runs it; the argument says whether this is the root queue.
         let run: @Sendable (_ isOnRoot: Bool) -> Void
@@ -22,13 +22,13 @@ struct SerializerChain {
     private var serializers = Few<Serializer>()
     private var deliveries = Few<Request.Job>()
 
-    /// Adds a serializer: to the pass that runs, or else to the next one.
+    /// Adds a serializer to the running pass, or to the next one if none is running.
     mutating func append(_ serializer: Serializer) { serializers.append(serializer) }
 
     /// Whether there is no serializer.
     var isEmpty: Bool { serializers.isEmpty }
 
-    /// The next step of the pass.
+    /// Returns the next step of the pass.
     func next() -> Step {
         serializers[deliveries.count].map { .run($0) } ?? .deliver(deliveries)
     }
@@ -36,11 +36,11 @@ struct SerializerChain {
     /// Stores the call of the handler whose serializer has run.
     mutating func completed(_ delivery: Request.Job) { deliveries.append(delivery) }
 
-    /// Begins from the first serializer. Returns the calls that are not made: they hold what is the program's, which does not
-    /// go away under a lock.
+    /// Restarts with the first serializer. Returns the calls that are dropped: they hold objects of the program, which must not
+    /// be released under the lock.
     mutating func restart() -> Few<Request.Job> { deliveries.takeAll() }
 
-    /// Takes everything out, for the same reason.
+    /// Removes and returns everything, for the same reason.
     mutating func takeAll() -> SerializerChain {
         var all = SerializerChain()
         swap(&all, &self)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 
-/// Words as a POSIX shell reads them back (POSIX.1-2024, Shell Command Language §2.2).
+/// Quotes words for a POSIX shell (POSIX.1-2024, Shell Command Language §2.2).
 ///
-/// Scalars are compared, not characters: a quote with a combining mark behind it is one character, and still ends the
-/// quoting for a shell.
+/// Scalars are compared, not characters: a quote followed by a combining mark is one character, and still ends the quoting for a
+/// shell.
 enum ShellWord {
-    /// The text in double quotes. What would take effect there is escaped: the quote itself, `$`, the backtick, and a
-    /// backslash in front of any of these, of another backslash, of a newline or of a closing quote. A newline stands as it
-    /// is, since a backslash in front would delete it. A `!` stands in single quotes of its own: interactive shells replace it
-    /// and what follows by a line of their history, in double quotes too.
+    /// Returns the text in double quotes. Everything that is special there is escaped: the quote itself, `$`, the backtick, and a
+    /// backslash before any of these, before another backslash, a newline or a closing quote. A newline is kept as it is, since a
+    /// backslash before it would delete it. A `!` is put in single quotes of its own: interactive shells replace it and what
+    /// follows with a line of their history, even in double quotes.
     static func quoted(_ text: String) -> String {
         let scalars = Array(text.unicodeScalars)
         var word = "\""
@@ -35,7 +35,7 @@ enum ShellWord {
         }
     }
 
-    /// The text as it is where no shell finds anything in it, else in double quotes.
+    /// Returns the text unchanged if nothing in it is special to a shell, otherwise in double quotes.
     static func bare(_ text: String) -> String {
         let isPlain = text.unicodeScalars.allSatisfy { scalar in
             switch scalar {

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: MIT
 
-/// How many bytes of a stream wait for its handlers, each handler's counted, and whether that is too much. A value; the
-/// request keeps it under its lock.
+/// Counts the bytes of a stream that wait for its handlers, once per handler, and decides whether there are too many. A value;
+/// the request keeps it under its lock.
 struct StreamBacklog {
-    /// It is full when more than this waits...
+    /// The backlog becomes full when more bytes than this wait...
     static let highMark = 256 * 1024
-    /// ... until so little is left.
+    /// ... and stays full until no more than this wait.
     static let lowMark = 64 * 1024
-    /// No more small pieces wait for a handler, however little is in them.
+    /// The number of small pieces that fill the backlog of a handler, however little they contain.
     private static let mostPieces = 64
 
-    /// What a piece of so many bytes counts for; nothing is no piece.
+    /// Returns the weight of a piece of `bytes` bytes; an empty piece has none.
     static func weight(of bytes: Int) -> Int { bytes == 0 ? 0 : max(bytes, highMark / mostPieces) }
 
     private(set) var count = 0
-    /// Whether no more should come.
+    /// Whether the transfer should be held.
     private(set) var isFull = false
 
-    /// So much has come for a handler.
+    /// Adds bytes that wait for a handler.
     mutating func add(_ bytes: Int) {
         count += bytes
         if count > Self.highMark { isFull = true }
     }
 
-    /// A handler has dealt with so much.
+    /// Removes bytes that a handler has processed.
     mutating func remove(_ bytes: Int) {
         count -= bytes
         if count <= Self.lowMark { isFull = false }

@@ -2,16 +2,17 @@
 
 internal import LupineLoading
 
-/// What a request does to its task, or tells of it, in the order in which that was decided: see `OrderedActions`.
+/// An action that a request performs on its task, or a handler call about it, in the order of the decisions: see
+/// `OrderedActions`.
 enum TaskAction: Sendable {
     case resume(URLSessionTask)
     case suspend(URLSessionTask)
-    /// A task that was never resumed would not tell its end (T-4), so it is resumed first.
+    /// A task that was never resumed would not report its end (T-4), so it is resumed first.
     case end(URLSessionTask, by: @Sendable (URLSessionTask) -> Void)
-    /// A handler is handed what was made for the request.
+    /// Calls a handler with what was created for the request.
     case tell(Request.Job)
 
-    /// Does it. Not under a lock: a task may ask the program's code (`URLProtocol.canInit`) before it returns.
+    /// Performs the action. Not under a lock: a task may call the program's code (`URLProtocol.canInit`) before it returns.
     func perform() {
         assertNoLockIsHeld()
         switch self {

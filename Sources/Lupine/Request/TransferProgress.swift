@@ -4,10 +4,10 @@ internal import Dispatch
 internal import Foundation
 internal import LupineLoading
 
-/// How far one direction of a request is. The `Progress` object is made when somebody asks for it; until then there are
-/// two numbers. A value; `Request` keeps it under its lock.
+/// The progress of one direction of a request. The `Progress` object is created on first use; until then there are two numbers. A
+/// value; `Request` keeps it under its lock.
 struct TransferProgress {
-    /// A handler and where it is called.
+    /// A handler and the queue on which it is called.
     final class Handler: Sendable {
         let queue: DispatchQueue
         let closure: Request.ProgressHandler
@@ -19,7 +19,7 @@ struct TransferProgress {
             self.closure = closure
         }
 
-        /// Has the handler called with the object, unless a call waits already: that one finds the newest numbers.
+        /// Calls the handler with the object, unless a call is waiting already: that call sees the newest numbers.
         fileprivate func tell(_ object: Progress) {
             let waits = isWaiting.write { isWaiting in
                 defer { isWaiting = true }
@@ -27,21 +27,21 @@ struct TransferProgress {
             }
             if waits { return }
             queue.deliver { [self] in
-                // Before the call, which may miss what changes from here on.
+                // Reset before the call, which may miss later changes.
                 isWaiting.write(false)
                 closure(object)
             }
         }
     }
 
-    /// What is to be done outside of the lock about new numbers.
+    /// New numbers, to be published outside of the lock.
     struct Change {
         let object: Progress
         let total: Int64
         let completed: Int64
         let handler: Handler?
 
-        /// Shows the numbers to whoever holds the object, then to the handler.
+        /// Updates the `Progress` object, then tells the handler.
         func show() {
             assertNoLockIsHeld()
             object.show(completed: completed, of: total)
@@ -52,17 +52,18 @@ struct TransferProgress {
     private(set) var total: Int64 = 0
     private(set) var completed: Int64 = 0
     var handler: Handler?
-    /// The one object for the life of the request. Whoever sets the handler sees to it that there is one.
+    /// The object, the same for the life of the request. There is always one if there is a handler.
     private(set) var object: Progress?
 
-    /// An object with these numbers, to be adopted. Not under the lock: it may become the child of one of the program's.
+    /// Returns an object with these numbers, to be passed to `adopt`. Not under the lock: it may become a child of a `Progress`
+    /// of the program.
     func makeObject() -> Progress {
         let progress = Progress(totalUnitCount: total)
         progress.completedUnitCount = completed
         return progress
     }
 
-    /// Makes this the object, unless there is one or the numbers have changed since it was made.
+    /// Stores the object. Returns false if there is one already, or if the numbers have changed since it was created.
     mutating func adopt(_ new: Progress) -> Bool {
         guard object == nil, new.totalUnitCount == total, new.completedUnitCount == completed else {
             return false
@@ -71,7 +72,7 @@ struct TransferProgress {
         return true
     }
 
-    /// Takes new numbers; nil when nobody is there to be shown them.
+    /// Stores new numbers. Returns nil if there is no object to update.
     mutating func update(completed: Int64, total: Int64) -> Change? {
         self.completed = completed
         self.total = total
@@ -79,7 +80,7 @@ struct TransferProgress {
         return Change(object: object, total: total, completed: completed, handler: handler)
     }
 
-    /// Back to nothing of nothing. No handler is told.
+    /// Sets both numbers to zero. No handler is called.
     mutating func reset() -> Change? {
         total = 0
         completed = 0

@@ -4,19 +4,19 @@ internal import Dispatch
 public import Foundation
 internal import LupineLoading
 
-/// Makes what an upload sends.
+/// Creates the body of an upload.
 public protocol UploadableConvertible: Sendable {
-    /// What is to be sent. Called for each attempt, after the request was adapted. What it throws fails the request: an
+    /// Returns the body. Called for each attempt, after the request was adapted. An error that it throws fails the request: an
     /// `AFError` as it is, another error as `createUploadableFailed`.
     func createUploadable() throws -> UploadRequest.Uploadable
 }
 
-/// Makes an upload's request and what it sends.
+/// Creates the request of an upload and its body.
 public protocol UploadConvertible: UploadableConvertible & URLRequestConvertible {}
 
-/// A request that sends data, a file or a stream. Its content is gathered in memory.
+/// A request that sends data, a file or a stream. The response content is collected in memory.
 public final class UploadRequest: DataRequest, @unchecked Sendable {
-    /// What is sent.
+    /// The body of an upload.
     public enum Uploadable: @unchecked Sendable, UploadableConvertible {
         /// Data in memory.
         case data(Data)
@@ -25,20 +25,20 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
         /// A stream, which can be read once.
         case stream(InputStream)
 
-        /// Itself.
+        /// Returns the value itself.
         public func createUploadable() throws -> Uploadable { self }
     }
 
-    /// What changes besides the state of any data request.
+    /// The mutable state in addition to that of `DataRequest`.
     private struct UploadState {
         var uploadable: Uploadable?
-        /// Files that were written for attempts, and are still there.
+        /// Files that were written for attempts and have not been removed yet.
         var files: Set<URL> = []
     }
 
-    /// Makes what is sent.
+    /// Creates the body.
     public let upload: any UploadableConvertible
-    /// Removes the file that was written for the upload.
+    /// The file manager that removes files written for the upload.
     public let fileManager: FileManager
     private let uploadState = Protected(UploadState())
 
@@ -56,11 +56,11 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
             shouldAutomaticallyResume: shouldAutomaticallyResume, delegate: delegate)
     }
 
-    /// What is sent; nil until it was made.
+    /// The body; nil until it was created.
     public var uploadable: Uploadable? {
         get { uploadState.read { $0.uploadable } }
         set {
-            // What stood there goes away outside of the lock: it may be a stream of the program's.
+            // The old value is released outside of the lock: it may be a stream of the program.
             var new = newValue
             uploadState.write { state in
                 if case .file(let url, shouldRemove: true) = new { state.files.insert(url) }
@@ -88,7 +88,7 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
         uploadable = nil
     }
 
-    /// Removes what was written for the upload, then lets go of everything.
+    /// Removes the files written for the upload, then releases the other resources.
     public override func cleanup() {
         removeFiles()
         super.cleanup()
@@ -102,11 +102,11 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
         for file in files { try? fileManager.removeItem(at: file) }
     }
 
-    // MARK: what the session tells, on the root queue
+    // MARK: session callbacks, on the root queue
 
     func didCreateUploadable(_ uploadable: Uploadable) {
         self.uploadable = uploadable
-        // A request that was cancelled meanwhile may have come to its end already.
+        // A request that was cancelled meanwhile may have finished already.
         if mutableState.read({ $0.machine.isOver }) { removeFiles() }
         monitors?.request(self, didCreateUploadable: uploadable)
     }

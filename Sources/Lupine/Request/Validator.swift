@@ -4,9 +4,9 @@ internal import LupineLoading
 
 /// A check of the response that runs when a task has ended, on the root queue. It does not keep its request alive.
 struct Validator: Sendable {
-    /// Judges the response.
+    /// Checks the response.
     let judge: @Sendable (URLRequest?, HTTPURLResponse) -> Request.ValidationResult
-    /// Tells the request's monitor.
+    /// Reports the result to the request's monitor.
     let report: @Sendable (URLRequest?, HTTPURLResponse, Request.ValidationResult) -> Void
 }
 

@@ -3,29 +3,29 @@
 public import Foundation
 
 extension WebSocketRequest {
-    /// What a request agrees on with its server, and how it looks after the connection.
+    /// The configuration of a WebSocket request.
     public struct Configuration: Sendable {
-        /// No protocol, messages of up to 1 MiB, no pings.
+        /// No subprotocol, messages of up to 1 MiB, no pings.
         public static var `default`: Self { Self() }
 
-        /// The protocol that is offered to the server.
+        /// Returns a configuration that offers a subprotocol to the server.
         public static func `protocol`(_ protocol: String) -> Self { Self(protocol: `protocol`) }
 
-        /// The largest message that is received; a larger one fails the request.
+        /// Returns a configuration with a maximum size of received messages, in bytes; a larger message fails the request.
         public static func maximumMessageSize(_ maximumMessageSize: Int) -> Self {
             Self(maximumMessageSize: maximumMessageSize)
         }
 
-        /// Pings that are sent by themselves: so many seconds after connecting, and after each pong.
+        /// Returns a configuration that sends pings automatically: `pingInterval` seconds after connecting and after each pong.
         public static func pingInterval(_ pingInterval: TimeInterval) -> Self {
             Self(pingInterval: pingInterval)
         }
 
-        /// The protocol that is offered to the server.
+        /// The subprotocol offered to the server.
         public let `protocol`: String?
-        /// The largest message that is received; a larger one fails the request.
+        /// The maximum size of a received message, in bytes; a larger one fails the request.
         public let maximumMessageSize: Int
-        /// How many seconds after connecting, and after each pong, a ping is sent by itself; nil sends none.
+        /// The seconds from connecting, and from each pong, to the next automatic ping; nil sends none.
         public let pingInterval: TimeInterval?
 
         init(

@@ -5,26 +5,26 @@ public import Foundation
 public import LupineLoading
 
 extension WebSocketRequest {
-    /// What a handler hears. It does not keep the request alive.
+    /// The argument of a handler. It does not keep the request alive.
     public struct Event<Success: Sendable, Failure: Error>: Sendable {
-        /// What has happened.
+        /// The kind of an event.
         public enum Kind: Sendable {
-            /// The connection was made, and that protocol agreed on.
+            /// The connection was opened, with this subprotocol.
             case connected(protocol: String?)
-            /// A message has come.
+            /// A message was received.
             case receivedMessage(Success)
-            /// A message has come of which no value could be made.
+            /// A received message could not be serialized.
             case serializerFailed(Failure)
             /// The connection was closed.
             case disconnected(closeCode: URLSessionWebSocketTask.CloseCode, reason: Data?)
-            /// The request has ended. Nothing more comes.
+            /// The request has ended. This is the last event.
             case completed(Completion)
         }
 
         private weak var request: WebSocketRequest?
-        /// What has happened.
+        /// The kind of this event.
         public let kind: Kind
-        /// What the message weighs that it is made of.
+        /// The weight of the received message in the backlog.
         let weight: Int
 
         init(request: WebSocketRequest, kind: Kind, weight: Int = 0) {
@@ -33,7 +33,7 @@ extension WebSocketRequest {
             self.weight = weight
         }
 
-        /// The message, when one has come.
+        /// The message; nil for other events.
         public var message: Success? {
             guard case .receivedMessage(let message) = kind else { return nil }
             return message
@@ -47,7 +47,7 @@ extension WebSocketRequest {
         /// Cancels the request.
         public func cancel() { request?.cancel() }
 
-        /// Sends a ping; a request that is gone answers that it was not sent.
+        /// Sends a ping. If the request no longer exists, the response is `unsent`.
         public func sendPing(
             respondingOn queue: DispatchQueue = .main,
             onResponse: @escaping @Sendable (PingResponse) -> Void
@@ -57,35 +57,35 @@ extension WebSocketRequest {
         }
     }
 
-    /// How a request ended.
+    /// The outcome of a request.
     public struct Completion: Sendable {
         /// The request that was sent last.
         public let request: URLRequest?
         /// The response to it.
         public let response: HTTPURLResponse?
-        /// What was measured of it.
+        /// The metrics of its task.
         public let metrics: URLSessionTaskMetrics?
-        /// Why it failed; nil when it did not.
+        /// The error; nil if the request succeeded.
         public let error: AFError?
     }
 
-    /// What has become of a ping.
+    /// The outcome of a ping.
     public enum PingResponse: Sendable {
         /// An answer to a ping.
         public struct Pong: Sendable {
-            /// When the ping was sent.
+            /// The time at which the ping was sent.
             public let start: Date
-            /// When the pong had come.
+            /// The time at which the pong was received.
             public let end: Date
-            /// The seconds between, by a clock that nobody sets.
+            /// The seconds between, measured with a monotonic clock.
             public let latency: TimeInterval
         }
 
-        /// It was answered.
+        /// The ping was answered.
         case pong(Pong)
-        /// It will not be answered.
+        /// The ping will not be answered.
         case error(any Error)
-        /// It was not sent: the request is not resumed or has no task.
+        /// The ping was not sent: the request is not resumed or has no task.
         case unsent
     }
 }

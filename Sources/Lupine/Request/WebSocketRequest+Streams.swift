@@ -4,11 +4,11 @@ public import Dispatch
 public import Foundation
 public import LupineLoading
 
-// The handlers of a web socket. What has happened goes from the root queue to the serialization queue, where messages are
-// decoded, and from there to the handler's queue.
+// The handlers of a WebSocket. Events go from the root queue to the serialization queue, where messages are decoded, and from
+// there to the handler's queue.
 
 extension WebSocketRequest {
-    /// Has `handler` called on `queue` with everything that happens.
+    /// Calls `handler` on `queue` with each event.
     @preconcurrency
     @discardableResult
     public func streamMessageEvents(
@@ -18,7 +18,7 @@ extension WebSocketRequest {
         append(queue, handler) { .receivedMessage($0) }
     }
 
-    /// Has `handler` called on `queue` with each message.
+    /// Calls `handler` on `queue` with each message.
     @preconcurrency
     @discardableResult
     public func streamMessages(
@@ -30,7 +30,7 @@ extension WebSocketRequest {
         }
     }
 
-    /// Has `handler` called on `queue` with everything that happens, and with what `serializer` makes of the messages.
+    /// Calls `handler` on `queue` with each event, and with the value that `serializer` makes of each message.
     @preconcurrency
     @discardableResult
     public func streamSerializer<Serializer: WebSocketMessageSerializer>(
@@ -46,7 +46,7 @@ extension WebSocketRequest {
         }
     }
 
-    /// Has `handler` called on `queue` with everything that happens, and with the values that messages decode to.
+    /// Calls `handler` on `queue` with each event, and with the value decoded from each message.
     @preconcurrency
     @discardableResult
     public func streamDecodableEvents<Value: Decodable & Sendable>(
@@ -58,7 +58,7 @@ extension WebSocketRequest {
             DecodableWebSocketMessageDecoder<Value>(decoder: decoder), on: queue, handler: handler)
     }
 
-    /// Has `handler` called on `queue` with the value of each message that can be decoded.
+    /// Calls `handler` on `queue` with the value of each message that can be decoded.
     @preconcurrency
     @discardableResult
     public func streamDecodable<Value: Decodable & Sendable>(
@@ -71,7 +71,7 @@ extension WebSocketRequest {
         }
     }
 
-    /// Adds a handler; `decode` says what a message is to it.
+    /// Adds a handler; `decode` converts a message to the handler's event.
     private func append<Success: Sendable, Failure: Error>(
         _ queue: DispatchQueue, _ handler: @escaping @Sendable (Event<Success, Failure>) -> Void,
         decode: @escaping @Sendable (URLSessionWebSocketTask.Message) -> Event<Success, Failure>.Kind
@@ -114,7 +114,7 @@ extension WebSocketRequest {
         queue.deliver { handler(Event(request: self, kind: kind)) }
     }
 
-    /// The same, unless the request is cancelled before the handler's turn comes.
+    /// Calls the handler, unless the request is cancelled before the call runs on `queue`.
     private func tellUnlessMuted<Success: Sendable, Failure: Error>(
         _ kind: Event<Success, Failure>.Kind, weighing weight: Int = 0,
         to handler: @escaping @Sendable (Event<Success, Failure>) -> Void, on queue: DispatchQueue

@@ -4,22 +4,22 @@ public import Dispatch
 public import Foundation
 public import LupineLoading
 
-/// A request that becomes a connection on which messages go both ways (RFC 6455).
+/// A request that opens a WebSocket connection (RFC 6455).
 ///
-/// Handlers that are slower than the server slow it down: while more than `StreamBacklog.highMark` waits for them, or in the
-/// buffers of asynchronous sequences, its messages are not read.
+/// Slow handlers slow the server down: while more than `StreamBacklog.highMark` bytes wait for them or in the buffers of
+/// asynchronous sequences, the connection's messages are not read.
 ///
-/// Any thread may call. Handlers are added by the `stream…` methods; each of them hears of everything from then on: that the
-/// connection was made, the messages, with what it was closed, and that the request has come to its end. Those who hear
-/// nothing but the end of an attempt hear of the next one, if there is one.
+/// May be used from any thread. The `stream…` methods add handlers, each of which receives all later events: the opening, the
+/// messages, the closing and the end of the request. If a failed attempt is retried, the handlers receive the events of the next
+/// attempt.
 public final class WebSocketRequest: Request, @unchecked Sendable {
-    /// What handlers are told of a connection.
+    /// An event of a connection.
     enum Occurrence: Sendable {
         case connected(protocol: String?)
         case message(URLSessionWebSocketTask.Message)
         case disconnected(URLSessionWebSocketTask.CloseCode, reason: Data?)
 
-        /// What it weighs while it waits for a handler: a message's bytes, and what keeping one costs.
+        /// The weight in the backlog while it waits for a handler: the bytes of a message, plus the cost of keeping it.
         var weight: Int {
             switch self {
             case .connected, .disconnected: 0
@@ -29,32 +29,32 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         }
     }
 
-    /// Takes what has happened, on the root queue.
+    /// A consumer of events, called on the root queue.
     struct Taker: Sendable {
         let take: @Sendable (WebSocketRequest, Occurrence) -> Void
     }
 
-    /// What changes besides the state of any request.
+    /// The mutable state in addition to that of `Request`.
     struct SocketState {
         var takers: [Taker] = []
-        /// The latest attempt's.
+        /// The task of the latest attempt.
         var task: URLSessionWebSocketTask?
-        /// What waits for a task.
+        /// Messages that wait for a task.
         var unsent: [OutgoingMessage] = []
         var pings = PingSchedule()
-        /// Whether handlers are told of the end only: the request was cancelled.
+        /// Whether handlers receive no more messages and no close, because the request was cancelled.
         var isMuted = false
         /// Whether nothing can be sent any more.
         var isOver = false
-        /// What waits for handlers, all of them together.
+        /// The backlog of all handlers together.
         fileprivate var backlog = StreamBacklog()
         /// The task whose messages are held.
         private var held: URLSessionWebSocketTask?
-        /// What is to be done to tasks, outside of the lock and in that order.
+        /// Actions to be performed on tasks, outside of the lock and in this order.
         fileprivate var actions = OrderedActions<Action>()
 
-        /// Holds the messages of the latest task, or lets them come, as handlers can bear. What it returns is to be given to
-        /// `perform`.
+        /// Holds the messages of the latest task if the handlers are too slow, otherwise releases the held task. The caller
+        /// passes the result to `perform`.
         mutating func balance() -> Action? {
             if backlog.isFull {
                 guard let task, task !== held else { return nil }
@@ -65,7 +65,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         }
     }
 
-    /// What is done to a task.
+    /// An action on a task.
     enum Action: Sendable {
         case hold(URLSessionWebSocketTask, Bool)
         case send(OutgoingMessage, URLSessionWebSocketTask)
@@ -78,7 +78,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         }
     }
 
-    /// Does it, and what was decided meanwhile; nil is somebody else's to perform.
+    /// Performs the action, and those decided meanwhile. Nil means that there is none, or that another thread performs it.
     private func perform(_ action: Action?) {
         var action = action
         while let current = action {
@@ -87,12 +87,12 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         }
     }
 
-    /// What the request is made of, on each attempt.
+    /// The value that each attempt converts to a `URLRequest`.
     public let convertible: any URLRequestConvertible
-    /// What is agreed on with the server.
+    /// The configuration of the connection.
     public let configuration: Configuration
     let socketState = Protected(SocketState())
-    /// Where messages are decoded, one after the other: on the serialization queue, which need not be serial.
+    /// A serial queue on which messages are decoded. It targets the serialization queue, which need not be serial.
     let decodingQueue: DispatchQueue
     private let timer: PingTimer
 
@@ -113,18 +113,19 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
             shouldAutomaticallyResume: shouldAutomaticallyResume, delegate: delegate)
     }
 
-    /// A request that never had a task has not sent its messages.
+    /// Messages that never got a task are refused.
     deinit { refuseUnsent(.explicitlyCancelled) }
 
     override var preparation: Preparation { .conversion(convertible, upload: nil) }
 
-    /// A task that receives at once, and has been given what waited for it; unless it will never do anything.
+    /// Returns a task that receives at once and has been given the waiting messages, unless the `URLSession` no longer accepts
+    /// it.
     override func task(for request: URLRequest, using session: URLSession) -> URLSessionTask {
         let task = session.webSocketTask(with: opening(request))
         if task.isOrphan { return task }
         task.maximumMessageSize = configuration.maximumMessageSize
         receive(from: task)
-        // In the order of the actions, so that what is sent meanwhile comes behind.
+        // Queued as actions, so that messages sent meanwhile follow them.
         let (begun, _, _) = socketState.write { state in
             var begun: Action?
             for message in state.unsent {
@@ -139,7 +140,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         return task
     }
 
-    /// The request as the task needs it: with a web socket's scheme, and with the protocol that is offered.
+    /// Returns the request with a WebSocket scheme and the offered subprotocol.
     private func opening(_ request: URLRequest) -> URLRequest {
         var request = request
         if let url = request.url, var parts = URLComponents(url: url, resolvingAgainstBaseURL: true),
@@ -178,10 +179,10 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         for message in messages { message.refuse(error) }
     }
 
-    // MARK: ending it
+    // MARK: closing and cancelling
 
-    /// Closes the connection: the server is told why, behind what was sent before, and may answer. The request is cancelled
-    /// then, but has not failed. Without effect once it was cancelled or has finished.
+    /// Closes the connection. The close frame follows the messages sent before, and the server may answer it. The request is then
+    /// cancelled, but has not failed. Has no effect once the request was cancelled or has finished.
     @discardableResult
     public func close(
         sending closeCode: URLSessionWebSocketTask.CloseCode, reason: Data? = nil
@@ -193,8 +194,8 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         return self
     }
 
-    /// Cancels the request, without a word to the server: handlers hear of nothing but that it has ended, with
-    /// `AFError.explicitlyCancelled` unless it had failed before. Without effect once it was cancelled or has finished.
+    /// Cancels the request without notifying the server: handlers receive no more messages and no close, only the end, with
+    /// `AFError.explicitlyCancelled` unless the request had failed before. Has no effect once it was cancelled or has finished.
     @discardableResult
     public override func cancel() -> Self {
         schedulePings(.stop)
@@ -202,7 +203,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         return self
     }
 
-    // MARK: what the task tells, on the root queue
+    // MARK: task callbacks, on the root queue
 
     func didOpen(with name: String?) {
         tell(.connected(protocol: name))
@@ -214,7 +215,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         tell(.disconnected(code, reason: reason.flatMap { $0.isEmpty ? nil : $0 }))
     }
 
-    /// Takes one message after the other, until there are none.
+    /// Receives one message after the other, until receiving fails.
     private func receive(from task: URLSessionWebSocketTask) {
         task.receive { [weak self, weak task] result in
             guard let self, let task, case .success(let message) = result else { return }
@@ -234,7 +235,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         for taker in takers { taker.take(self, occurrence) }
     }
 
-    /// So many bytes more, or fewer, wait for handlers.
+    /// Adds bytes to the backlog, or removes them if `bytes` is negative.
     func weigh(_ bytes: Int) {
         let begun = socketState.write { state in
             if bytes > 0 { state.backlog.add(bytes) } else { state.backlog.remove(-bytes) }
@@ -249,9 +250,9 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - message: The message.
-    ///   - queue: Where the handler is called.
-    ///   - completionHandler: Called once: when the message was written, with why it cannot be, or, on a request that was
-    ///     cancelled or has finished, with `AFError.explicitlyCancelled`.
+    ///   - queue: The queue on which the handler is called.
+    ///   - completionHandler: Called once: when the message was written, with the error if it cannot be, or with
+    ///     `AFError.explicitlyCancelled` if the request was cancelled or has finished.
     @preconcurrency
     public func send(
         _ message: URLSessionWebSocketTask.Message, queue: DispatchQueue = .main,
@@ -259,7 +260,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
     ) {
         let message = OutgoingMessage(message: message, queue: queue, completionHandler: completionHandler)
         if isCancelled || isFinished { return message.refuse(.explicitlyCancelled) }
-        // How the task stands is asked before, not under the lock; when there is another one by then, that is asked instead.
+        // The task's state is read outside of the lock; if there is a newer task by then, this is repeated with that one.
         var asked: URLSessionWebSocketTask?
         while true {
             let isLive = asked.map { $0.state != .completed } ?? false
@@ -284,8 +285,8 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
     /// Sends a ping, if the request is resumed and has a task.
     ///
     /// - Parameters:
-    ///   - queue: Where `onResponse` is called.
-    ///   - onResponse: Called once: with the pong, or with why there is none.
+    ///   - queue: The queue on which `onResponse` is called.
+    ///   - onResponse: Called once, with the pong or with the reason why there is none.
     @preconcurrency
     public func sendPing(
         respondingOn queue: DispatchQueue = .main,
@@ -304,7 +305,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         }
     }
 
-    /// Has the schedule of the pings that nobody asked for take that in, and does what it says.
+    /// Passes an event to the schedule of automatic pings, and performs its action.
     private func schedulePings(_ event: PingSchedule.Event) {
         guard let interval = configuration.pingInterval else { return }
         switch socketState.write({ $0.pings.receive(event) }) {
