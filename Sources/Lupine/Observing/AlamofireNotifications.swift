@@ -3,12 +3,12 @@
 import Foundation
 public import LupineLoading
 
-/// Posts notifications of what happens to requests: what a session's `eventMonitors` are by default.
+/// Posts notifications of request events. The default of a session's `eventMonitors`.
 ///
 /// They are posted on the main queue, to `NotificationCenter.default`, with the `Request` in their user info
 /// (`Notification.request`). The names are constants of `Request`.
 public final class AlamofireNotifications: EventMonitor {
-    /// A monitor that posts.
+    /// Creates a monitor.
     public init() {}
 
     /// Posts `Request.didResumeNotification`.
@@ -56,8 +56,8 @@ public final class AlamofireNotifications: EventMonitor {
         post(event, &subject)
     }
 
-    /// Whom the last notification of a turn was about, and the user info that says so. A user info that no observer has kept is
-    /// written over for the next one: making one costs more than most of what is told in it.
+    /// The request of the last notification in a batch, and the user info that holds it. A user info dictionary that no observer
+    /// has retained is reused for the next notification: creating one costs more than most of the posting.
     struct Subject {
         private var request: Request
         private(set) var userInfo: [AnyHashable: Any]

@@ -6,18 +6,19 @@ public import LupineLoading
 
 /// A monitor made of closures, one per event. Only those that are set cost anything.
 ///
-/// Closures may be set at any time, from any thread; each is read when its event runs, on `queue`, and called there.
-/// Events of handlers with a serializer have no closure: their values have no one type. It can be subclassed, so the
-/// compiler cannot see that it is `Sendable`: all that changes stands behind one lock.
+/// Closures may be set at any time, from any thread; each is read when its event is delivered, on `queue`, and called there.
+/// Events of handlers with a serializer have no closure, because their values have no common type. The class can be subclassed,
+/// so the compiler cannot check that it is `Sendable`: all mutable state is behind one lock.
 open class ClosureEventMonitor: @unchecked Sendable, EventMonitor {
-    /// Where the closures are called.
+    /// The queue on which the closures are called.
     public let queue: DispatchQueue
     private let closures = Protected(Closures())
 
-    /// A monitor whose closures are called on `queue`.
+    /// Creates a monitor whose closures are called on `queue`.
     public init(queue: DispatchQueue = .main) { self.queue = queue }
 
-    /// The closure that stood there goes away outside of the lock: what it held may look in here.
+    /// Replaces a closure. The old one is released outside of the lock, since releasing its captures may run code that uses this
+    /// monitor.
     private func put<Closure>(_ place: WritableKeyPath<Closures, Closure?>, _ closure: Closure?) {
         var closure = closure
         closures.write { swap(&$0[keyPath: place], &closure) }

@@ -4,22 +4,22 @@ public import Dispatch
 public import Foundation
 public import LupineLoading
 
-/// Passes each event on to several monitors, each on its own queue: a session's monitors, or a request's.
+/// Forwards each event to several monitors, each on its own queue: a session's monitors, or a request's.
 ///
-/// Made by the library only. Nothing is called inline: whoever emits may hold locks, and a monitor may do to the request
-/// what it likes. A monitor on a serial queue hears of everything in the order in which it was emitted; several on the same
-/// queue hear of each event in the order of `monitors`. The queues of the monitors are asked for once, here.
+/// Created by the library only. No monitor is called inline: the emitter may hold locks, and a monitor may call any method of the
+/// request. A monitor on a serial queue receives all events in the order in which they were emitted; several monitors on the same
+/// queue receive each event in the order of `monitors`. The `queue` of each monitor is read once, in the initializer.
 ///
-/// Each request passes ten and more events through here, and by default only `AlamofireNotifications` listens, to half of
-/// them. So an event is data in the queue's `EventMailbox`, and what nobody hears is not even made.
+/// Each request emits ten or more events, and by default only `AlamofireNotifications` listens, to half of them. Events are
+/// therefore values in the queue's `EventMailbox`, and an event without a listener is not even created.
 public final class CompositeEventMonitor: EventMonitor {
-    /// The queue of whoever made this; events do not pass through it.
+    /// The queue given on creation; events do not pass through it.
     public let queue: DispatchQueue
-    /// The monitors, in the order in which they are told.
+    /// The monitors, in the order in which they receive an event.
     public let monitors: [any EventMonitor]
-    /// The ways to all monitors, by queue.
+    /// The routes to all monitors, one per queue.
     private let everybody: [EventRoute]
-    /// The ways to those who hear of more than what notifications are posted for.
+    /// The routes to the monitors that also receive events without a notification.
     private let others: [EventRoute]
 
     init(
@@ -36,15 +36,15 @@ public final class CompositeEventMonitor: EventMonitor {
         }
     }
 
-    /// Whether its monitors hear of nothing but what notifications are posted for.
+    /// Whether its monitors receive only events that have a notification.
     var hearsOnlyWhatIsNoted: Bool { others.isEmpty }
 
-    /// Passes on an event that notifications are posted for.
+    /// Forwards an event that has a notification.
     private func forwardNoted(_ event: @autoclosure () -> MonitorEvent) {
         send(event, along: everybody)
     }
 
-    /// Passes on any other event.
+    /// Forwards any other event.
     private func forward(_ event: @autoclosure () -> MonitorEvent) {
         send(event, along: others)
     }

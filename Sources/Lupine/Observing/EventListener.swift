@@ -2,11 +2,11 @@
 
 import Dispatch
 
-/// A monitor as a `CompositeEventMonitor` knows it: the one that every session has by default is called directly.
+/// A monitor of a `CompositeEventMonitor`. `AlamofireNotifications`, which every session has by default, is called directly.
 final class EventListener: Sendable {
     private let monitor: any EventMonitor
     private let notifications: AlamofireNotifications?
-    /// Where it is told.
+    /// The queue of the monitor.
     let queue: DispatchQueue
 
     init(_ monitor: any EventMonitor) {
@@ -15,10 +15,10 @@ final class EventListener: Sendable {
         notifications = monitor as? AlamofireNotifications
     }
 
-    /// Whether it hears of nothing but what notifications are posted for.
+    /// Whether the monitor receives only events that have a notification.
     var hearsNotedEventsOnly: Bool { notifications != nil }
 
-    /// Calls the monitor's method for the event. On `queue`; `subject` is for those that hear of one event after the other.
+    /// Calls the monitor's method for the event. On `queue`; `subject` is shared by the events of a batch.
     func hear(_ event: MonitorEvent, _ subject: inout AlamofireNotifications.Subject?) {
         if let notifications { notifications.post(event, &subject) } else { event.tell(monitor) }
     }

@@ -3,13 +3,13 @@
 import Dispatch
 internal import LupineLoading
 
-/// The events that wait for their turn on one dispatch queue, of all sessions and requests.
+/// The events of all sessions and requests that wait to be delivered on one dispatch queue.
 ///
-/// The first event that waits puts a turn on the queue; those that come before the turn begins share it. So a busy queue
-/// has one block per batch, and still an event is told before anything that is put on a serial queue after it: handlers
-/// of the program's, above all. Notifications may wait for their turn a little longer, see `RootBurst`. A queue has one
-/// mailbox, whoever sends: two would tell a monitor of a session and a request in the wrong order. It lives as long as its
-/// queue.
+/// The first waiting event puts a block, called a turn, on the queue; events that arrive before the turn begins share it. A busy
+/// queue thus has one block per batch, and an event is still delivered before anything that is put on a serial queue after it,
+/// above all before handlers of the program. Notifications may wait a little longer, see `RootBurst`. A queue has one mailbox for
+/// all senders: with two, a monitor of both a session and a request could receive events in the wrong order. It lives as long as
+/// its queue.
 final class EventMailbox: Sendable {
     private struct Entry {
         let event: MonitorEvent
@@ -18,14 +18,15 @@ final class EventMailbox: Sendable {
 
     private struct State {
         var waiting: [Entry] = []
-        /// Whether a turn that has not begun is on the queue.
+        /// Whether a turn is on the queue and has not begun.
         var isOnQueue = false
-        /// How many turns have begun.
+        /// The number of turns that have begun.
         var turns = 0
-        /// The burst that is going to put a turn on the queue; nil when there may be none.
+        /// The burst that will put a turn on the queue; nil when there may be none.
         var burst: ObjectIdentifier?
 
-        /// Whether the sender of an event that has just been put here has to see to a turn; in which burst it is going to.
+        /// Whether the sender of an event that was just added has to arrange for a turn; `burst` is the one that the sender would
+        /// use.
         mutating func needsTurn(in burst: RootBurst?) -> Bool {
             if isOnQueue { return false }
             guard let burst else { return true }
@@ -35,7 +36,7 @@ final class EventMailbox: Sendable {
         }
     }
 
-    /// The room of so many events is kept from one turn to the next.
+    /// The largest capacity, in events, that is kept from one turn to the next.
     private static let mostKept = 256
 
     private static let key = DispatchSpecificKey<EventMailbox>()
@@ -45,7 +46,7 @@ final class EventMailbox: Sendable {
 
     private init() {}
 
-    /// The mailbox of that queue, made when it is first asked for.
+    /// Returns the mailbox of a queue, which is created on first use.
     static func mailbox(of queue: DispatchQueue) -> EventMailbox {
         assignment.write { _ in
             if let mailbox = queue.getSpecific(key: key) { return mailbox }
@@ -55,13 +56,13 @@ final class EventMailbox: Sendable {
         }
     }
 
-    /// The mailbox of that queue, if it has one.
+    /// Returns the mailbox of a queue, if it has one.
     static func existing(of queue: DispatchQueue) -> EventMailbox? { queue.getSpecific(key: key) }
 
-    /// Has the listeners of the route told of the event on the mailbox's queue, which the mailbox does not keep alive itself:
-    /// behind what the root queue has now, if the route has a burst and the caller is on it, else at once.
+    /// Delivers an event to the listeners of a route, on their queue: after the present work of the root queue if the route has a
+    /// burst and the caller is on that root queue, otherwise as soon as possible. The mailbox does not retain its queue.
     func add(_ event: consuming MonitorEvent, along route: EventRoute) {
-        // Elsewhere than on the root queue nobody knows when that comes to the end of what it has.
+        // On other queues it is not known when the root queue drains.
         let burst = route.burst.flatMap { $0 === RootBurst.current ? $0 : nil }
         var entry: Entry? = Entry(event: event, route: route)
         let needsTurn = state.write { state in
@@ -74,14 +75,14 @@ final class EventMailbox: Sendable {
         burst.add(self, for: route.queue, behind: route.rootQueue)
     }
 
-    /// Puts a turn on the queue, if something waits for one.
+    /// Puts a turn on the queue, if events are waiting and no turn is there.
     func putTurn(on queue: DispatchQueue) {
         let turns: Int? = state.write { state in
             state.burst = nil
             return state.waiting.isEmpty || state.isOnQueue ? nil : state.turns
         }
-        // Not under the lock: the turn begins on another thread while this one is still here. Whoever comes meanwhile puts a
-        // turn of its own on the queue, because it may not rely on one that is not there yet.
+        // Not under the lock, because the turn may begin on another thread at once. A sender that arrives before `isOnQueue` is
+        // set puts a turn of its own on the queue, since it cannot rely on one that is not there yet.
         guard let turns else { return }
         queue.async { self.takeTurn() }
         state.write { state in
@@ -101,7 +102,7 @@ final class EventMailbox: Sendable {
             assertNoLockIsHeld()
             for listener in batch[index].route.listeners { listener.hear(batch[index].event, &subject) }
         }
-        // The room that it took is there for the next ones.
+        // The buffer is reused for the next events.
         batch.removeAll(keepingCapacity: batch.count <= Self.mostKept)
         state.write { state in
             if state.waiting.capacity < batch.capacity, state.waiting.isEmpty { swap(&batch, &state.waiting) }

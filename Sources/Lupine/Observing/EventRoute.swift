@@ -2,12 +2,12 @@
 
 import Dispatch
 
-/// The way of events to those monitors of a `CompositeEventMonitor` that listen on one queue.
+/// The route of events to those monitors of a `CompositeEventMonitor` that have the same queue.
 final class EventRoute: Sendable {
     let queue: DispatchQueue
-    /// In the order in which they are told.
+    /// In the order in which they receive an event.
     let listeners: [EventListener]
-    /// In which the events may wait, behind the present work of the root queue; nil when somebody may look for them sooner.
+    /// The burst in which events may wait for the present work of the root queue; nil if a listener may need them sooner.
     let burst: RootBurst?
     /// The root queue of the burst.
     let rootQueue: DispatchQueue
@@ -24,8 +24,8 @@ final class EventRoute: Sendable {
         self.mailbox = mailbox
     }
 
-    /// One route per queue, to the listeners that are wanted. Queues are told apart by their mailboxes: one queue may
-    /// be known by several objects.
+    /// Returns one route per queue, to the wanted listeners. Queues are compared by their mailboxes, because several objects may
+    /// represent one queue.
     static func routes(
         to listeners: [EventListener], mailboxes: [EventMailbox], from rootQueue: DispatchQueue,
         wanted: (EventListener) -> Bool
@@ -50,7 +50,7 @@ final class EventRoute: Sendable {
         }
     }
 
-    /// Has the listeners told, on their queue, after what was sent to that queue before. Any thread.
+    /// Delivers an event to the listeners on their queue, after the events sent to that queue before. Any thread.
     func send(_ event: consuming MonitorEvent) {
         mailbox.add(event, along: self)
     }

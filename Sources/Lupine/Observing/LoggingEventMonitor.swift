@@ -4,19 +4,19 @@ public import Dispatch
 public import Foundation
 public import LupineLoading
 
-/// Writes a line for each event, to see what happens: `Session(eventMonitors: [LoggingEventMonitor()])`.
+/// Writes a line for each event: `Session(eventMonitors: [LoggingEventMonitor()])`.
 ///
-/// A line names the request by the first digits of its `id`, or the task by its number, and tells what happened. Bodies
-/// and values are not shown; credentials are left out by `LogRedaction`, so that a line may be kept. As a request's
-/// monitor it hears of that request only, and not of what its tasks receive piece by piece.
+/// A line names the request by the first digits of its `id`, or the task by its number, and says what happened. Bodies and values
+/// are not shown; `LogRedaction` removes credentials, so that lines may be stored. As the monitor of a single request it does not
+/// log the events of the `URLSession`.
 public final class LoggingEventMonitor: EventMonitor {
-    /// Where lines are written.
+    /// The queue on which lines are written.
     public let queue: DispatchQueue
     private let destination: @Sendable (_ line: String) -> Void
 
-    /// A monitor that writes to the standard error stream.
+    /// Creates a monitor that writes to the standard error stream.
     ///
-    /// - Parameter queue: where it writes; by default a queue of its own.
+    /// - Parameter queue: The queue on which it writes; by default a queue of its own.
     public convenience init(queue: DispatchQueue = DispatchQueue(label: "org.alamofire.loggingEventMonitor"))
     {
         self.init(queue: queue) { line in
@@ -24,11 +24,11 @@ public final class LoggingEventMonitor: EventMonitor {
         }
     }
 
-    /// A monitor that gives each line, without an end of line, to `destination`.
+    /// Creates a monitor that passes each line, without a line terminator, to `destination`.
     ///
     /// - Parameters:
-    ///   - queue: Where `destination` is called; by default a queue of its own.
-    ///   - destination: Takes the lines.
+    ///   - queue: The queue on which `destination` is called; by default a queue of its own.
+    ///   - destination: Receives the lines.
     public init(
         queue: DispatchQueue = DispatchQueue(label: "org.alamofire.loggingEventMonitor"),
         destination: @escaping @Sendable (_ line: String) -> Void
@@ -319,7 +319,7 @@ public final class LoggingEventMonitor: EventMonitor {
     }
 }
 
-/// How things are written.
+/// The formatting of lines.
 extension LoggingEventMonitor {
     private func log(_ request: Request, _ what: String) {
         log("request \(request.id.uuidString.prefix(8))", what)
@@ -335,7 +335,7 @@ extension LoggingEventMonitor {
         "\(request.httpMethod ?? "GET") \(request.url?.absoluteString ?? "nowhere")"
     }
 
-    /// The fields whose values the program has said are secrets.
+    /// The lowercased names of the fields that the program has declared sensitive.
     private static func secrets(_ configuration: URLSessionConfiguration?) -> Set<String> {
         Set((configuration?.lupine.sensitiveFields ?? []).map { $0.lowercased() })
     }

@@ -3,11 +3,11 @@
 import Foundation
 import LupineLoading
 
-/// An event on its way to the monitors, as data: what `EventMonitor` has a method for.
+/// A call of an `EventMonitor` method, as a value.
 ///
-/// Made by `CompositeEventMonitor` on the thread that emits, and told on each monitor's queue. What is large stands apart,
-/// so that the many small ones stay small where they wait. Values of parsed responses have no one type: those three
-/// events are told by a closure.
+/// Created by `CompositeEventMonitor` on the emitting thread, and delivered on each monitor's queue. Large cases are indirect, so
+/// that the many small ones take little space in the mailbox. The values of parsed responses have no common type: those three
+/// events are delivered by a closure.
 enum MonitorEvent {
     case sessionBecameInvalid(URLSession, (any Error)?)
     case taskReceivedChallenge(URLSession, URLSessionTask, URLAuthenticationChallenge)

@@ -9,8 +9,7 @@ extension Request {
     public static let didSuspendNotification = notificationName("didSuspend")
     /// Posted when a request was cancelled. `Notification.request` is the request.
     public static let didCancelNotification = notificationName("didCancel")
-    /// Posted when a request has come to its end, before its handlers are called. `Notification.request` is the
-    /// request.
+    /// Posted when a request is finishing, before its handlers are called. `Notification.request` is the request.
     public static let didFinishNotification = notificationName("didFinish")
     /// Posted when the task of a request was resumed. `Notification.request` is the request.
     public static let didResumeTaskNotification = notificationName("didResumeTask")
@@ -21,7 +20,7 @@ extension Request {
     /// Posted when the task of a request has ended, once per attempt. `Notification.request` is the request.
     public static let didCompleteTaskNotification = notificationName("didCompleteTask")
 
-    /// What notifications carry their request under.
+    /// The user info key of the request.
     fileprivate static let notificationKey = AnyHashable("org.alamofire.notification.key.request")
 
     private static func notificationName(_ event: String) -> Notification.Name {
@@ -30,9 +29,9 @@ extension Request {
 }
 
 extension Notification {
-    /// The request that a notification of the library's is about; nil for others.
+    /// The request of a notification that the library has posted; nil for others.
     public var request: Request? { userInfo?[Request.notificationKey] as? Request }
 
-    /// What a notification about that request carries.
+    /// Returns the user info of a notification about a request.
     static func userInfo(about request: Request) -> [AnyHashable: Any] { [Request.notificationKey: request] }
 }

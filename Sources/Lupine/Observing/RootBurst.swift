@@ -3,24 +3,25 @@
 import Dispatch
 internal import LupineLoading
 
-/// What waits until a root queue is through with what it has before it, so that other threads are woken once for many
-/// requests: notifications that are to be posted on the main queue, and tasks that await a response.
+/// Batches wake-ups until a root queue drains, so that other threads are woken once for many requests. It holds notifications
+/// that are to be posted on the main queue, and Swift tasks that await a response.
 ///
-/// Their threads mostly sleep; waking one for each request costs more than the request. So the first that waits puts one
-/// block behind all that the root queue has to do, and what comes until then goes the same way. What is about to be put on
-/// a queue of the program's has the turn of that queue's mailbox put there before it: a notification is never overtaken.
-/// Mailboxes whose turn has just been wait until `pace` is over. Tasks wait for the next response at most when `patience` is over or
-/// as many as `company` wait. Found from the blocks of the root queue, and of those that target it.
+/// These threads mostly sleep; waking one for each request costs more than the request. The first item that waits puts one block
+/// on the root queue, after all present work, and items that are added before that block runs share it. Before a handler of the
+/// program is put on a queue, the turn of that queue's mailbox is put there: a handler never overtakes a notification. After a
+/// turn, mailboxes wait until `pace` has elapsed. The next task that is added releases the waiting ones if the first of them has
+/// waited for `patience` or there are `company` of them. The burst is found from the blocks of its root queue, and of queues that
+/// target it.
 final class RootBurst: Sendable {
     private static let key = DispatchSpecificKey<RootBurst>()
 
-    /// How long it is between two turns of mailboxes at least, unless a handler comes, in nanoseconds.
+    /// The minimum time between two turns of mailboxes, unless a handler is dispatched, in nanoseconds.
     private static let pace: UInt64 = 1_000_000
 
-    /// How long the first task may have waited when another one comes, in nanoseconds.
+    /// The time that the first task may have waited when another one is added, in nanoseconds.
     private static let patience: UInt64 = 500_000
 
-    /// How many tasks may wait.
+    /// The number of waiting tasks that are released when another one is added.
     private static let company = 32
 
     private struct Turn {
@@ -30,12 +31,12 @@ final class RootBurst: Sendable {
 
     private struct State {
         var turns: [Turn] = []
-        /// When mailboxes last had their turn.
+        /// The time of the last turns.
         var lastTurns: UInt64 = 0
-        /// Whether a block that waits for the pace is going to give them their turn.
+        /// Whether a delayed block will put the turns on their queues once `pace` has elapsed.
         var isPaced = false
         var tasks: [WaitingTask] = []
-        /// When the first of the tasks began to wait.
+        /// The time at which the first of the tasks began to wait.
         var beginning: UInt64 = 0
         /// Whether the block that ends the burst is on the root queue.
         var isEnding = false
@@ -61,18 +62,18 @@ final class RootBurst: Sendable {
 
     private let state = Protected(State())
 
-    /// Has what waits on that queue's behalf wait in a burst.
+    /// Creates the burst of a root queue, if it has none.
     static func begin(on rootQueue: DispatchQueue) {
         if burst(of: rootQueue) == nil { rootQueue.setSpecific(key: key, value: RootBurst()) }
     }
 
-    /// That of this root queue.
+    /// Returns the burst of a root queue.
     static func burst(of rootQueue: DispatchQueue) -> RootBurst? { rootQueue.getSpecific(key: key) }
 
-    /// That of the root queue that the caller is on.
+    /// The burst of the root queue that the caller is on.
     static var current: RootBurst? { DispatchQueue.getSpecific(key: key) }
 
-    /// Has the mailbox take its turn when `rootQueue`, on which the caller is, has come to the end of what it has now.
+    /// Lets the mailbox take its turn after the present work of `rootQueue`, which the caller is on.
     func add(_ mailbox: EventMailbox, for queue: DispatchQueue, behind rootQueue: DispatchQueue) {
         let needsEnd = state.write { state in
             if state.turns.contains(where: { $0.mailbox === mailbox }) { return false }
@@ -82,8 +83,8 @@ final class RootBurst: Sendable {
         if needsEnd { rootQueue.async { self.end(on: rootQueue) } }
     }
 
-    /// Lets the task go on, and the others, when `rootQueue`, on which the caller is, has come to the end of what it has now, or in a later
-    /// block of it; never in the block that the caller is in.
+    /// Resumes the tasks after the present work of `rootQueue`, which the caller is on, or in a later block of it; never in the
+    /// caller's own block.
     func letGo(
         _ task: WaitingTask, _ others: [WaitingTask],
         behind rootQueue: DispatchQueue
@@ -131,7 +132,7 @@ final class RootBurst: Sendable {
         for turn in turns { turn.mailbox.putTurn(on: turn.queue) }
     }
 
-    /// Takes the mailbox out; false if it does not wait here.
+    /// Removes the mailbox. Returns false if it does not wait here.
     fileprivate func take(_ mailbox: EventMailbox) -> Bool {
         state.write { state in
             guard let place = state.turns.firstIndex(where: { $0.mailbox === mailbox }) else { return false }
@@ -142,7 +143,7 @@ final class RootBurst: Sendable {
 }
 
 extension DispatchQueue {
-    /// Puts a handler of the program's on the queue, behind all events that are to be told there.
+    /// Puts a handler of the program on the queue, after all events that are to be delivered there.
     func deliver(_ handler: @escaping @Sendable () -> Void) {
         if let burst = RootBurst.current, let mailbox = EventMailbox.existing(of: self), burst.take(mailbox) {
             mailbox.putTurn(on: self)
@@ -152,7 +153,7 @@ extension DispatchQueue {
 }
 
 extension DispatchQueue? {
-    /// Hands the response to a handler of the program's: on the queue, see `deliver(_:)`, or here and now if there is none.
+    /// Passes the response to a handler of the program: on the queue, see `deliver(_:)`, or synchronously if there is no queue.
     func deliver<Response: Sendable>(
         _ response: Response, to handler: @escaping @Sendable (Response) -> Void
     ) {
