@@ -5,19 +5,19 @@ internal import Foundation
 internal import LupineLoading
 
 extension DispatchQueue {
-    /// Runs the closure on the queue, so many seconds from now.
+    /// Runs the closure on the queue after `delay` seconds.
     func after(
         _ delay: TimeInterval, by clock: SessionClock = .system,
         execute closure: @escaping @Sendable () -> Void
     ) {
-        // No number is no delay, and a century is as good as more.
+        // NaN and negative values mean no delay. A longer delay than a century is cut to about one.
         _ = after(.seconds(delay > 0 ? min(delay, 3_000_000_000) : 0), by: clock, execute: closure)
     }
 
-    /// Runs the closure on the queue, so much later, unless what this gives back has taken it back before.
+    /// Runs the closure on the queue after `delay`, unless the returned closure is called before, which cancels it.
     ///
-    /// By a session's clock, whose alarms are those of the loads: a timer of Dispatch's never comes when there is no descriptor left
-    /// for the first of them.
+    /// Uses the session's clock, whose alarms are those of the loads: a Dispatch timer never fires if no descriptor is left when
+    /// the first one is created.
     func after(
         _ delay: Duration, by clock: SessionClock = .system, execute closure: @escaping @Sendable () -> Void
     ) -> @Sendable () -> Void {

@@ -3,8 +3,8 @@
 internal import Dispatch
 
 extension DispatchQueue {
-    /// Whether this is the same queue. Objects do not tell: `DispatchQueue.main` is a new one at each look on Linux, while what
-    /// is attached to a queue stays with it.
+    /// Whether this is the same queue. Object identity is not enough: on Linux `DispatchQueue.main` is a new object on each
+    /// access, while the specifics attached to a queue stay with it.
     func isSame(as other: DispatchQueue) -> Bool {
         self === other || EventMailbox.mailbox(of: self) === EventMailbox.mailbox(of: other)
     }

@@ -3,22 +3,22 @@
 internal import Foundation
 internal import LupineLoading
 
-/// The upload of a form: it is encoded when it is to be sent, once, and the result, be it an error, serves every attempt.
-/// Only when its file is gone, because the request had come to its end before a late handler had it retried, is the
-/// form encoded again, which a stream in it does not allow.
+/// The upload of a form. The form is encoded once, when it is to be sent, and every attempt uses the result, even an error. It is
+/// encoded again only if its file no longer exists, because the request had finished before a late handler had it retried;
+/// a form with a stream does not allow that.
 ///
-/// The form is not `Sendable`; once its owner has handed it over, one thread at a time has it. No lock is held meanwhile: its
-/// streams, its file manager and what a subclass overrides are the program's.
+/// The form is not `Sendable`. Once its owner has handed it over, one thread at a time uses it. No lock is held meanwhile: its
+/// streams, its file manager and the overrides of a subclass are the program's code.
 final class MultipartUpload: UploadConvertible, @unchecked Sendable {
-    /// A stream of the form, or its file manager, wants the form encoded while it is being encoded.
+    /// Thrown when a stream of the form, or its file manager, asks for the encoded form while it is being encoded.
     private struct EncodedWithinItself: Error {}
 
     private let encodingMemoryThreshold: UInt64
     private let request: any URLRequestConvertible
-    /// Where forms that are too long for memory are written; nil for the place that the form's file manager has.
+    /// The folder for forms that are too long for memory; nil uses the temporary directory of the form's file manager.
     private let folder: URL?
     private let turn = ThreadTurn()
-    // Whoever has the turn uses them.
+    // Used only by the thread that has the turn.
     private let form: MultipartFormData
     private var result: Result<UploadRequest.Uploadable, any Error>?
 
@@ -32,7 +32,8 @@ final class MultipartUpload: UploadConvertible, @unchecked Sendable {
         self.form = form
     }
 
-    /// The request, announced as a form. It is converted first: a conversion may still add parts.
+    /// Returns the request with the content type of the form. The request is converted first, because a conversion may still add
+    /// parts.
     func asURLRequest() throws -> URLRequest {
         assertNoLockIsHeld()
         var urlRequest = try request.asURLRequest()
@@ -70,8 +71,9 @@ final class MultipartUpload: UploadConvertible, @unchecked Sendable {
         let folder = folder ?? fileManager.temporaryDirectory
         try fileManager.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        // A form may hold secrets, and the users of a machine share this place. A folder for all forms would have a name that
-        // somebody else can make first; the name of the file nobody knows before, and the file is closed to others.
+        // A form may hold secrets, and all users of the machine share this folder. A common subfolder for forms would have a name
+        // that another user could create first; the name of the file cannot be predicted, and the file is not accessible to
+        // others.
         let file = folder.appendingPathComponent("LupineForm-\(UUID().uuidString).tmp")
         do {
             try form.writePrivately(to: file)

@@ -4,7 +4,7 @@ internal import Dispatch
 internal import Foundation
 
 extension OperationQueue {
-    /// A queue of these settings.
+    /// Creates a queue with these settings.
     convenience init(
         qualityOfService: QualityOfService = .default,
         maxConcurrentOperationCount: Int = OperationQueue.defaultMaxConcurrentOperationCount,

@@ -2,10 +2,10 @@
 
 internal import LupineLoading
 
-/// Which request a task belongs to, and the other way round; and which of a task's two last events have come: its metrics
-/// and its completion. A pair stays until both have. A value; the session keeps it under its lock.
+/// Maps tasks to requests and back, and records which of a task's two last events have arrived: its metrics and its completion. A
+/// pair is removed when both have. A value; the session keeps it under its lock.
 ///
-/// Wrong use is an error of the library and stops the program.
+/// Incorrect use is a bug of the library and traps.
 struct RequestTaskMap {
     private struct Entry {
         let request: Request
@@ -74,14 +74,15 @@ struct RequestTaskMap {
         return entries.count
     }
 
-    /// The number of pairs whose events are waited for.
+    /// The number of pairs that wait for events.
     var eventCount: Int { count }
     /// Whether there is no pair.
     var isEmpty: Bool { count == 0 }
     /// Whether no event is waited for.
     var isEventsEmpty: Bool { isEmpty }
 
-    /// The metrics of a task have come. Returns whether its completion had come before: the pair is gone then.
+    /// Records that the metrics of a task have arrived. Returns whether its completion had arrived before; the pair is then
+    /// removed.
     mutating func disassociateIfNecessaryAfterGatheringMetrics(for task: URLSessionTask) -> Bool {
         guard let place = entries.index(forKey: ObjectIdentifier(task)) else { return false }
         guard entries[place].value.completed else {
@@ -92,7 +93,7 @@ struct RequestTaskMap {
         return true
     }
 
-    /// The completion of a task has come. Returns whether its metrics had come before: the pair is gone then.
+    /// Records that a task has completed. Returns whether its metrics had arrived before; the pair is then removed.
     mutating func disassociateIfNecessaryAfterCompleting(_ task: URLSessionTask) -> Bool {
         guard let place = entries.index(forKey: ObjectIdentifier(task)) else { return false }
         precondition(!entries[place].value.completed, "a task completes once")

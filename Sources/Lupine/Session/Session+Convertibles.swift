@@ -3,17 +3,17 @@
 internal import Foundation
 internal import LupineLoading
 
-// What the requests that are made of their parts are converted from, and how a new request begins.
+// The convertibles of requests that are created from their parts, and the setup of a new request.
 
-/// A convertible of the library's own.
+/// A convertible type of the library.
 protocol OwnConvertible: URLRequestConvertible {
-    /// Whether code of the program's runs in the conversion, which then belongs on the request queue.
+    /// Whether the conversion calls the program's code, and therefore belongs on the request queue.
     var isForeign: Bool { get }
 }
 
 extension Session {
-    /// A `URLRequest` made of its parts and a dictionary of parameters. What most requests are made of: a class, which is not
-    /// copied to be looked at.
+    /// A `URLRequest` made of its parts and a dictionary of parameters. Used by most requests; a class, so that casting it copies
+    /// nothing.
     final class RequestConvertible: OwnConvertible {
         private let url: any URLConvertible
         private let method: HTTPMethod
@@ -82,12 +82,12 @@ extension Session {
         var isForeign: Bool { Session.isForeign(url) || requestModifier != nil }
     }
 
-    /// Whether the address is of a type whose conversion is the program's.
+    /// Whether the URL is of a type whose conversion is the program's code.
     private static func isForeign(_ url: any URLConvertible) -> Bool {
         type(of: url) != String.self && type(of: url) != URL.self
     }
 
-    /// A request and what it sends.
+    /// A request and its body.
     struct Upload: UploadConvertible {
         let request: any URLRequestConvertible
         let uploadable: UploadRequest.Uploadable
@@ -96,7 +96,7 @@ extension Session {
         func createUploadable() throws -> UploadRequest.Uploadable { uploadable }
     }
 
-    /// Sets a new request up at once, where the session says so.
+    /// Performs a new request at once, if the session's setup is eager.
     func begin(_ request: Request) {
         if requestSetup == .eager { perform(request) }
     }

@@ -3,7 +3,7 @@
 public import LupineLoading
 
 extension Session {
-    /// How many connections there are now to each origin, web sockets among them, and how many requests wait for one. Origins
-    /// with neither are not among them. Any thread; to be read now and then, for a gauge: while it counts, requests wait.
+    /// Returns the present number of connections to each origin, including WebSockets, and of requests that wait for one. Origins
+    /// with neither are omitted. Any thread. Meant to be read occasionally, for a gauge: requests wait while it counts.
     public func poolCounts() -> [URLSession.PoolCounts] { session.poolCounts() }
 }

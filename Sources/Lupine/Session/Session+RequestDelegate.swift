@@ -4,24 +4,24 @@ internal import Dispatch
 public import Foundation
 public import LupineLoading
 
-// What a session does for its requests.
+// The services of a session to its requests.
 
 extension Session: RequestDelegate {
     /// The configuration of the `URLSession`.
     public var sessionConfiguration: URLSessionConfiguration { session.configuration }
 
-    /// Whether requests resume by themselves when they are given their first handler.
+    /// Whether requests resume automatically when their first handler is added.
     public var startImmediately: Bool { startRequestsImmediately }
 
     /// Runs the pipeline for a request.
     public func readyToPerform(request: Request) { perform(request) }
 
-    /// Lets go of a request that has called its handlers.
+    /// Releases a request whose handlers have been called.
     public func cleanup(after request: Request) {
         mutableState.write { _ = $0.activeRequests.remove(request) }
     }
 
-    /// Asks the retriers, session's and request's. The answer comes on the root queue.
+    /// Asks the retriers of the session and of the request. `completion` is called on the root queue.
     public func retryResult(
         for request: Request, dueTo error: AFError, completion: @escaping @Sendable (RetryResult) -> Void
     ) {
@@ -37,14 +37,14 @@ extension Session: RequestDelegate {
         }
     }
 
-    /// Has a request run its pipeline again, after so many seconds; a session that has gone meanwhile does not.
+    /// Runs the pipeline of a request again after a delay in seconds, unless the session has been deallocated by then.
     public func retryRequest(_ request: Request, withDelay timeDelay: TimeInterval?) {
-        // A queue keeps what is to run later until then: a request that ends before is not to wait for its hour.
+        // Weak, because a queue retains a delayed closure: a request that ends earlier must not be kept alive until then.
         let retry = { @Sendable [weak self, weak request] in
             guard let self, let request, request.prepareForRetry() else { return }
             performAttempt(of: request)
         }
-        // A handler that was added behind the end may be why: then the session has let go of the request.
+        // The session has already released the request if the retry is due to a handler that was added after its end.
         mutableState.write { _ = $0.activeRequests.insert(request) }
         if let timeDelay {
             rootQueue.after(timeDelay, by: session.clock, execute: retry)

@@ -4,17 +4,16 @@ internal import Dispatch
 internal import Foundation
 internal import LupineLoading
 
-// What a session does for each attempt of a request: convert it, have it adapted, make what it uploads, make its task.
-// Users' code runs on the request queue, or where an adapter completes; all that changes the request is done on the root
-// queue.
+// The steps of each attempt of a request: convert it, adapt it, create the body of an upload, create its task. The program's code
+// runs on the request queue, or where an adapter completes; all changes to the request are made on the root queue.
 
 extension Session {
-    /// Runs the pipeline for a request. Any number of calls make one run, until the request is to be retried.
+    /// Runs the pipeline for a request. Repeated calls have no effect until the request is to be retried.
     func perform(_ request: Request) {
         rootQueue.async { self.performNow(request) }
     }
 
-    /// The same, on the root queue.
+    /// Runs the pipeline for a request. On the root queue.
     func performNow(_ request: Request) {
         request.tellNews()
         guard request.beginsAttempt() else { return }
@@ -39,7 +38,7 @@ extension Session {
         }
     }
 
-    /// Steps 1 to 3. On the request queue, or on the root queue if no code of the program's runs in it.
+    /// Steps 1 to 3. On the request queue, or on the root queue if they call none of the program's code.
     private func convert(
         _ request: Request, _ convertible: any URLRequestConvertible, _ upload: UploadRequest?,
         isOnRoot: Bool
@@ -53,7 +52,7 @@ extension Session {
             let failure = error.asAFError(or: .createURLRequestFailed(error: error))
             return request.onRoot(isOnRoot) { request.didFailToCreateURLRequest(with: failure) }
         }
-        // On the root queue there is none: else it would not be done there.
+        // There is no adapter if this runs on the root queue.
         guard let adapter = isOnRoot ? nil : adapter(for: request) else {
             if let upload {
                 rootQueue.async { request.didCreateInitialURLRequest(initial) }
@@ -70,7 +69,7 @@ extension Session {
         }
     }
 
-    /// Steps 4 to 6. Where the adapter completes.
+    /// Steps 4 to 6. On the queue where the adapter completes.
     private func adapted(
         _ request: Request, _ initial: URLRequest, _ result: Result<URLRequest, any Error>,
         _ upload: UploadRequest?
@@ -104,7 +103,7 @@ extension Session {
         }
     }
 
-    /// Nobody adapts the request. On the root queue.
+    /// Creates the task of a request without adapters. On the root queue.
     private func makeTask(for request: Request, createdAs initial: URLRequest) {
         request.didCreateInitialURLRequest(initial)
         makeTask(for: request, initial)
@@ -117,32 +116,34 @@ extension Session {
         didCreate(request.task(for: urlRequest, using: session), for: request)
     }
 
-    /// A task that the `URLSession` does not take in any more would never tell its end (U-4.4).
+    /// Registers a task and gives it to its request. A task that the `URLSession` no longer accepts would never report its end
+    /// (U-4.4), so its request fails.
     private func didCreate(_ task: URLSessionTask, for request: Request) {
         if task.isOrphan { return request.finish(error: .sessionInvalidated(error: nil)) }
         let storesUnasked = storesUnasked && request.storesUnasked
         if storesUnasked { task.storesUnasked = true }
         mutableState.write { $0.requestTaskMap[request] = task }
         request.didCreateTask(task)
-        // Who has been given a say before the request had the task did not find it there.
+        // A handler that was added before the request had the task could not reset this.
         if storesUnasked, !request.storesUnasked { task.storesUnasked = false }
     }
 
-    /// Whether nobody of the session's has a say in what is stored of answers: no handler, no monitor that hears of it, no subclass.
+    /// Whether responses may be cached without asking: the session has no cache handler, no monitor that receives the event, and
+    /// no subclass of `SessionDelegate`.
     private var storesUnasked: Bool {
         !delegate.isSubclass && cachedResponseHandler == nil && eventMonitor.hearsOnlyWhatIsNoted
     }
 
-    /// Whether code of the program's runs in the conversion.
+    /// Whether the conversion calls the program's code.
     private static func isForeign(_ convertible: any URLRequestConvertible) -> Bool {
-        // What most requests are made of, without a search for what it conforms to.
+        // The type that most requests use, without a conformance lookup.
         if let own = convertible as? RequestConvertible { return own.isForeign }
         return (convertible as? any OwnConvertible)?.isForeign ?? true
     }
 
-    // MARK: who adapts and retries
+    // MARK: adapters and retriers
 
-    /// The session's interceptor before the request's.
+    /// Combines the interceptors: the session's runs before the request's.
     private func adapter(for request: Request) -> (any RequestAdapter)? {
         if interceptor == nil, !request.hasInterceptor { return nil }
         guard let own = request.interceptor else { return interceptor }
@@ -150,7 +151,7 @@ extension Session {
         return Interceptor(adapters: [interceptor, own])
     }
 
-    /// The session's interceptor before the request's.
+    /// Combines the interceptors: the session's runs before the request's.
     func retrier(for request: Request) -> (any RequestRetrier)? {
         guard let own = request.interceptor else { return interceptor }
         guard let interceptor else { return own }

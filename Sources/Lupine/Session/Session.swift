@@ -4,85 +4,87 @@ public import Dispatch
 public import Foundation
 public import LupineLoading
 
-/// Makes requests and performs them, with what they share: a `URLSession`, queues, an interceptor, handlers, monitors.
+/// Creates and performs requests, with the objects that they share: a `URLSession`, queues, an interceptor, handlers, monitors.
 ///
-/// Any thread may call. A request does not keep its session alive: a session that nobody holds ends its requests with
-/// `AFError.sessionDeinitialized`. It can be subclassed, so the compiler cannot see that it is `Sendable`: what
-/// changes stands in `mutableState`.
+/// May be used from any thread. A request does not keep its session alive: when a session is deallocated, its requests fail with
+/// `AFError.sessionDeinitialized`. The class can be subclassed, so the compiler cannot check that it is `Sendable`: the mutable
+/// state is in `mutableState`.
 open class Session: @unchecked Sendable {
     /// A session with all defaults; also `AF`.
     public static let `default` = Session()
 
-    /// When the `URLRequest` and the task of a request are made.
+    /// The time at which the `URLRequest` and the task of a request are created.
     public enum RequestSetup: Sendable {
-        /// When it is resumed.
+        /// When the request is resumed.
         case lazy
-        /// When the request is made.
+        /// When the request is created.
         case eager
     }
 
-    /// Changes a `URLRequest` that was made of its parts, before parameters are encoded into it. Called on the request queue.
+    /// Modifies a `URLRequest` that was created from its parts, before parameters are encoded into it. Called on the request
+    /// queue.
     public typealias RequestModifier = @Sendable (inout URLRequest) throws -> Void
 
-    /// All that changes.
+    /// The mutable state.
     struct MutableState {
-        /// Requests that were performed and have not called their handlers.
+        /// Requests that were performed and whose handlers have not been called.
         var activeRequests: Set<Request> = []
         var requestTaskMap = RequestTaskMap()
-        /// What is done about a task's completion when its metrics have come.
+        /// Completions of tasks that wait for the task's metrics.
         var waitingCompletions: [ObjectIdentifier: Request.Job] = [:]
     }
 
     let mutableState = Protected(MutableState())
-    /// Whether the request queue is one that the session made, on its root queue.
+    /// Whether the session created the request queue, which then targets its root queue.
     let ownsRequestQueue: Bool
 
-    /// What performs the tasks.
+    /// The `URLSession` that performs the tasks.
     public let session: URLSession
-    /// What the `URLSession` tells.
+    /// The delegate of the `URLSession`.
     public let delegate: SessionDelegate
-    /// Where everything happens that changes a request. Serial.
+    /// The serial queue on which all changes to requests are made.
     public let rootQueue: DispatchQueue
-    /// Whether requests resume by themselves when they are given their first handler.
+    /// Whether requests resume automatically when their first handler is added.
     public let startRequestsImmediately: Bool
-    /// When requests are set up.
+    /// The time at which requests are set up.
     public let requestSetup: RequestSetup
-    /// Where requests are converted and adapted.
+    /// The queue on which requests are converted and adapted.
     public let requestQueue: DispatchQueue
-    /// Where responses are serialized.
+    /// The queue on which responses are serialized.
     public let serializationQueue: DispatchQueue
-    /// Who adapts and retries every request of the session.
+    /// The interceptor that adapts and retries every request of the session.
     public let interceptor: (any RequestInterceptor)?
-    /// Who judges servers.
+    /// The manager that evaluates the trust of servers.
     public let serverTrustManager: ServerTrustManager?
-    /// Who decides about redirects.
+    /// The redirect handler.
     public let redirectHandler: (any RedirectHandler)?
-    /// Who decides what is cached.
+    /// The handler that decides what is cached.
     public let cachedResponseHandler: (any CachedResponseHandler)?
-    /// Everyone who hears of what happens.
+    /// The monitor that forwards events to all monitors of the session.
     public let eventMonitor: CompositeEventMonitor
 
-    /// The monitors that a session has unless it is given others: those that post notifications.
+    /// The default monitors of a session: those that post notifications.
     @available(*, deprecated, message: "Give the session the monitors that it is to have.")
     public var defaultEventMonitors: [any EventMonitor] { [AlamofireNotifications()] }
 
-    /// A session on a `URLSession` that was made for it, whose delegate queue has `rootQueue` under it.
+    /// Creates a session with a `URLSession` that was created for it, whose delegate queue has `rootQueue` as its underlying
+    /// queue.
     ///
-    /// It is an error of the program to give it a background session, or one whose delegate queue has another queue under it.
+    /// It is a programming error to pass a background session, or one whose delegate queue has another underlying queue.
     ///
     /// - Parameters:
     ///   - session: Performs the tasks; its delegate is `delegate`.
-    ///   - delegate: What the `URLSession` tells.
-    ///   - rootQueue: A serial queue, for everything that changes a request.
-    ///   - startRequestsImmediately: Whether requests resume by themselves when they are given their first handler.
-    ///   - requestSetup: When requests are set up.
-    ///   - requestQueue: Where requests are converted and adapted; nil makes a queue that targets `rootQueue`.
-    ///   - serializationQueue: Where responses are serialized; nil makes a queue that targets `rootQueue`.
+    ///   - delegate: The delegate of `session`.
+    ///   - rootQueue: A serial queue on which all changes to requests are made.
+    ///   - startRequestsImmediately: Whether requests resume automatically when their first handler is added.
+    ///   - requestSetup: The time at which requests are set up.
+    ///   - requestQueue: The queue on which requests are converted and adapted; nil creates one that targets `rootQueue`.
+    ///   - serializationQueue: The queue on which responses are serialized; nil creates one that targets `rootQueue`.
     ///   - interceptor: Adapts and retries every request.
-    ///   - serverTrustManager: Judges servers; nil leaves that to the loading system.
+    ///   - serverTrustManager: Evaluates servers; nil leaves that to the loading system.
     ///   - redirectHandler: Decides about redirects; nil follows them.
     ///   - cachedResponseHandler: Decides what is cached; nil caches what is offered.
-    ///   - eventMonitors: Hear of everything.
+    ///   - eventMonitors: The monitors that receive all events of the session.
     public init(
         session: URLSession, delegate: SessionDelegate, rootQueue: DispatchQueue,
         startRequestsImmediately: Bool = true, requestSetup: RequestSetup = .lazy,
@@ -119,24 +121,23 @@ open class Session: @unchecked Sendable {
         delegate.serve(self, telling: eventMonitor, judging: serverTrustManager)
     }
 
-    /// A session with a `URLSession` of its own.
+    /// Creates a session with a `URLSession` of its own.
     ///
-    /// It is an error of the program to give it a background configuration.
+    /// It is a programming error to pass a background configuration.
     ///
     /// - Parameters:
     ///   - configuration: Copied for the `URLSession`.
-    ///   - delegate: What the `URLSession` tells.
-    ///   - rootQueue: Everything that changes a request happens on a serial queue that targets this one, or on the main
-    ///     queue, if it is that.
-    ///   - startRequestsImmediately: Whether requests resume by themselves when they are given their first handler.
-    ///   - requestSetup: When requests are set up.
-    ///   - requestQueue: Where requests are converted and adapted; nil makes a queue that targets the root queue.
-    ///   - serializationQueue: Where responses are serialized; nil makes a queue that targets the root queue.
+    ///   - delegate: The delegate of the `URLSession`.
+    ///   - rootQueue: The target of the serial queue on which all changes to requests are made; the main queue is used directly.
+    ///   - startRequestsImmediately: Whether requests resume automatically when their first handler is added.
+    ///   - requestSetup: The time at which requests are set up.
+    ///   - requestQueue: The queue on which requests are converted and adapted; nil creates one that targets the root queue.
+    ///   - serializationQueue: The queue on which responses are serialized; nil creates one that targets the root queue.
     ///   - interceptor: Adapts and retries every request.
-    ///   - serverTrustManager: Judges servers; nil leaves that to the loading system.
+    ///   - serverTrustManager: Evaluates servers; nil leaves that to the loading system.
     ///   - redirectHandler: Decides about redirects; nil follows them.
     ///   - cachedResponseHandler: Decides what is cached; nil caches what is offered.
-    ///   - eventMonitors: Hear of everything.
+    ///   - eventMonitors: The monitors that receive all events of the session.
     public convenience init(
         configuration: URLSessionConfiguration = URLSessionConfiguration.af.default,
         delegate: SessionDelegate = SessionDelegate(),
@@ -150,7 +151,7 @@ open class Session: @unchecked Sendable {
     ) {
         precondition(
             configuration.identifier == nil, "background configurations cannot be used with a Session")
-        // A queue of our own, so that a concurrent one is safe too.
+        // A serial queue of the session's own, so that a concurrent `rootQueue` is safe too.
         let serialRootQueue =
             rootQueue.isSame(as: .main)
             ? rootQueue : DispatchQueue(label: rootQueue.label, target: rootQueue)
@@ -167,7 +168,7 @@ open class Session: @unchecked Sendable {
             cachedResponseHandler: cachedResponseHandler, eventMonitors: eventMonitors)
     }
 
-    /// Ends what is left, without waiting for it: this may run on any thread, the root queue included.
+    /// Finishes the remaining requests without waiting for them: this may run on any thread, including the root queue.
     deinit {
         let active = mutableState.read { $0.activeRequests }
         let ending = { @Sendable in
@@ -179,18 +180,18 @@ open class Session: @unchecked Sendable {
 
     // MARK: data requests
 
-    /// A request whose parameters stand in a dictionary.
+    /// Creates a request with a dictionary of parameters.
     ///
     /// - Parameters:
-    ///   - convertible: Where to load from; converted when the request is performed.
+    ///   - convertible: The URL; converted when the request is performed.
     ///   - method: The method.
-    ///   - parameters: What is encoded into the request.
-    ///   - encoding: How.
+    ///   - parameters: The parameters that are encoded into the request.
+    ///   - encoding: Encodes the parameters.
     ///   - headers: Header fields.
-    ///   - interceptor: Adapts and retries the request, behind the session's.
-    ///   - shouldAutomaticallyResume: Whether the request resumes by itself when it is given its first handler; nil leaves it
-    ///     to the session.
-    ///   - requestModifier: Changes the `URLRequest` before the parameters are encoded.
+    ///   - interceptor: Adapts and retries the request, after the session's.
+    ///   - shouldAutomaticallyResume: Whether the request resumes automatically when its first handler is added; nil uses the
+    ///     session's setting.
+    ///   - requestModifier: Modifies the `URLRequest` before the parameters are encoded.
     open func request(
         _ convertible: any URLConvertible, method: HTTPMethod = .get, parameters: Parameters? = nil,
         encoding: any ParameterEncoding = URLEncoding.default, headers: HTTPHeaders? = nil,
@@ -204,18 +205,18 @@ open class Session: @unchecked Sendable {
             interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
-    /// A request whose parameters are an `Encodable` value.
+    /// Creates a request with an `Encodable` value as parameters.
     ///
     /// - Parameters:
-    ///   - convertible: Where to load from; converted when the request is performed.
+    ///   - convertible: The URL; converted when the request is performed.
     ///   - method: The method.
-    ///   - parameters: What is encoded into the request.
-    ///   - encoder: How.
+    ///   - parameters: The parameters that are encoded into the request.
+    ///   - encoder: Encodes the parameters.
     ///   - headers: Header fields.
-    ///   - interceptor: Adapts and retries the request, behind the session's.
-    ///   - shouldAutomaticallyResume: Whether the request resumes by itself when it is given its first handler; nil leaves it
-    ///     to the session.
-    ///   - requestModifier: Changes the `URLRequest` before the parameters are encoded.
+    ///   - interceptor: Adapts and retries the request, after the session's.
+    ///   - shouldAutomaticallyResume: Whether the request resumes automatically when its first handler is added; nil uses the
+    ///     session's setting.
+    ///   - requestModifier: Modifies the `URLRequest` before the parameters are encoded.
     open func request<Parameters: Encodable & Sendable>(
         _ convertible: any URLConvertible, method: HTTPMethod = .get, parameters: Parameters? = nil,
         encoder: any ParameterEncoder = URLEncodedFormParameterEncoder.default, headers: HTTPHeaders? = nil,
@@ -229,13 +230,13 @@ open class Session: @unchecked Sendable {
             interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
-    /// A request of what `convertible` is converted to when it is performed.
+    /// Creates a request from `convertible`, which is converted when the request is performed.
     ///
     /// - Parameters:
     ///   - convertible: The request.
-    ///   - interceptor: Adapts and retries the request, behind the session's.
-    ///   - shouldAutomaticallyResume: Whether the request resumes by itself when it is given its first handler; nil leaves it
-    ///     to the session.
+    ///   - interceptor: Adapts and retries the request, after the session's.
+    ///   - shouldAutomaticallyResume: Whether the request resumes automatically when its first handler is added; nil uses the
+    ///     session's setting.
     open func request(
         _ convertible: any URLRequestConvertible, interceptor: (any RequestInterceptor)? = nil,
         shouldAutomaticallyResume: Bool? = nil
@@ -250,9 +251,9 @@ open class Session: @unchecked Sendable {
 
     // MARK: streams
 
-    // Parameters that are not explained are those of `request(_:method:parameters:encoder:…)`.
+    // Parameters that are not documented below are those of `request(_:method:parameters:encoder:…)`.
 
-    /// A request whose content is handed over piece by piece, with parameters.
+    /// Creates a request whose content is delivered piece by piece, with parameters.
     ///
     /// `automaticallyCancelOnStreamError` says whether a piece that cannot be serialized cancels the request.
     open func streamRequest<Parameters: Encodable & Sendable>(
@@ -269,7 +270,7 @@ open class Session: @unchecked Sendable {
             shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
-    /// A request whose content is handed over piece by piece.
+    /// Creates a request whose content is delivered piece by piece.
     ///
     /// `automaticallyCancelOnStreamError` says whether a piece that cannot be serialized cancels the request.
     open func streamRequest(
@@ -284,7 +285,7 @@ open class Session: @unchecked Sendable {
             shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
-    /// A request, of what `convertible` is converted to, whose content is handed over piece by piece.
+    /// Creates a request from `convertible`, whose content is delivered piece by piece.
     ///
     /// `automaticallyCancelOnStreamError` says whether a piece that cannot be serialized cancels the request.
     open func streamRequest(
@@ -301,9 +302,9 @@ open class Session: @unchecked Sendable {
 
     // MARK: downloads
 
-    // `destination` says where the file is moved to; nil leaves it among the temporary files.
+    // `destination` returns where the file is moved; nil leaves it in the temporary directory.
 
-    /// A request whose content goes into a file, with parameters in a dictionary.
+    /// Creates a request whose content is written to a file, with a dictionary of parameters.
     open func download(
         _ convertible: any URLConvertible, method: HTTPMethod = .get, parameters: Parameters? = nil,
         encoding: any ParameterEncoding = URLEncoding.default, headers: HTTPHeaders? = nil,
@@ -317,7 +318,7 @@ open class Session: @unchecked Sendable {
             interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, to: destination)
     }
 
-    /// A request whose content goes into a file, with an `Encodable` value for parameters.
+    /// Creates a request whose content is written to a file, with an `Encodable` value as parameters.
     open func download<Parameters: Encodable & Sendable>(
         _ convertible: any URLConvertible, method: HTTPMethod = .get, parameters: Parameters? = nil,
         encoder: any ParameterEncoder = URLEncodedFormParameterEncoder.default, headers: HTTPHeaders? = nil,
@@ -331,7 +332,7 @@ open class Session: @unchecked Sendable {
             interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, to: destination)
     }
 
-    /// A request, of what `convertible` is converted to, whose content goes into a file.
+    /// Creates a request from `convertible`, whose content is written to a file.
     open func download(
         _ convertible: any URLRequestConvertible, interceptor: (any RequestInterceptor)? = nil,
         shouldAutomaticallyResume: Bool? = nil, to destination: DownloadRequest.Destination? = nil
@@ -339,7 +340,7 @@ open class Session: @unchecked Sendable {
         download(.request(convertible), interceptor, shouldAutomaticallyResume, destination)
     }
 
-    /// A download that goes on from what an earlier one left.
+    /// Creates a download that resumes an earlier one.
     open func download(
         resumingWith data: Data, interceptor: (any RequestInterceptor)? = nil,
         shouldAutomaticallyResume: Bool? = nil, to destination: DownloadRequest.Destination? = nil
@@ -363,7 +364,7 @@ open class Session: @unchecked Sendable {
 
     // `fileManager` removes the files that are written for uploads.
 
-    /// A request that sends data.
+    /// Creates a request that sends data.
     open func upload(
         _ data: Data, to convertible: any URLConvertible, method: HTTPMethod = .post,
         headers: HTTPHeaders? = nil, interceptor: (any RequestInterceptor)? = nil,
@@ -378,7 +379,7 @@ open class Session: @unchecked Sendable {
             fileManager: fileManager)
     }
 
-    /// A request, of what `convertible` is converted to, that sends data.
+    /// Creates a request from `convertible` that sends data.
     open func upload(
         _ data: Data, with convertible: any URLRequestConvertible,
         interceptor: (any RequestInterceptor)? = nil, shouldAutomaticallyResume: Bool? = nil,
@@ -389,7 +390,7 @@ open class Session: @unchecked Sendable {
             fileManager)
     }
 
-    /// A request that sends a file.
+    /// Creates a request that sends a file.
     open func upload(
         _ fileURL: URL, to convertible: any URLConvertible, method: HTTPMethod = .post,
         headers: HTTPHeaders? = nil, interceptor: (any RequestInterceptor)? = nil,
@@ -404,7 +405,7 @@ open class Session: @unchecked Sendable {
             fileManager: fileManager)
     }
 
-    /// A request, of what `convertible` is converted to, that sends a file.
+    /// Creates a request from `convertible` that sends a file.
     open func upload(
         _ fileURL: URL, with convertible: any URLRequestConvertible,
         interceptor: (any RequestInterceptor)? = nil, shouldAutomaticallyResume: Bool? = nil,
@@ -415,7 +416,7 @@ open class Session: @unchecked Sendable {
             shouldAutomaticallyResume, fileManager)
     }
 
-    /// A request that sends a stream, which is read once.
+    /// Creates a request that sends a stream, which is read once.
     open func upload(
         _ stream: InputStream, to convertible: any URLConvertible, method: HTTPMethod = .post,
         headers: HTTPHeaders? = nil, interceptor: (any RequestInterceptor)? = nil,
@@ -429,7 +430,7 @@ open class Session: @unchecked Sendable {
             fileManager: fileManager)
     }
 
-    /// A request, of what `convertible` is converted to, that sends a stream, which is read once.
+    /// Creates a request from `convertible` that sends a stream, which is read once.
     open func upload(
         _ stream: InputStream, with convertible: any URLRequestConvertible,
         interceptor: (any RequestInterceptor)? = nil, shouldAutomaticallyResume: Bool? = nil,
@@ -442,10 +443,10 @@ open class Session: @unchecked Sendable {
 
     // MARK: forms
 
-    // Forms of fewer bytes than `encodingMemoryThreshold` are encoded in memory, others into a temporary file. They are encoded
-    // when the request is performed, once.
+    // Forms of fewer bytes than `encodingMemoryThreshold` are encoded in memory, others into a temporary file. A form is encoded
+    // once, when the request is performed.
 
-    /// A request that sends a form, which `multipartFormData` fills before this returns.
+    /// Creates a request that sends a form, which `multipartFormData` fills before this method returns.
     open func upload(
         multipartFormData: @escaping (MultipartFormData) -> Void, to url: any URLConvertible,
         usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
@@ -461,7 +462,7 @@ open class Session: @unchecked Sendable {
             requestModifier: requestModifier)
     }
 
-    /// A request, of what `request` is converted to, that sends a form, which `multipartFormData` fills before this returns.
+    /// Creates a request from `request` that sends a form, which `multipartFormData` fills before this method returns.
     open func upload(
         multipartFormData: @escaping (MultipartFormData) -> Void, with request: any URLRequestConvertible,
         usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
@@ -474,7 +475,7 @@ open class Session: @unchecked Sendable {
             interceptor: interceptor, fileManager: fileManager)
     }
 
-    /// A request that sends a form.
+    /// Creates a request that sends a form.
     open func upload(
         multipartFormData: MultipartFormData, to url: any URLConvertible,
         usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
@@ -490,7 +491,7 @@ open class Session: @unchecked Sendable {
             shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
     }
 
-    /// A request, of what `request` is converted to, that sends a form.
+    /// Creates a request from `request` that sends a form.
     open func upload(
         multipartFormData: MultipartFormData, with request: any URLRequestConvertible,
         usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
@@ -518,9 +519,10 @@ open class Session: @unchecked Sendable {
 
     // MARK: web sockets
 
-    // `configuration` says what is agreed on with the server. The addresses' schemes may be `ws`, `wss`, `http` or `https`.
+    // `configuration` holds the subprotocol, the message limit and the ping interval. The URL scheme may be `ws`, `wss`, `http`
+    // or `https`.
 
-    /// A request that becomes a connection on which messages go both ways.
+    /// Creates a request that opens a WebSocket connection.
     open func webSocketRequest(
         to url: any URLConvertible, configuration: WebSocketRequest.Configuration = .default,
         headers: HTTPHeaders? = nil, interceptor: (any RequestInterceptor)? = nil,
@@ -533,7 +535,7 @@ open class Session: @unchecked Sendable {
             shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
-    /// A request, with parameters, that becomes a connection on which messages go both ways.
+    /// Creates a request, with parameters, that opens a WebSocket connection.
     open func webSocketRequest<Parameters: Encodable & Sendable>(
         to url: any URLConvertible, configuration: WebSocketRequest.Configuration = .default,
         parameters: Parameters? = nil,
@@ -549,7 +551,7 @@ open class Session: @unchecked Sendable {
             shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
-    /// A request, of what `convertible` is converted to, that becomes a connection on which messages go both ways.
+    /// Creates a request from `convertible` that opens a WebSocket connection.
     open func webSocketRequest(
         performing convertible: any URLRequestConvertible,
         configuration: WebSocketRequest.Configuration = .default,
@@ -566,13 +568,13 @@ open class Session: @unchecked Sendable {
 
     // MARK: all requests
 
-    /// Calls `action` on the root queue with the requests that were performed and have not called their handlers.
+    /// Calls `action` on the root queue with the requests that were performed and whose handlers have not been called.
     public func withAllRequests(perform action: @escaping @Sendable (Set<Request>) -> Void) {
         rootQueue.async { action(self.mutableState.read { $0.activeRequests }) }
     }
 
-    /// Cancels the requests that were performed and have not called their handlers. Their handlers may not have been called
-    /// when `completion` is, on `queue`.
+    /// Cancels the requests that were performed and whose handlers have not been called, then calls `completion` on `queue`. The
+    /// handlers may not have been called by then.
     public func cancelAllRequests(
         completingOnQueue queue: DispatchQueue = .main, completion: (@Sendable () -> Void)? = nil
     ) {

@@ -3,25 +3,25 @@
 public import Foundation
 public import LupineLoading
 
-/// Takes what a `URLSession` tells, and passes it on to the monitors, then to the request.
+/// Receives the callbacks of a `URLSession` and forwards them to the monitors, then to the request.
 ///
-/// Called on the session's root queue. It can be subclassed; an override that does not call `super` takes the matter out of
-/// the request's hands. So the compiler cannot see that it is `Sendable`: what changes stands in one locked state.
+/// Called on the session's root queue. The class can be subclassed; an override that does not call `super` keeps the callback
+/// from the request. The compiler therefore cannot check that the class is `Sendable`: the mutable state is in one locked value.
 ///
-/// Methods that the pipeline has no use for are here too, for overrides: what a protocol has a default for, a subclass
-/// cannot add. Each does what the default does.
+/// Methods that the pipeline does not use are implemented too, so that they can be overridden: a subclass cannot add a method for
+/// which the protocol has a default. Each does what the default does.
 ///
-/// Methods with a completion handler have an asynchronous form beside them. A subclass overrides either: an asynchronous form takes
-/// the place of what this class does by itself, and an override of the other one is called before both.
+/// Methods with a completion handler also have an asynchronous form. A subclass overrides either one: an asynchronous form
+/// replaces what this class does, and an override of the completion handler form takes precedence over both.
 open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate,
     URLSessionWebSocketDelegate, @unchecked Sendable
 {
     private struct State {
         weak var provider: (any SessionStateProvider)?
         var eventMonitor: CompositeEventMonitor?
-        /// The session's: connections that it has accepted outlive the session.
+        /// Kept here because connections that it has accepted outlive the session.
         var serverTrustManager: ServerTrustManager?
-        /// What is done when the `URLSession` of a session that has gone has become invalid.
+        /// Called when the `URLSession` of a deallocated session has become invalid.
         var ending: Request.Job?
         var isInvalid = false
     }
@@ -29,13 +29,13 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     private let fileManager: FileManager
     private let state = Protected(State())
 
-    /// A delegate that moves downloads with `fileManager`.
+    /// Creates a delegate that moves downloads with `fileManager`.
     public init(fileManager: FileManager = .default) {
         self.fileManager = fileManager
         super.init()
     }
 
-    /// Serves that session, without keeping it alive.
+    /// Connects the delegate to a session, without keeping it alive.
     func serve(
         _ provider: any SessionStateProvider, telling eventMonitor: CompositeEventMonitor,
         judging serverTrustManager: ServerTrustManager?
@@ -48,8 +48,8 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         }
     }
 
-    /// The session goes: `ending` runs when its `URLSession` has become invalid. Returns whether that is still to come: it
-    /// does not run otherwise.
+    /// Called when the session is deallocated: `ending` runs when its `URLSession` has become invalid. Returns false, and does
+    /// not run it, if that has happened already.
     func sessionEnds(_ ending: @escaping @Sendable () -> Void) -> Bool {
         let (isComing, _) = state.write { state -> (Bool, Request.Job?) in
             if state.isInvalid { return (false, nil) }
@@ -60,7 +60,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         return isComing
     }
 
-    /// Who hears of what a task tells.
+    /// The receivers of a task's callbacks.
     private struct Audience {
         let provider: (any SessionStateProvider)?
         let eventMonitor: CompositeEventMonitor?
@@ -72,7 +72,8 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         state.read { ($0.provider, $0.eventMonitor) }
     }
 
-    /// Who hears of the task, once its request has told what its user did: that comes before whatever the task tells.
+    /// Returns the receivers of a task's callbacks. The request first delivers the stored notifications of user actions, which
+    /// precede all callbacks of the task.
     private func audience(of task: URLSessionTask) -> Audience {
         let (provider, eventMonitor) = listeners
         let request = provider?.request(for: task)
@@ -82,7 +83,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
 
     // MARK: the session
 
-    /// Ends what is left of the session's requests.
+    /// Finishes the remaining requests of the session.
     open func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
         let (provider, eventMonitor) = listeners
         eventMonitor?.urlSession(session, didBecomeInvalidWithError: error)
@@ -95,9 +96,8 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         ending?.run()
     }
 
-    /// A question about the connection: whether the server is trusted, which certificate it is to be shown. It goes on to
-    /// the method for tasks; an override that answers answers for all requests, before their credentials and the session's
-    /// evaluators.
+    /// Handles a challenge about a connection: the trust of the server, or the client certificate. It is passed on to the method
+    /// for tasks. An override that answers does so for all requests, before their credentials and the session's evaluators.
     open func urlSession(
         _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
@@ -113,7 +113,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         }
     }
 
-    /// The same, asynchronous.
+    /// The asynchronous form of the method above.
     open func urlSession(_ session: URLSession, didReceive challenge: URLAuthenticationChallenge) async -> (
         URLSession.AuthChallengeDisposition, URLCredential?
     ) { await Defaults.all.urlSession(session, didReceive: challenge) }
@@ -123,7 +123,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     /// Does nothing.
     open func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask) {}
 
-    /// Goes on with the request as it is. Sessions on Linux never delay tasks.
+    /// Continues with the request as it is. Sessions on Linux never delay tasks.
     open func urlSession(
         _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
@@ -139,17 +139,18 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         }
     }
 
-    /// The same, asynchronous.
+    /// The asynchronous form of the method above.
     open func urlSession(
         _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest
     ) async -> (URLSession.DelayedRequestDisposition, URLRequest?) {
         await Defaults.all.urlSession(session, task: task, willBeginDelayedRequest: request)
     }
 
-    /// Answers a challenge: with the request's credential or a stored identity, or with the judgement of the host's evaluator.
+    /// Answers a challenge with the request's credential, with a stored identity, or with the result of the host's trust
+    /// evaluator.
     ///
-    /// A user name and password that an override answers with are this task's; what is to speak for the session goes into its
-    /// `URLCredentialStorage`.
+    /// If an override answers with a user name and password, only this task uses them. Credentials for the whole session belong
+    /// in its `URLCredentialStorage`.
     open func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
@@ -162,7 +163,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         }
     }
 
-    /// The same, asynchronous.
+    /// The asynchronous form of the method above.
     open func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
     ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
@@ -221,7 +222,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         }
     }
 
-    /// Tells the request how much of its body has been sent.
+    /// Reports to the request how much of its body has been sent.
     open func urlSession(
         _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
@@ -233,7 +234,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         audience.request?.updateUploadProgress(completed: totalBytesSent, total: totalBytesExpectedToSend)
     }
 
-    /// Hands over the stream of an upload.
+    /// Provides the stream of an upload.
     open func urlSession(
         _ session: URLSession, task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
@@ -246,7 +247,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         }
     }
 
-    /// The same, asynchronous.
+    /// The asynchronous form of the method above.
     open func urlSession(_ session: URLSession, needNewBodyStreamForTask task: URLSessionTask) async
         -> InputStream?
     {
@@ -261,7 +262,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         return (audience.request as? UploadRequest)?.inputStream()
     }
 
-    /// Hands over the stream of an upload where it is needed from its first byte on; there is none from later on.
+    /// Provides the stream of an upload if it is needed from the first byte on, otherwise none.
     open func urlSession(
         _ session: URLSession, task: URLSessionTask, needNewBodyStreamFrom offset: Int64,
         completionHandler: @escaping @Sendable (InputStream?) -> Void
@@ -277,7 +278,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         }
     }
 
-    /// The same, asynchronous.
+    /// The asynchronous form of the method above.
     open func urlSession(
         _ session: URLSession, task: URLSessionTask, needNewBodyStreamFrom offset: Int64
     ) async -> InputStream? {
@@ -293,7 +294,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         didReceiveInformationalResponse response: HTTPURLResponse
     ) {}
 
-    /// Asks the request's handler of redirects, or the session's.
+    /// Asks the redirect handler of the request, or else of the session.
     open func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
@@ -309,7 +310,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         }
     }
 
-    /// The same, asynchronous.
+    /// The asynchronous form of the method above.
     open func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest
@@ -333,7 +334,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         handler.task(task, willBeRedirectedTo: request, for: response, completion: completionHandler)
     }
 
-    /// Gives the request its metrics.
+    /// Stores the metrics in the request.
     open func urlSession(
         _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
     ) {
@@ -344,7 +345,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         audience.provider?.didGatherMetrics(for: task)
     }
 
-    /// Tells the request that its task has ended, as soon as there are metrics too.
+    /// Reports to the request that its task has ended, once the metrics have arrived too.
     open func urlSession(
         _ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?
     ) {
@@ -355,14 +356,14 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         audience.provider?.didComplete(task) { request.didCompleteTask(task, with: failure) }
     }
 
-    /// Only the monitors hear of it.
+    /// Reports to the monitors only.
     open func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
         audience(of: task).eventMonitor?.urlSession(session, taskIsWaitingForConnectivity: task)
     }
 
     // MARK: data and upload tasks
 
-    /// Asks the request whether the content is wanted.
+    /// Asks the request whether the content is to be received.
     open func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
@@ -375,7 +376,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         }
     }
 
-    /// The same, asynchronous.
+    /// The asynchronous form of the method above.
     open func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse
     ) async -> URLSession.ResponseDisposition {
@@ -400,7 +401,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         }
     }
 
-    /// Gives the request a piece of content.
+    /// Passes a piece of content to the request.
     open func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         let audience = audience(of: dataTask)
         audience.eventMonitor?.urlSession(session, dataTask: dataTask, didReceive: data)
@@ -412,7 +413,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         }
     }
 
-    /// Asks the request's handler of cached responses, or the session's.
+    /// Asks the cached response handler of the request, or else of the session.
     open func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask,
         willCacheResponse proposedResponse: CachedURLResponse,
@@ -426,7 +427,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         }
     }
 
-    /// The same, asynchronous.
+    /// The asynchronous form of the method above.
     open func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask,
         willCacheResponse proposedResponse: CachedURLResponse
@@ -461,7 +462,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
 
     // MARK: download tasks
 
-    /// Tells the request from where its download goes on.
+    /// Reports to the request the offset at which its download resumes.
     open func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
         expectedTotalBytes: Int64
@@ -473,7 +474,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         audience.request?.updateDownloadProgress(addingBytes: fileOffset, total: expectedTotalBytes)
     }
 
-    /// Tells the request how much more has been written.
+    /// Reports to the request how much more has been written.
     open func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
         totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
@@ -485,7 +486,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         audience.request?.updateDownloadProgress(addingBytes: bytesWritten, total: totalBytesExpectedToWrite)
     }
 
-    /// Moves the file to where the request wants it.
+    /// Moves the file to the request's destination.
     open func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
     ) {
@@ -513,7 +514,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         }
     }
 
-    /// Moves a file. One that has to be copied, for the place is in another file system, leaves no half where that fails.
+    /// Moves a file. If it has to be copied to another file system and that fails, the partial copy is removed.
     private func move(_ file: URL, to destination: URL) throws {
         let isTaken = fileManager.fileExists(atPath: destination.path)
         do {
@@ -529,14 +530,14 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
 
     // MARK: web sockets
 
-    /// Tells the request that it is connected.
+    /// Reports to the request that its connection was opened.
     open func urlSession(
         _ session: URLSession, webSocketTask: URLSessionWebSocketTask, didOpenWithProtocol protocol: String?
     ) {
         (audience(of: webSocketTask).request as? WebSocketRequest)?.didOpen(with: `protocol`)
     }
 
-    /// Tells the request what its connection was closed with.
+    /// Reports to the request that its connection was closed.
     open func urlSession(
         _ session: URLSession, webSocketTask: URLSessionWebSocketTask,
         didCloseWith closeCode: URLSessionWebSocketTask.CloseCode, reason: Data?
@@ -545,7 +546,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     }
 }
 
-/// What answers a challenge, as one value.
+/// The answer to a challenge, as one value.
 private struct ChallengeReply: Sendable {
     let disposition: URLSession.AuthChallengeDisposition
     let credential: URLCredential?
@@ -556,22 +557,22 @@ private struct ChallengeReply: Sendable {
     }
 }
 
-/// Implements nothing, so that what it is asked goes to the defaults of the protocols.
+/// Implements nothing, so that calls reach the default implementations of the protocols.
 private final class Defaults: NSObject, URLSessionTaskDelegate {
     static let all = Defaults()
 }
 
 extension SessionDelegate: SelectiveDelegate {
-    /// A subclass may have overridden the method.
+    /// True for a subclass, which may have overridden the method.
     package var hearsOfNewTasks: Bool { isSubclass }
 
-    /// The session's evaluators, also when the session has gone. A subclass may have overridden the methods for challenges:
-    /// nobody can tell, so it counts as if it had.
+    /// The session's evaluators, even after the session was deallocated. A subclass may have overridden the methods for
+    /// challenges; that cannot be determined, so it is treated as if it had.
     package var trustJudge: (any AnyObject & Sendable)? {
         isSubclass ? self : state.read { $0.serverTrustManager }
     }
 
-    /// Whether it is of a class of the program's, which may have overridden any method.
+    /// Whether this is a subclass defined by the program, which may have overridden any method.
     var isSubclass: Bool { type(of: self) != SessionDelegate.self }
 }
 

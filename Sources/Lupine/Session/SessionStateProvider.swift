@@ -2,20 +2,20 @@
 
 internal import LupineLoading
 
-/// What a `SessionDelegate` needs of its session. Called on the root queue.
+/// The interface of a session that its `SessionDelegate` uses. Called on the root queue.
 protocol SessionStateProvider: AnyObject, Sendable {
     var redirectHandler: (any RedirectHandler)? { get }
     var cachedResponseHandler: (any CachedResponseHandler)? { get }
 
-    /// The request of a task; nil for a task that belongs to none.
+    /// Returns the request of a task; nil for a task without one.
     func request(for task: URLSessionTask) -> Request?
-    /// The metrics of a task have come.
+    /// Called when the metrics of a task have arrived.
     func didGatherMetrics(for task: URLSessionTask)
-    /// A task has completed; `completion` is called when its metrics have come too, at once if they have.
+    /// Called when a task has completed; `completion` is called when its metrics have arrived too, at once if they have.
     func didComplete(_ task: URLSessionTask, completion: @escaping @Sendable () -> Void)
-    /// What answers a challenge; nil leaves it to the loading system.
+    /// Returns the credential that answers a challenge; nil leaves it to the loading system.
     func credential(for task: URLSessionTask, in space: URLProtectionSpace) -> URLCredential?
-    /// The `URLSession` has become invalid.
+    /// Called when the `URLSession` has become invalid.
     func cancelRequestsForSessionInvalidation(with error: (any Error)?)
 }
 
@@ -40,16 +40,18 @@ extension Session: SessionStateProvider {
     }
 
     func credential(for task: URLSessionTask, in space: URLProtectionSpace) -> URLCredential? {
-        // The request's own is for the server that the program named, not for whomever a redirect leads to. An identity stays behind
-        // like the configuration's, also where a later redirect leads back (U-10.5).
+        // The request's credential is for the server that the program named, not for one that a redirect leads to. Like the
+        // configuration's, an identity is no longer used after a redirect to another origin, even if a later one leads back
+        // (U-10.5).
         let isIdentity = space.authenticationMethod == NSURLAuthenticationMethodClientCertificate
         if space.isOfServer(at: task.originalRequest?.url), !isIdentity || !task.hasLeftOrigin,
             let own = request(for: task)?.credential
         {
             return own
         }
-        // Names and passwords of the storage are the loading system's to take, which knows whether the task has its own, and
-        // which proxies are answered with that. An identity in it is nobody's who brought a credential, and no redirect's.
+        // The loading system itself takes user names and passwords from the storage: it knows whether the task has its own, and
+        // which proxies are answered with them. A stored identity is not used for a request with its own credential, nor after a
+        // redirect to another origin.
         guard isIdentity, !task.hasLeftOrigin, request(for: task)?.credential == nil else { return nil }
         return session.configuration.urlCredentialStorage?.defaultCredential(for: space)
     }

@@ -2,8 +2,8 @@
 
 internal import Foundation
 
-/// Has one thread at a time do what may call the program's code, so that no lock can be held meanwhile: others wait for their
-/// turn. A thread that has the turn may take it again.
+/// Lets one thread at a time run work that may call the program's code, during which no lock can be held; other threads wait for
+/// their turn. A thread that has the turn may take it again.
 final class ThreadTurn: Sendable {
     private struct State {
         var owner: ObjectIdentifier?
@@ -15,7 +15,7 @@ final class ThreadTurn: Sendable {
 
     /// Runs `body` when it is the caller's turn.
     ///
-    /// - Parameter body: Is told whether the caller has the turn already.
+    /// - Parameter body: Receives whether the caller already had the turn.
     func run<Value>(_ body: (_ isNested: Bool) throws -> Value) rethrows -> Value {
         let isNested = take()
         defer { giveBack() }
