@@ -5,11 +5,11 @@ public import LupineLoading
 
 extension Bundle: AlamofireExtended {}
 
-/// Certificates that a program brings along: `Bundle.main`'s, which is the executable's folder for a tool, or those that
-/// SwiftPM copies as resources, `Bundle.module`'s. Reading blocks.
+/// Certificates that are shipped with a program: those of `Bundle.main`, which is the executable's folder for a tool, or those
+/// that SwiftPM copies as resources, `Bundle.module`'s. Reading blocks.
 extension AlamofireExtension where ExtendedType: Bundle {
-    /// The certificates of the DER files at the top of the bundle, which end in `cer`, `crt` or `der`. A file that is
-    /// something else is passed over.
+    /// The certificates of the DER files at the top level of the bundle, with the extensions `cer`, `crt` or `der`. Files that
+    /// hold something else are skipped.
     public var certificates: [SecCertificate] {
         paths(forResourcesOfTypes: ["cer", "CER", "crt", "CRT", "der", "DER"]).sorted().compactMap { path in
             guard let data = try? Data(contentsOf: URL(fileURLWithPath: path)) else { return nil }
@@ -17,10 +17,11 @@ extension AlamofireExtension where ExtendedType: Bundle {
         }
     }
 
-    /// The keys of those certificates.
+    /// The public keys of those certificates.
     public var publicKeys: [SecKey] { certificates.af.publicKeys }
 
-    /// The files at the top of the bundle whose names end so, each once, in no order. The endings may begin with a dot.
+    /// Returns the files at the top level of the bundle with these extensions, each once, in no particular order. The extensions
+    /// may begin with a dot.
     public func paths(forResourcesOfTypes types: [String]) -> [String] {
         let endings = types.map { $0.hasPrefix(".") ? String($0.dropFirst()) : $0 }
         return Array(Set(endings.flatMap { type.paths(forResourcesOfType: $0, inDirectory: nil) }))

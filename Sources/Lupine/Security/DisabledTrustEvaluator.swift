@@ -2,13 +2,13 @@
 
 public import LupineLoading
 
-/// Trusts everybody: whoever can redirect the connection can read and change what goes over it. Never for a program that
+/// Trusts every server: an attacker who can redirect the connection can read and change all traffic. Never for a program that
 /// leaves the developer's machine.
 public final class DisabledTrustEvaluator: ServerTrustEvaluating {
-    /// An evaluator that trusts everybody.
+    /// Creates an evaluator that trusts every server.
     public init() {}
 
-    /// Returns.
+    /// Returns without a check.
     public func evaluate(_ trust: SecTrust, forHost host: String) throws {}
 }
 

@@ -3,25 +3,25 @@
 public import Foundation
 public import LupineLoading
 
-/// Trusts a server one of whose certificates is among those that the program brings along: the leaf, which then has to be
-/// replaced when the server's is, or an issuer.
+/// Trusts a server if one of the certificates in its chain is pinned: the leaf, in which case the pin has to be replaced with the
+/// server's certificate, or an issuer.
 ///
-/// Certificates are compared by their bytes, after the validations that are wanted have passed. With both of them left out
-/// the chain alone is what counts: signatures are checked, dates and names are not.
+/// Certificates are compared byte by byte, after the enabled validations have passed. With both validations disabled, only the
+/// building of the chain is checked: signatures are verified, dates and names are not.
 public final class PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {
     private let certificates: [SecCertificate]
     private let acceptSelfSignedCertificates: Bool
     private let performDefaultValidation: Bool
     private let validateHost: Bool
 
-    /// An evaluator of these certificates.
+    /// Creates an evaluator of pinned certificates.
     ///
     /// - Parameters:
-    ///   - certificates: Those that are pinned; by default the DER files of the main bundle, read here and now.
-    ///   - acceptSelfSignedCertificates: Whether the pinned ones are the anchors, the only ones, and no others of the
-    ///     system or the session.
+    ///   - certificates: The pinned certificates; by default those of the DER files of the main bundle, read by this call.
+    ///   - acceptSelfSignedCertificates: Whether the pinned certificates are the only anchors, in place of those of the system or
+    ///     the session.
     ///   - performDefaultValidation: Whether the chain has to be valid.
-    ///   - validateHost: Whether it has to be valid and to name the host.
+    ///   - validateHost: Whether the chain has to be valid and to name the host.
     public init(
         certificates: [SecCertificate] = Bundle.main.af.certificates,
         acceptSelfSignedCertificates: Bool = false,
@@ -33,8 +33,8 @@ public final class PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {
         self.validateHost = validateHost
     }
 
-    /// Returns when one of the chain is pinned; throws `AFError.serverTrustEvaluationFailed` when none is, when a validation
-    /// fails, and when nothing is pinned.
+    /// Returns if a certificate of the chain is pinned. Throws `AFError.serverTrustEvaluationFailed` if none is, if a validation
+    /// fails, or if there are no pinned certificates.
     public func evaluate(_ trust: SecTrust, forHost host: String) throws {
         guard !certificates.isEmpty else {
             throw AFError.serverTrustEvaluationFailed(reason: .noCertificatesFound)
@@ -51,12 +51,12 @@ public final class PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {
 }
 
 extension ServerTrustEvaluating where Self == PinnedCertificatesTrustEvaluator {
-    /// An evaluator of the certificates in the main bundle.
+    /// Returns an evaluator of the certificates in the main bundle.
     public static var pinnedCertificates: PinnedCertificatesTrustEvaluator {
         PinnedCertificatesTrustEvaluator()
     }
 
-    /// An evaluator of pinned certificates.
+    /// Returns an evaluator of pinned certificates.
     public static func pinnedCertificates(
         certificates: [SecCertificate] = Bundle.main.af.certificates,
         acceptSelfSignedCertificates: Bool = false,

@@ -2,24 +2,24 @@
 
 internal import LupineLoading
 
-/// What was expected and what was presented when no pin matched: for logs, and to find the pin that is missing.
+/// The expected pins and the presented keys of a failed pin check: for logs, and to find the missing pin.
 ///
-/// A value. It holds names and digests of public keys, nothing that would have to be kept secret. It is the error of
-/// `PublicKeyPinsTrustEvaluator`; for the evaluators of certificates and keys `AFError.pinningReport` makes it.
+/// A value. It contains names and digests of public keys, which need not be kept secret. `PublicKeyPinsTrustEvaluator` throws it
+/// as its error; for the evaluators of certificates and keys, `AFError.pinningReport` creates it.
 public struct PinningReport: Error, Hashable, Sendable {
-    /// One certificate, or one key, of the chain that was built.
+    /// A certificate or a key of the chain that was built.
     public struct Presented: Hashable, Sendable {
-        /// Whom the certificate is about; nil where only the key is known.
+        /// The subject of the certificate; nil if only the key is known.
         public let subject: String?
-        /// The pin of its key; nil for a key of a kind that is not handed out.
+        /// The pin of its key; nil for a key of an unsupported type.
         public let pin: String?
     }
 
-    /// The host that was to be proved.
+    /// The host that was evaluated.
     public let host: String
-    /// The pins one of which was expected.
+    /// The pins, one of which was expected.
     public let expected: [String]
-    /// What the chain had: the leaf first, then every issuer that could be linked to it.
+    /// The chain: the leaf first, then every issuer that could be linked to it.
     public let presented: [Presented]
 
     init(host: String, expected: [String], presented: [Presented]) {
@@ -44,7 +44,7 @@ public struct PinningReport: Error, Hashable, Sendable {
 }
 
 extension PinningReport: CustomStringConvertible {
-    /// One line for the host, and one for each certificate, whatever a peer has put into its names.
+    /// One line for the host and one for each certificate, whatever characters a peer has put into its names.
     public var description: String {
         let found = presented.map { one in
             "\n  \(one.pin ?? "no pin") \(LogRedaction.printable(one.subject ?? ""))"
@@ -55,7 +55,7 @@ extension PinningReport: CustomStringConvertible {
 }
 
 extension AFError {
-    /// What was presented, when it failed because no pin matched; nil for every other error.
+    /// The report of a failed pin check; nil for every other error.
     public var pinningReport: PinningReport? {
         guard case .serverTrustEvaluationFailed(let reason) = self else { return nil }
         switch reason {

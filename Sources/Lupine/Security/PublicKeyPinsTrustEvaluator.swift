@@ -2,24 +2,24 @@
 
 public import LupineLoading
 
-/// Trusts a server when one of the keys of its chain has one of these pins: `sha256/` and the BASE64 of the SHA-256 of the
-/// key's SubjectPublicKeyInfo, as browsers, curl and other clients write them (RFC 7469 §2.4).
+/// Trusts a server if a key of its chain matches one of the pins: `sha256/` and the BASE64 of the SHA-256 of the key's
+/// SubjectPublicKeyInfo, as browsers, curl and other clients write them (RFC 7469 §2.4).
 ///
-/// When none has, it throws a `PinningReport`, which the request carries inside of
+/// If none matches, it throws a `PinningReport`, which the request wraps in
 /// `serverTrustEvaluationFailed(.customEvaluationFailed)`; `AFError.pinningReport` finds it there.
 public final class PublicKeyPinsTrustEvaluator: ServerTrustEvaluating {
-    /// The pins, each in the one form that `SecKey.pin` has.
+    /// The pins, each in the canonical form of `SecKey.pin`.
     public let pins: Set<String>
     private let performDefaultValidation: Bool
     private let validateHost: Bool
 
-    /// An evaluator of these pins.
+    /// Creates an evaluator of pins.
     ///
     /// - Parameters:
-    ///   - pins: `sha256/BASE64`, or `sha256//BASE64` as curl has it.
+    ///   - pins: `sha256/BASE64`, or `sha256//BASE64` as curl writes it.
     ///   - performDefaultValidation: Whether the chain has to be valid.
-    ///   - validateHost: Whether it has to be valid and to name the host.
-    /// - Throws: `CertificateError` when one is no pin: it could never match, and nobody would know why.
+    ///   - validateHost: Whether the chain has to be valid and to name the host.
+    /// - Throws: `CertificateError` if one is malformed: it could never match, and the cause would be hard to find.
     public init(
         pins: some Sequence<String>, performDefaultValidation: Bool = true, validateHost: Bool = true
     ) throws {
@@ -28,8 +28,8 @@ public final class PublicKeyPinsTrustEvaluator: ServerTrustEvaluating {
         self.validateHost = validateHost
     }
 
-    /// Returns when one of the chain's keys has one of the pins; throws `PinningReport` when none has, and
-    /// `AFError.serverTrustEvaluationFailed` when a validation fails or there are no pins.
+    /// Returns if a key of the chain matches a pin. Throws `PinningReport` if none does, and
+    /// `AFError.serverTrustEvaluationFailed` if a validation fails or there are no pins.
     public func evaluate(_ trust: SecTrust, forHost host: String) throws {
         guard !pins.isEmpty else { throw AFError.serverTrustEvaluationFailed(reason: .noPublicKeysFound) }
         if performDefaultValidation { try trust.af.performDefaultValidation(forHost: host) }
@@ -41,7 +41,7 @@ public final class PublicKeyPinsTrustEvaluator: ServerTrustEvaluating {
 }
 
 extension ServerTrustEvaluating where Self == PublicKeyPinsTrustEvaluator {
-    /// An evaluator of pins `sha256/BASE64`. Throws when one of them is none.
+    /// Returns an evaluator of pins of the form `sha256/BASE64`. Throws if one of them is malformed.
     public static func publicKeyPins(
         _ pins: some Sequence<String>, performDefaultValidation: Bool = true, validateHost: Bool = true
     ) throws -> PublicKeyPinsTrustEvaluator {

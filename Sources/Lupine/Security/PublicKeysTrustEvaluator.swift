@@ -3,22 +3,22 @@
 public import Foundation
 public import LupineLoading
 
-/// Trusts a server when one of the keys of its chain is among those that the program brings along. A certificate that was
-/// renewed with the same key goes on being trusted.
+/// Trusts a server if a key of its chain is among the pinned ones. A certificate that was renewed with the same key remains
+/// trusted.
 ///
-/// Keys are compared after the validations that are wanted have passed. `PublicKeyPinsTrustEvaluator` does the same for keys
-/// that are known by their digests.
+/// Keys are compared after the enabled validations have passed. `PublicKeyPinsTrustEvaluator` does the same for keys that are
+/// known by their digests.
 public final class PublicKeysTrustEvaluator: ServerTrustEvaluating {
     private let keys: [SecKey]
     private let performDefaultValidation: Bool
     private let validateHost: Bool
 
-    /// An evaluator of these keys.
+    /// Creates an evaluator of pinned keys.
     ///
     /// - Parameters:
-    ///   - keys: Those that are pinned; by default the keys of the certificates of the main bundle, read here and now.
+    ///   - keys: The pinned keys; by default those of the certificates in the main bundle, read by this call.
     ///   - performDefaultValidation: Whether the chain has to be valid.
-    ///   - validateHost: Whether it has to be valid and to name the host.
+    ///   - validateHost: Whether the chain has to be valid and to name the host.
     public init(
         keys: [SecKey] = Bundle.main.af.publicKeys, performDefaultValidation: Bool = true,
         validateHost: Bool = true
@@ -28,8 +28,8 @@ public final class PublicKeysTrustEvaluator: ServerTrustEvaluating {
         self.validateHost = validateHost
     }
 
-    /// Returns when one of the chain's keys is pinned; throws `AFError.serverTrustEvaluationFailed` when none is, when a
-    /// validation fails, and when nothing is pinned.
+    /// Returns if a key of the chain is pinned. Throws `AFError.serverTrustEvaluationFailed` if none is, if a validation fails,
+    /// or if there are no pinned keys.
     public func evaluate(_ trust: SecTrust, forHost host: String) throws {
         guard !keys.isEmpty else { throw AFError.serverTrustEvaluationFailed(reason: .noPublicKeysFound) }
         if performDefaultValidation { try trust.af.performDefaultValidation(forHost: host) }
@@ -43,10 +43,10 @@ public final class PublicKeysTrustEvaluator: ServerTrustEvaluating {
 }
 
 extension ServerTrustEvaluating where Self == PublicKeysTrustEvaluator {
-    /// An evaluator of the keys in the main bundle.
+    /// Returns an evaluator of the keys in the main bundle.
     public static var publicKeys: PublicKeysTrustEvaluator { PublicKeysTrustEvaluator() }
 
-    /// An evaluator of pinned keys.
+    /// Returns an evaluator of pinned keys.
     public static func publicKeys(
         keys: [SecKey] = Bundle.main.af.publicKeys, performDefaultValidation: Bool = true,
         validateHost: Bool = true

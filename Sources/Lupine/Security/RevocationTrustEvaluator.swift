@@ -4,28 +4,28 @@ public import LupineLoading
 
 /// Trusts a server whose certificates are valid and have not been revoked.
 ///
-/// What the server has stapled counts first. Unless the options forbid the network, the rest is fetched, and the session's
-/// root queue waits for it: every request of the session does.
+/// A stapled response is used first. Unless the options disable network access, other responses are fetched, and this blocks the
+/// session's root queue, and with it all requests of the session.
 public final class RevocationTrustEvaluator: ServerTrustEvaluating {
-    /// How revocation is looked up.
+    /// How revocation is checked.
     public struct Options: OptionSet, Sendable {
-        /// By OCSP.
+        /// Checks with OCSP.
         public static let ocsp = Options(rawValue: kSecRevocationOCSPMethod)
-        /// By lists.
+        /// Checks with certificate revocation lists.
         public static let crl = Options(rawValue: kSecRevocationCRLMethod)
-        /// By lists first, where both are possible.
+        /// Prefers revocation lists to OCSP where both are available.
         public static let preferCRL = Options(rawValue: kSecRevocationPreferCRL)
-        /// A certificate of which nothing is known is refused.
+        /// Refuses a certificate whose status is unknown.
         public static let requirePositiveResponse = Options(rawValue: kSecRevocationRequirePositiveResponse)
-        /// Only by what came with the handshake, or is known already.
+        /// Uses only responses from the handshake, or from the cache.
         public static let networkAccessDisabled = Options(rawValue: kSecRevocationNetworkAccessDisabled)
-        /// By whichever way the certificate offers.
+        /// Checks with any method that the certificate offers.
         public static let any = Options(rawValue: kSecRevocationUseAnyAvailableMethod)
 
         /// The options as bits.
         public let rawValue: CFOptionFlags
 
-        /// Options of those bits.
+        /// Creates options from bits.
         public init(rawValue: CFOptionFlags) { self.rawValue = rawValue }
     }
 
@@ -33,7 +33,7 @@ public final class RevocationTrustEvaluator: ServerTrustEvaluating {
     private let validateHost: Bool
     private let options: Options
 
-    /// An evaluator that looks revocation up so, behind those of the two validations that are wanted.
+    /// Creates an evaluator that checks revocation, after the enabled validations.
     public init(
         performDefaultValidation: Bool = true, validateHost: Bool = true, options: Options = .any
     ) {
@@ -42,8 +42,7 @@ public final class RevocationTrustEvaluator: ServerTrustEvaluating {
         self.options = options
     }
 
-    /// Returns when nothing speaks against the chain; throws `AFError.serverTrustEvaluationFailed` when something does, and
-    /// when the options are none.
+    /// Returns if the chain passes. Throws `AFError.serverTrustEvaluationFailed` if it does not, or if the options are empty.
     public func evaluate(_ trust: SecTrust, forHost host: String) throws {
         if performDefaultValidation { try trust.af.performDefaultValidation(forHost: host) }
         if validateHost { try trust.af.performValidation(forHost: host) }
@@ -52,10 +51,10 @@ public final class RevocationTrustEvaluator: ServerTrustEvaluating {
 }
 
 extension ServerTrustEvaluating where Self == RevocationTrustEvaluator {
-    /// An evaluator of revocation, by whichever way the certificate offers.
+    /// Returns an evaluator that checks revocation with any method that the certificate offers.
     public static var revocationChecking: RevocationTrustEvaluator { RevocationTrustEvaluator() }
 
-    /// An evaluator of revocation.
+    /// Returns an evaluator that checks revocation.
     public static func revocationChecking(
         performDefaultValidation: Bool = true, validateHost: Bool = true,
         options: RevocationTrustEvaluator.Options = .any

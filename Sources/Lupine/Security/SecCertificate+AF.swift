@@ -7,14 +7,14 @@ extension SecCertificate: AlamofireExtended {}
 extension Array: AlamofireExtended {}
 
 extension AlamofireExtension where ExtendedType == SecCertificate {
-    /// The certificate's key, if it is RSA, of an elliptic curve, or Ed25519.
+    /// The certificate's public key, if it is RSA, elliptic-curve or Ed25519.
     public var publicKey: SecKey? { SecCertificateCopyKey(type) }
 
-    /// The certificates of a file, or of all files of a folder, in PEM or DER; those in folders of the folder are left out.
-    /// Blocks while it reads.
+    /// Returns the certificates of a file, or of all files of a folder, in PEM or DER; subfolders are skipped. Blocks while it
+    /// reads.
     ///
-    /// - Throws: `CertificateError`, also for a file in the folder that holds no certificate: what is to be pinned should
-    ///   not go missing in silence.
+    /// - Throws: `CertificateError`, also for a file in the folder that holds no certificate: a certificate that is to be pinned
+    ///   must not be missing silently.
     public static func certificates(at url: URL) throws -> [SecCertificate] {
         var isFolder = ObjCBool(false)
         if unsafe FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder), isFolder.boolValue
@@ -29,6 +29,6 @@ extension AlamofireExtension where ExtendedType == [SecCertificate] {
     /// The certificates in DER.
     public var data: [Data] { type.map { SecCertificateCopyData($0) } }
 
-    /// The certificates' keys; one whose key is of another kind is left out.
+    /// The certificates' public keys; keys of other types are omitted.
     public var publicKeys: [SecKey] { type.compactMap(\.af.publicKey) }
 }

@@ -5,24 +5,24 @@ public import LupineLoading
 
 extension SecTrust: AlamofireExtended {}
 
-/// What evaluators are built of. All of it may be called on any thread; evaluating blocks while answers about revocation are
-/// fetched, which only happens under a policy that asks for them.
+/// The operations from which evaluators are built. All may be called on any thread. Evaluating blocks while revocation responses
+/// are fetched, which happens only under a policy that requires them.
 extension AlamofireExtension where ExtendedType == SecTrust {
-    /// Puts `policy` in the place of the trust's policies, and judges.
+    /// Replaces the trust's policies with `policy` and evaluates the trust.
     public func evaluate(afterApplying policy: SecPolicy) throws {
         try apply(policy: policy).af.evaluate()
     }
 
-    /// Puts `policy` in the place of the trust's policies, and judges as the older functions do.
+    /// Replaces the trust's policies with `policy` and evaluates the trust by status and result, as the older functions do.
     ///
-    /// - Throws: What `errorProducer` makes of a status or a result that is no success.
+    /// - Throws: The error that `errorProducer` returns for a status or a result that is not a success.
     public func validate(
         policy: SecPolicy, errorProducer: (_ status: OSStatus, _ result: SecTrustResultType) -> any Error
     ) throws {
         try apply(policy: policy).af.validate(errorProducer: errorProducer)
     }
 
-    /// Puts `policy` in the place of the trust's policies. Gives the same trust.
+    /// Replaces the trust's policies with `policy`. Returns the same trust.
     @discardableResult
     public func apply(policy: SecPolicy) throws -> SecTrust { try apply(policy, by: SecTrustSetPolicies) }
 
@@ -35,7 +35,7 @@ extension AlamofireExtension where ExtendedType == SecTrust {
         return type
     }
 
-    /// Judges under the policies that are set.
+    /// Evaluates the trust under its policies.
     ///
     /// - Throws: `AFError.serverTrustEvaluationFailed` with `trustEvaluationFailed`.
     public func evaluate() throws {
@@ -45,9 +45,9 @@ extension AlamofireExtension where ExtendedType == SecTrust {
         }
     }
 
-    /// Judges as the older functions do: status and result have both to be a success.
+    /// Evaluates the trust as the older functions do: both status and result have to be a success.
     ///
-    /// - Throws: What `errorProducer` makes of them when one is not.
+    /// - Throws: The error that `errorProducer` returns if one is not.
     public func validate(
         errorProducer: (_ status: OSStatus, _ result: SecTrustResultType) -> any Error
     ) throws {
@@ -83,15 +83,15 @@ extension AlamofireExtension where ExtendedType == SecTrust {
     /// The chain's certificates in DER.
     public var certificateData: [Data] { certificates.af.data }
 
-    /// The chain's keys.
+    /// The public keys of the chain.
     public var publicKeys: [SecKey] { certificates.af.publicKeys }
 
-    /// Judges whether the chain is valid for a server. The host is not looked at.
+    /// Evaluates whether the chain is valid for a server. The host is not checked.
     public func performDefaultValidation(forHost host: String) throws {
         try evaluate(afterApplying: SecPolicy.af.default)
     }
 
-    /// Judges whether the chain is valid for a server, and for this host.
+    /// Evaluates whether the chain is valid for a server, and for this host.
     public func performValidation(forHost host: String) throws {
         try evaluate(afterApplying: SecPolicy.af.hostname(host))
     }

@@ -6,11 +6,11 @@ extension OSStatus: AlamofireExtended {}
 extension SecTrustResultType: AlamofireExtended {}
 
 extension AlamofireExtension where ExtendedType == OSStatus {
-    /// Whether it is `errSecSuccess`.
+    /// Whether the status is `errSecSuccess`.
     public var isSuccess: Bool { type == errSecSuccess }
 }
 
 extension AlamofireExtension where ExtendedType == SecTrustResultType {
-    /// Whether it says that the chain is trusted.
+    /// Whether the result means that the chain is trusted.
     public var isSuccess: Bool { type == .unspecified || type == .proceed }
 }

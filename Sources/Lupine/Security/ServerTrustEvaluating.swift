@@ -2,16 +2,16 @@
 
 public import LupineLoading
 
-/// Judges whether a server is who it says it is.
+/// Evaluates whether a server is to be trusted.
 public protocol ServerTrustEvaluating: Sendable {
-    /// Returns when the host is trusted, and throws when it is not: an `AFError` fails the request as it is, another error as
-    /// `serverTrustEvaluationFailed(.customEvaluationFailed)`. Called on the session's root queue, before a byte of the
-    /// request is sent.
+    /// Returns if the host is trusted, otherwise throws: an `AFError` fails the request as it is, another error as
+    /// `serverTrustEvaluationFailed(.customEvaluationFailed)`. Called on the session's root queue, before a byte of the request
+    /// is sent.
     func evaluate(_ trust: SecTrust, forHost host: String) throws
 }
 
 extension Array where Element == any ServerTrustEvaluating {
-    /// Asks one evaluator after the other; the first that throws decides.
+    /// Runs one evaluator after the other; throws the error of the first that throws.
     public func evaluate(_ trust: SecTrust, forHost host: String) throws {
         assertNoLockIsHeld()
         assertNotOnLoop()

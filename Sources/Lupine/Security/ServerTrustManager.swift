@@ -2,18 +2,18 @@
 
 internal import LupineLoading
 
-/// Finds the evaluator of each host. It can be subclassed, to find it another way; it stores constants, which is what makes
-/// it `Sendable`.
+/// Finds the evaluator of each host. It can be subclassed to change how. It is `Sendable` because its stored properties are
+/// constants.
 open class ServerTrustManager: @unchecked Sendable {
     /// Whether a host without an evaluator is refused.
     public let allHostsMustBeEvaluated: Bool
-    /// The evaluators by host, as they were given: in any mix of cases, in Unicode or as IDNA has it, an address of IP version 6
-    /// with brackets or without, in any spelling. A dot behind the name makes no other host of it.
+    /// The evaluators by host, as they were given: in upper or lower case, in Unicode or in IDNA's ASCII form, IPv6 addresses
+    /// with or without brackets and in any spelling. A trailing dot does not matter.
     public let evaluators: [String: any ServerTrustEvaluating]
-    /// The same by server.
+    /// The evaluators by canonical host name.
     private let byName: [String: any ServerTrustEvaluating]
 
-    /// A manager for these hosts.
+    /// Creates a manager for these hosts.
     public init(
         allHostsMustBeEvaluated: Bool = true, evaluators: [String: any ServerTrustEvaluating]
     ) {
@@ -25,8 +25,8 @@ open class ServerTrustManager: @unchecked Sendable {
             uniquingKeysWith: { first, _ in first })
     }
 
-    /// The evaluator for a host; nil leaves the host to the loading system. Throws when the host has none and must have
-    /// one. Called on the session's root queue.
+    /// Returns the evaluator for a host; nil leaves the host to the loading system. Throws if the host has no evaluator but must
+    /// have one. Called on the session's root queue.
     open func serverTrustEvaluator(forHost host: String) throws -> (any ServerTrustEvaluating)? {
         if let evaluator = evaluators[host] ?? byName[HostName.server(host)] { return evaluator }
         if allHostsMustBeEvaluated {
@@ -35,7 +35,7 @@ open class ServerTrustManager: @unchecked Sendable {
         return nil
     }
 
-    /// Whether it is certain to have no evaluator for a host, and to need none. Calls no code of the program's.
+    /// Whether the host certainly has no evaluator and needs none. Calls none of the program's code.
     func leavesToDefault(host: String) -> Bool {
         type(of: self) == ServerTrustManager.self && !allHostsMustBeEvaluated && evaluators[host] == nil
             && byName[HostName.server(host)] == nil
