@@ -2,27 +2,27 @@
 
 internal import LupineLoading
 
-/// An interface of the machine, as Apple's Network framework names it.
+/// A network interface of the machine, modelled on Apple's Network framework.
 public struct NWInterface: Hashable, Sendable {
-    /// What an interface is.
+    /// The type of an interface.
     public enum InterfaceType: Hashable, Sendable, CaseIterable {
-        /// Something else, such as a tunnel.
+        /// Another type, such as a tunnel.
         case other
-        /// A radio network of one's own.
+        /// A Wi-Fi network.
         case wifi
-        /// A mobile network.
+        /// A cellular network.
         case cellular
-        /// A cable.
+        /// A wired network.
         case wiredEthernet
-        /// Inside of the machine.
+        /// The loopback interface.
         case loopback
     }
 
-    /// Its name, such as `eth0`.
+    /// The interface's name, such as `eth0`.
     public let name: String
-    /// Its number.
+    /// The interface's index.
     public let index: Int
-    /// What it is.
+    /// The interface's type.
     public let type: InterfaceType
 
     init(_ interface: NetworkInterface) {

@@ -2,39 +2,39 @@
 
 internal import LupineLoading
 
-/// How the machine is connected, as far as the monitor that gives it was told to look.
+/// The network connectivity of the machine, restricted to the interface types that the monitor observes.
 public struct NWPath: Hashable, Sendable {
-    /// Whether there is a way.
+    /// Whether there is a path to the network.
     public enum Status: Hashable, Sendable {
-        /// There is one.
+        /// There is a path.
         case satisfied
-        /// There is none.
+        /// There is no path.
         case unsatisfied
-        /// There would be one. Never said here.
+        /// A path could be established. Never reported here.
         case requiresConnection
     }
 
-    /// Whether there is a way.
+    /// Whether there is a path to the network.
     public let status: Status
-    /// The interfaces that ways lead over.
+    /// The interfaces that paths use.
     public let availableInterfaces: [NWInterface]
-    /// Whether the way is a mobile network's.
+    /// Whether all available interfaces are cellular.
     public let isExpensive: Bool
-    /// Whether somebody has asked for little traffic. Never here.
+    /// Whether reduced traffic was requested (Low Data Mode). Always false here.
     public let isConstrained: Bool
-    /// Whether there is a way for IPv4.
+    /// Whether there is a path for IPv4.
     public let supportsIPv4: Bool
-    /// Whether there is a way for IPv6.
+    /// Whether there is a path for IPv6.
     public let supportsIPv6: Bool
-    /// Whether names can be looked up, as far as routes tell.
+    /// Whether names can be resolved, judging by the routes alone.
     public let supportsDNS: Bool
 
-    /// Whether one of the interfaces is of this type.
+    /// Returns whether one of the interfaces is of this type.
     public func usesInterfaceType(_ type: NWInterface.InterfaceType) -> Bool {
         availableInterfaces.contains { $0.type == type }
     }
 
-    /// The path that a picture shows to one who takes these types only; nil for a picture that could not be had.
+    /// Creates the path for a network picture, restricted to interfaces of allowed types; nil stands for an unavailable picture.
     init(_ picture: NetworkPicture?, allowing isAllowed: (NWInterface.InterfaceType) -> Bool) {
         func interfaces(_ indexes: [UInt32]) -> [NWInterface] {
             (picture?.usable(indexes) ?? []).map(NWInterface.init).filter { isAllowed($0.type) }

@@ -3,21 +3,21 @@
 public import Dispatch
 internal import LupineLoading
 
-/// Tells how the machine is connected, once it is started, and whenever that changes: by the kernel's routes.
+/// Reports the network connectivity of the machine when it is started and whenever it changes, based on the kernel's routes.
 ///
-/// Any thread may call. A monitor that was cancelled, or is released, tells nothing any more, and cannot be started again.
+/// May be used from any thread. A monitor that was cancelled or released reports nothing more, and cannot be restarted.
 public final class NWPathMonitor: Sendable {
     private let watch: PathWatch
 
-    /// A monitor of all ways.
+    /// Creates a monitor of all interfaces.
     public convenience init() { self.init(view: .system) { _ in true } }
 
-    /// A monitor of the ways over interfaces of one type.
+    /// Creates a monitor of interfaces of one type.
     public convenience init(requiredInterfaceType: NWInterface.InterfaceType) {
         self.init(view: .system) { $0 == requiredInterfaceType }
     }
 
-    /// A monitor of the ways over interfaces of all types but these.
+    /// Creates a monitor of interfaces of all types except these.
     public convenience init(prohibitedInterfaceTypes: [NWInterface.InterfaceType]) {
         self.init(view: .system) { !prohibitedInterfaceTypes.contains($0) }
     }
@@ -31,28 +31,28 @@ public final class NWPathMonitor: Sendable {
         pathUpdateHandler = nil
     }
 
-    /// What is called, on the queue, with each path. It should be set before the start.
+    /// The handler that is called on the queue with each path. It should be set before the start.
     public var pathUpdateHandler: (@Sendable (NWPath) -> Void)? {
         get { watch.handler }
         set { watch.handler = newValue }
     }
 
-    /// Where it is called; nil before the start.
+    /// The queue on which the handler is called; nil before the start.
     public var queue: DispatchQueue? { watch.queue }
 
-    /// The path that was told last; unsatisfied before there was one.
+    /// The path that was reported last; before the first one, an unsatisfied path.
     public var currentPath: NWPath { watch.currentPath }
 
-    /// Begins to tell, on this queue: soon, and then whenever status, interfaces or families differ. A second start does
-    /// nothing.
+    /// Starts reporting on this queue: the first path soon, then each path with a different status, interfaces or IP families. A
+    /// second start has no effect.
     public func start(queue: DispatchQueue) { watch.start(queue) }
 
-    /// Tells nothing any more: on the queue, nothing comes behind this call.
+    /// Stops reporting. If this is called on the queue, the handler is not called afterwards.
     public func cancel() { watch.cancel() }
 }
 
-/// What a monitor does. Whoever looks at the network may be the last to have it, on any thread: the handler, which is the
-/// program's, goes with the monitor.
+/// The implementation of a monitor. A pending query may hold the last reference to it, on any thread; the handler belongs to the
+/// program, so the monitor releases it in its own `deinit`.
 private final class PathWatch: Sendable {
     private struct State {
         var handler: (@Sendable (NWPath) -> Void)?
@@ -61,7 +61,7 @@ private final class PathWatch: Sendable {
         var isCancelled = false
         var end: NetworkView.End?
         var isDue = false
-        /// Counts the looks, and which of them was told last: their answers may overtake each other.
+        /// The number of queries, and the number of the query that was reported last: answers may arrive out of order.
         var looks = 0
         var told = 0
     }
@@ -78,7 +78,7 @@ private final class PathWatch: Sendable {
     var handler: (@Sendable (NWPath) -> Void)? {
         get { state.read { $0.handler } }
         set {
-            // What stood there goes away outside of the lock: what it held may look in here.
+            // The old handler is released outside of the lock, since releasing its captures may run code that uses this monitor.
             var handler = newValue
             state.write { swap(&$0.handler, &handler) }
         }

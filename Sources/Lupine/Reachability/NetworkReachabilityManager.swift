@@ -4,27 +4,27 @@ public import Dispatch
 internal import Foundation
 internal import LupineLoading
 
-/// Says whether the network, or one host, can be reached, and when that changes: by the kernel's routes, without a packet
-/// being sent but for looking up a name.
+/// Reports whether the network, or one host, is reachable, and when that changes. It uses the kernel's routes and sends no
+/// packets, except to look up a name.
 ///
-/// What is reachable may still not answer, and what is not may be a moment later: it is for telling people why nothing
-/// comes, and for trying again, never for deciding not to try. Any thread may call. It can be subclassed; all its state is in
-/// one core that is `Sendable`.
+/// A reachable host may still not answer, and an unreachable one may be reachable a moment later. Use it to explain why nothing
+/// arrives and to time a retry, never to decide not to try. May be used from any thread. The class can be subclassed; all its
+/// state is in one `Sendable` core.
 open class NetworkReachabilityManager: @unchecked Sendable {
-    /// Whether there is a way.
+    /// Whether the network or host is reachable.
     public enum NetworkReachabilityStatus: Hashable, Sendable {
-        /// Nobody knows.
+        /// Not known.
         case unknown
-        /// There is none.
+        /// Not reachable.
         case notReachable
-        /// There is one.
+        /// Reachable.
         case reachable(ConnectionType)
 
-        /// What the way leads over.
+        /// The type of the connection.
         public enum ConnectionType: Hashable, Sendable {
-            /// A cable or a radio network of one's own.
+            /// Ethernet or Wi-Fi.
             case ethernetOrWiFi
-            /// A mobile network.
+            /// A cellular network.
             case cellular
         }
 
@@ -37,22 +37,22 @@ open class NetworkReachabilityManager: @unchecked Sendable {
         }
     }
 
-    /// Hears of a status that differs from the one before.
+    /// Receives each status that differs from the previous one.
     public typealias Listener = @Sendable (NetworkReachabilityStatus) -> Void
 
     /// The manager of the whole network.
     public static let `default` = NetworkReachabilityManager()
 
-    /// Where what the kernel says is looked at. Serial.
+    /// The serial queue on which the kernel's answers are processed.
     public let reachabilityQueue: DispatchQueue
     private let core: ReachabilityCore
 
-    /// A manager of one host, a name or an address without a scheme; nil when it cannot be one.
+    /// Creates a manager of one host, given as a name or an address without a scheme; nil if the text cannot be one.
     public convenience init?(host: String) {
         self.init(host: host, view: .system)
     }
 
-    /// A manager of the whole network. Never nil.
+    /// Creates a manager of the whole network. Never nil.
     public convenience init?() {
         self.init(host: nil, view: .system)
     }
@@ -71,25 +71,25 @@ open class NetworkReachabilityManager: @unchecked Sendable {
 
     deinit { core.stop() }
 
-    /// Whether there is a way of either kind.
+    /// Whether the network or host is reachable over any connection.
     open var isReachable: Bool { isReachableOnCellular || isReachableOnEthernetOrWiFi }
-    /// Whether there is a way over a mobile network.
+    /// Whether it is reachable over a cellular network.
     open var isReachableOnCellular: Bool { status == .reachable(.cellular) }
-    /// Whether there is a way over something else.
+    /// Whether it is reachable over another connection.
     open var isReachableOnEthernetOrWiFi: Bool { status == .reachable(.ethernetOrWiFi) }
 
-    /// The flags of this moment; nil when they cannot be had. Waits for the kernel, and up to two seconds for a name.
+    /// The present flags; nil if they are unavailable. Waits for the kernel, and up to two seconds for a name.
     open var flags: SCNetworkReachabilityFlags? { core.flags() }
 
-    /// The status of this moment; `unknown` when there are no flags. Waits as `flags` does.
+    /// The present status; `unknown` if there are no flags. Waits as `flags` does.
     open var status: NetworkReachabilityStatus { flags.map(NetworkReachabilityStatus.init) ?? .unknown }
 
-    /// Begins to listen, in the place of a listener before: the listener hears of the status soon, and then of each other one.
+    /// Starts listening, in place of any previous listener. The listener receives the status soon, then each change.
     ///
     /// - Parameters:
-    ///   - queue: Where the listener is called.
-    ///   - listener: Never hears of `unknown`.
-    /// - Returns: Whether the kernel lets itself be listened to.
+    ///   - queue: The queue on which the listener is called.
+    ///   - listener: Never receives `unknown`.
+    /// - Returns: Whether the kernel's routes can be observed.
     @discardableResult
     open func startListening(
         onQueue queue: DispatchQueue = .main, onUpdatePerforming listener: @escaping Listener
@@ -97,7 +97,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
         core.start(on: queue, listener)
     }
 
-    /// Stops listening. What is on its way to the listener's queue still arrives.
+    /// Stops listening. A call that is already on the listener's queue is still made.
     open func stopListening() { core.stop() }
 }
 

@@ -4,14 +4,15 @@ public import Dispatch
 public import Foundation
 internal import LupineLoading
 
-/// Retries requests that failed because the machine was not connected, as soon as it is: all of them together, and none
-/// when that takes too long. It sets no limit to the number of retries: another retrier beside it may.
+/// Retries requests that failed because the machine was offline, all together as soon as it is online, or not at all if that
+/// takes too long. It does not limit the number of retries; another retrier used with it may.
 public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterceptor {
-    /// How long is waited for a connection by default.
+    /// The default time to wait for a connection.
     public static let defaultWait: DispatchTimeInterval = .seconds(5)
-    /// The errors that say that there is none by default.
+    /// The error codes that mean "offline" by default.
     public static let defaultURLErrorOfflineCodes: Set<URLError.Code> = [.notConnectedToInternet]
-    /// Judges an error by default: it, or what is at the bottom of an `AFError`, is one of `defaultURLErrorOfflineCodes`.
+    /// The default check of an error: whether the error, or the innermost underlying error of an `AFError`, has one of
+    /// `defaultURLErrorOfflineCodes`.
     public static let defaultIsOfflineError: @Sendable (_ error: any Error) -> Bool = { isOffline($0) }
 
     private static func isOffline(_ error: any Error) -> Bool {
@@ -19,13 +20,13 @@ public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterc
         return (error as? URLError).map { defaultURLErrorOfflineCodes.contains($0.code) } ?? false
     }
 
-    /// Where the closure that makes monitors is called, monitors run and answers are given: one for each retrier, since what is
-    /// called there is the program's and may block.
+    /// The queue on which monitors are created, report, and completions are called. Each retrier has its own, since this runs the
+    /// program's code, which may block.
     private let queue = DispatchQueue(label: "lupine.offline")
 
     private typealias Answer = @Sendable (RetryResult) -> Void
 
-    /// One wait, for all that failed since it began.
+    /// A wait that is shared by all requests that fail during it.
     private struct Wait {
         let monitor: NWPathMonitor
         let cancelTimeout: @Sendable () -> Void
@@ -37,12 +38,12 @@ public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterc
     private let isOfflineError: @Sendable (_ error: any Error) -> Bool
     private let wait = Protected<Wait?>(nil)
 
-    /// A retrier that waits by a monitor of the caller's.
+    /// Creates a retrier that waits with a monitor of the caller.
     ///
     /// - Parameters:
     ///   - monitor: Evaluated for each wait.
-    ///   - maximumWait: How long is waited for a connection; behind that the error stands.
-    ///   - isOfflineError: Whether an error says that there is none.
+    ///   - maximumWait: The time to wait for a connection; after that the error is final.
+    ///   - isOfflineError: Whether an error means "offline".
     public init(
         monitor: @autoclosure @escaping @Sendable () -> NWPathMonitor = NWPathMonitor(),
         maximumWait: DispatchTimeInterval = OfflineRetrier.defaultWait,
@@ -54,7 +55,7 @@ public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterc
         self.isOfflineError = isOfflineError
     }
 
-    /// A retrier that waits for a way over an interface of one type.
+    /// Creates a retrier that waits for a path over an interface of one type.
     public convenience init(
         requiredInterfaceType: NWInterface.InterfaceType,
         maximumWait: DispatchTimeInterval = OfflineRetrier.defaultWait,
@@ -66,7 +67,7 @@ public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterc
             isOfflineError: isOfflineError)
     }
 
-    /// A retrier that waits for a way over an interface of any type but these.
+    /// Creates a retrier that waits for a path over an interface of any type except these.
     public convenience init(
         prohibitedInterfaceTypes: [NWInterface.InterfaceType],
         maximumWait: DispatchTimeInterval = OfflineRetrier.defaultWait,
@@ -81,8 +82,8 @@ public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterc
 
     deinit { end(.doNotRetry) }
 
-    /// Answers `doNotRetry` for an error that says nothing of connections; else, on a queue of its own, `retry` when there
-    /// is one, and `doNotRetry` when the wait is over.
+    /// Completes with `doNotRetry` if the error does not mean "offline". Otherwise completes on a queue of its own, with `retry`
+    /// when there is a connection, or with `doNotRetry` when the wait has timed out.
     public func retry(
         _ request: Request, for session: Session, dueTo error: any Error,
         completion: @escaping @Sendable (RetryResult) -> Void
@@ -93,7 +94,7 @@ public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterc
         queue.async { [self] in join(completion, by: clock) }
     }
 
-    /// On the queue.
+    /// Adds a request to the present wait, or starts one. On the queue.
     private func join(_ answer: @escaping Answer, by clock: SessionClock) {
         let hasJoined = wait.write { wait in
             wait?.answers.append(answer)
@@ -112,7 +113,7 @@ public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterc
         monitor.start(queue: queue)
     }
 
-    /// Ends the wait that has this monitor, or the present one.
+    /// Ends the wait that uses this monitor; without one, ends the present wait.
     private func end(_ result: RetryResult, of monitor: NWPathMonitor? = nil) {
         let ended = wait.write { wait -> Wait? in
             if let monitor, wait?.monitor !== monitor { return nil }
@@ -141,7 +142,7 @@ extension Duration {
 }
 
 extension RequestInterceptor where Self == OfflineRetrier {
-    /// A retrier that waits by a monitor of the caller's.
+    /// Returns a retrier that waits with a monitor of the caller.
     public static func offlineRetrier(
         monitor: @autoclosure @escaping @Sendable () -> NWPathMonitor = NWPathMonitor(),
         maximumWait: DispatchTimeInterval = OfflineRetrier.defaultWait,
@@ -151,7 +152,7 @@ extension RequestInterceptor where Self == OfflineRetrier {
         OfflineRetrier(monitor: monitor(), maximumWait: maximumWait, isOfflineError: isOfflineError)
     }
 
-    /// A retrier that waits for a way over an interface of one type.
+    /// Returns a retrier that waits for a path over an interface of one type.
     public static func offlineRetrier(
         requiredInterfaceType: NWInterface.InterfaceType,
         maximumWait: DispatchTimeInterval = OfflineRetrier.defaultWait,
@@ -163,7 +164,7 @@ extension RequestInterceptor where Self == OfflineRetrier {
             isOfflineError: isOfflineError)
     }
 
-    /// A retrier that waits for a way over an interface of any type but these.
+    /// Returns a retrier that waits for a path over an interface of any type except these.
     public static func offlineRetrier(
         prohibitedInterfaceTypes: [NWInterface.InterfaceType],
         maximumWait: DispatchTimeInterval = OfflineRetrier.defaultWait,

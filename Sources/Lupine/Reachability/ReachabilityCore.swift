@@ -3,21 +3,21 @@
 internal import Dispatch
 internal import LupineLoading
 
-/// What a `NetworkReachabilityManager` holds: the listener, what it was told last, and the watch.
+/// The state of a `NetworkReachabilityManager`: the listener, the last reported status, and the watch.
 ///
-/// Looking is coalesced: what changes within a tenth of a second is looked at once.
+/// Queries are coalesced: changes within 50 ms of the first one cause a single query.
 final class ReachabilityCore: Sendable {
     typealias Status = NetworkReachabilityManager.NetworkReachabilityStatus
 
     private struct State {
-        /// Counts the starts and stops, so that what comes late is known to be late.
+        /// The number of starts and stops, by which late answers are recognized.
         var turn = 0
         var listener: (queue: DispatchQueue, body: NetworkReachabilityManager.Listener)?
         var last: Status?
         var end: NetworkView.End?
-        /// Whether a look is about to be taken.
+        /// Whether a query is scheduled.
         var isDue = false
-        /// Counts the looks, and which of them was told last: their answers may overtake each other.
+        /// The number of queries, and the number of the query that was reported last: answers may arrive out of order.
         var looks = 0
         var told = 0
     }
@@ -33,9 +33,9 @@ final class ReachabilityCore: Sendable {
         self.queue = queue
     }
 
-    /// The flags of this moment; waits up to two seconds for them, and gives none where that is not enough for a name.
+    /// Returns the present flags. Waits up to two seconds; if a name takes longer, returns the empty set.
     func flags() -> SCNetworkReachabilityFlags? {
-        // A name that takes so long has no address, as far as anybody knows.
+        // A name that takes longer is treated as having no address.
         Self.wait(look) ?? (host == nil ? nil : [])
     }
 
@@ -64,10 +64,10 @@ final class ReachabilityCore: Sendable {
         on listenerQueue: DispatchQueue, _ listener: @escaping NetworkReachabilityManager.Listener
     ) -> Bool {
         stop()
-        // Whether the kernel says anything is known at once, other than the address of a name.
+        // The kernel answers about the whole network at once, while looking up a name may take long.
         guard let answer = Self.wait(view.look), answer != nil else { return false }
-        // Somebody else may have started meanwhile: then this one takes the place of that.
-        // The whole old state goes away outside of the lock: the listener is the program's.
+        // Another thread may have started meanwhile; this start then replaces that one. The old state is released outside of the
+        // lock, because the listener belongs to the program.
         let (turn, old) = state.write { state in
             let old = state
             state = State(turn: state.turn + 1, listener: (listenerQueue, listener))
@@ -117,7 +117,7 @@ final class ReachabilityCore: Sendable {
         }
     }
 
-    /// A name that has no address may get one without anything changing here: it is looked up every half minute.
+    /// Looks up an unreachable name every 30 seconds, because it may get an address without a local change.
     private func lookAgain(_ turn: Int) {
         queue.after(30) { [weak self] in
             guard let self else { return }

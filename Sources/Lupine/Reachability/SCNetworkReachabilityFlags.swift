@@ -2,38 +2,38 @@
 
 internal import LupineLoading
 
-/// What is known about the way to a host or to anywhere, in the bits of Apple's SystemConfiguration.
+/// The reachability of a host or of the whole network, in the bits of Apple's SystemConfiguration.
 public struct SCNetworkReachabilityFlags: OptionSet, Hashable, Sendable {
-    /// Over a connection that is made for it, such as a tunnel's.
+    /// Reachable over a transient connection, such as a tunnel.
     public static let transientConnection = SCNetworkReachabilityFlags(rawValue: 1 << 0)
-    /// There is a way.
+    /// The host or network is reachable.
     public static let reachable = SCNetworkReachabilityFlags(rawValue: 1 << 1)
-    /// A connection has to be made first. Never set here.
+    /// A connection has to be established first. Never set here.
     public static let connectionRequired = SCNetworkReachabilityFlags(rawValue: 1 << 2)
-    /// Traffic makes the connection. Never set here.
+    /// Traffic establishes the connection. Never set here.
     public static let connectionOnTraffic = SCNetworkReachabilityFlags(rawValue: 1 << 3)
     /// The former name of `connectionOnTraffic`.
     public static let connectionAutomatic = connectionOnTraffic
-    /// The user has to do something first. Never set here.
+    /// The user has to intervene first. Never set here.
     public static let interventionRequired = SCNetworkReachabilityFlags(rawValue: 1 << 4)
-    /// Programs make the connection. Never set here.
+    /// Programs establish the connection on demand. Never set here.
     public static let connectionOnDemand = SCNetworkReachabilityFlags(rawValue: 1 << 5)
-    /// The address is one of this machine.
+    /// The address belongs to this machine.
     public static let isLocalAddress = SCNetworkReachabilityFlags(rawValue: 1 << 16)
-    /// Without a router.
+    /// Reachable directly, without a router.
     public static let isDirect = SCNetworkReachabilityFlags(rawValue: 1 << 17)
-    /// Over a mobile network.
+    /// Reachable over a cellular network.
     public static let isWWAN = SCNetworkReachabilityFlags(rawValue: 1 << 18)
 
     /// The flags as bits.
     public let rawValue: UInt32
 
-    /// Flags of those bits.
+    /// Creates flags from bits.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 }
 
 extension SCNetworkReachabilityFlags {
-    /// Whether a connection can come up without anybody's help.
+    /// Whether a connection can be established without the user.
     var canConnectAutomatically: Bool {
         contains(.connectionOnDemand) || contains(.connectionOnTraffic)
     }
@@ -45,7 +45,7 @@ extension SCNetworkReachabilityFlags {
                 || (canConnectAutomatically && !contains(.interventionRequired)))
     }
 
-    /// A letter for each flag, and a dash for each that is not set.
+    /// A letter for each flag that is set, and a dash for each that is not.
     var readableDescription: String {
         let letters: [(SCNetworkReachabilityFlags, String)] = [
             (.isWWAN, "W"), (.reachable, "R"), ([], " "), (.connectionRequired, "c"),
@@ -57,19 +57,19 @@ extension SCNetworkReachabilityFlags {
 }
 
 extension SCNetworkReachabilityFlags {
-    /// The flags of a way over an interface.
+    /// Creates the flags for a path over an interface.
     init(over interface: NetworkInterface) {
         self = .reachable
         if interface.medium == .cellular { insert(.isWWAN) }
         if interface.isPointToPoint { insert(.transientConnection) }
     }
 
-    /// The flags of the whole network (I-14.12): those of the first usable way.
+    /// Creates the flags of the whole network (I-14.12): those of the first usable interface.
     init(_ picture: NetworkPicture) {
         self = picture.ways.first.map(SCNetworkReachabilityFlags.init(over:)) ?? []
     }
 
-    /// The flags of a host (I-14.13): those of the first way that leads to it; nil when the kernel does not say.
+    /// Creates the flags of a host (I-14.13): those of the first path to it; nil if the kernel does not say.
     init?(_ finding: NetworkView.Finding) {
         switch finding {
         case .unknown: return nil
