@@ -57,7 +57,7 @@ public final class AlamofireNotifications: EventMonitor {
     }
 
     /// The request of the last notification in a batch, and the user info that holds it. A user info dictionary that no observer
-    /// has retained is reused for the next notification: creating one costs more than most of the posting.
+    /// has retained is reused for the next notification, since creating one costs more than most of what is posted.
     struct Subject {
         private var request: Request
         private(set) var userInfo: [AnyHashable: Any]

@@ -7,21 +7,21 @@ internal import LupineLoading
 /// that are to be posted on the main queue, and Swift tasks that await a response.
 ///
 /// These threads mostly sleep; waking one for each request costs more than the request. The first item that waits puts one block
-/// on the root queue, after all present work, and items that are added before that block runs share it. Before a handler of the
-/// program is put on a queue, the turn of that queue's mailbox is put there: a handler never overtakes a notification. After a
-/// turn, mailboxes wait until `pace` has elapsed. The next task that is added releases the waiting ones if the first of them has
-/// waited for `patience` or there are `company` of them. The burst is found from the blocks of its root queue, and of queues that
-/// target it.
+/// on the root queue, after all present work; items that are added before that block runs share it. Before a handler of the
+/// program is put on a queue, the turn of that queue's mailbox is put there, so a handler never overtakes a notification. After a
+/// turn, mailboxes wait until `pace` has elapsed. Tasks are resumed by the block, or earlier when another task is added, if the
+/// first one has waited for `patience` or `company` tasks wait. The burst is found from the blocks of its root queue, and of
+/// queues that target it.
 final class RootBurst: Sendable {
     private static let key = DispatchSpecificKey<RootBurst>()
 
     /// The minimum time between two turns of mailboxes, unless a handler is dispatched, in nanoseconds.
     private static let pace: UInt64 = 1_000_000
 
-    /// The time that the first task may have waited when another one is added, in nanoseconds.
+    /// If the first task has waited longer than this when another one is added, the waiting tasks are resumed. In nanoseconds.
     private static let patience: UInt64 = 500_000
 
-    /// The number of waiting tasks that are released when another one is added.
+    /// If this many tasks wait when another one is added, they are resumed.
     private static let company = 32
 
     private struct Turn {
@@ -31,7 +31,7 @@ final class RootBurst: Sendable {
 
     private struct State {
         var turns: [Turn] = []
-        /// The time of the last turns.
+        /// The uptime of the last turns, in nanoseconds.
         var lastTurns: UInt64 = 0
         /// Whether a delayed block will put the turns on their queues once `pace` has elapsed.
         var isPaced = false

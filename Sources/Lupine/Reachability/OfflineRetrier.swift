@@ -20,8 +20,8 @@ public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterc
         return (error as? URLError).map { defaultURLErrorOfflineCodes.contains($0.code) } ?? false
     }
 
-    /// The queue on which monitors are created, report, and completions are called. Each retrier has its own, since this runs the
-    /// program's code, which may block.
+    /// The queue on which monitors are created and report, and on which completions are called. Each retrier has its own, since
+    /// this runs the program's code, which may block.
     private let queue = DispatchQueue(label: "lupine.offline")
 
     private typealias Answer = @Sendable (RetryResult) -> Void

@@ -58,7 +58,8 @@ public final class DownloadRequest: Request, @unchecked Sendable {
             shouldAutomaticallyResume: shouldAutomaticallyResume, delegate: delegate)
     }
 
-    /// Returns a destination in a folder of the user, with the file name that the response suggests.
+    /// Returns a destination in one of the user's directories, with the file name that the response suggests. Without either, the
+    /// file stays where it is.
     public class func suggestedDownloadDestination(
         for directory: FileManager.SearchPathDirectory = .documentDirectory,
         in domain: FileManager.SearchPathDomainMask = .userDomainMask, options: Options = []

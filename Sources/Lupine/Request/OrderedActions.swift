@@ -21,7 +21,7 @@ struct OrderedActions<Action> {
         return action
     }
 
-    /// Returns the action that a caller who has just performed one performs next; nil if none is left.
+    /// Returns the next action for a caller that has just performed one; nil if none is left.
     mutating func next() -> Action? {
         if let action = waiting.popFirst() { return action }
         isPerforming = false

@@ -18,8 +18,8 @@ extension Request {
         monitors?.request(self, didCreateInitialURLRequest: request)
     }
 
-    /// Stores the error of an attempt that fails before it has a task. Ignored if the attempt has a task already or the request
-    /// has ended.
+    /// Stores the error of an attempt that fails before it has a task. Ignored once the attempt has a task, or the request was
+    /// cancelled or has ended.
     func failAttempt(with error: AFError) {
         var error: AFError? = error
         mutableState.write { state in

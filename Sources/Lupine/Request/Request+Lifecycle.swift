@@ -20,7 +20,7 @@ extension RequestMachine.Standing {
 extension Request {
     // MARK: user actions
 
-    // Notifications of a state change are stored as news before the task is touched. They are delivered in a block on the root
+    // Notifications of a state change are stored in `news` before the task is touched. They are delivered in a block on the root
     // queue, or before a task callback that reaches the root queue sooner. The task is queried and changed outside of the
     // lock, because it may call the program's code. Changes to it are queued under the lock, so that the calls of two threads
     // reach the task in the order in which the machine received them (O-6).
@@ -375,7 +375,7 @@ extension Request {
         monitors?.requestDidCancel(self)
     }
 
-    /// Finishes a cancelled request that has no task to cancel, in place of preparing one.
+    /// Finishes a cancelled request that has no task to cancel. On the root queue.
     private func cancellationArrived() {
         let (begins, _) = mutableState.write { state -> (Bool, Few<Job>) in
             guard state.machine.receive(.cancellationArrived) == .beginPass else { return (false, []) }

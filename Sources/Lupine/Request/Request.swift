@@ -248,7 +248,7 @@ public class Request: @unchecked Sendable {
         for change in changes { change?.show() }
     }
 
-    /// Called on the root queue when the request finishes, before monitors and handlers are: no more content arrives.
+    /// Called on the root queue when the request finishes, before monitors and handlers are called: no more content arrives.
     func contentEnds() {}
 
     /// Releases resources after the handlers have been called. On the root queue.
@@ -265,7 +265,7 @@ public class Request: @unchecked Sendable {
     }
 }
 
-/// Requests are equal if they are the same object, as then they have the same `id`.
+/// Requests are compared by identity, which is equivalent to comparing their `id`.
 extension Request: Hashable {
     public static func == (left: Request, right: Request) -> Bool { left === right }
 

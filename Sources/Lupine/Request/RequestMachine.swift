@@ -11,7 +11,7 @@ struct RequestMachine: Equatable {
     enum Phase: Equatable {
         /// Nothing has begun.
         case idle
-        /// The request is being converted and adapted, and what it uploads is being made.
+        /// The request is being converted and adapted, and the body of an upload is being created.
         case preparing
         /// There is a task that has not ended.
         case loading
@@ -25,7 +25,7 @@ struct RequestMachine: Equatable {
         case over
     }
 
-    /// The standing of the latest task.
+    /// Whether there is a task, and whether the latest one has completed.
     enum Standing {
         case none
         case live
@@ -44,7 +44,7 @@ struct RequestMachine: Equatable {
         case handlerAdded
         /// The first attempt begins.
         case prepare
-        /// The attempt's task was made.
+        /// The attempt's task was created.
         case taskMade
         /// The attempt has failed and a retrier may be asked.
         case attemptFailed

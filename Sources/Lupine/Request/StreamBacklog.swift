@@ -3,11 +3,11 @@
 /// Counts the bytes of a stream that wait for its handlers, once per handler, and decides whether there are too many. A value;
 /// the request keeps it under its lock.
 struct StreamBacklog {
-    /// The backlog becomes full when more bytes than this wait...
+    /// The backlog is full when more bytes than this are waiting.
     static let highMark = 256 * 1024
-    /// ... and stays full until no more than this wait.
+    /// A full backlog remains full until no more bytes than this are waiting.
     static let lowMark = 64 * 1024
-    /// The number of small pieces that fill the backlog of a handler, however little they contain.
+    /// The maximum number of pieces that wait, however small they are.
     private static let mostPieces = 64
 
     /// Returns the weight of a piece of `bytes` bytes; an empty piece has none.

@@ -30,7 +30,7 @@ extension WebSocketRequest {
         }
     }
 
-    /// Calls `handler` on `queue` with each event, and with the value that `serializer` makes of each message.
+    /// Calls `handler` on `queue` with each event; `serializer` converts the messages.
     @preconcurrency
     @discardableResult
     public func streamSerializer<Serializer: WebSocketMessageSerializer>(
@@ -46,7 +46,7 @@ extension WebSocketRequest {
         }
     }
 
-    /// Calls `handler` on `queue` with each event, and with the value decoded from each message.
+    /// Calls `handler` on `queue` with each event; messages are decoded to values.
     @preconcurrency
     @discardableResult
     public func streamDecodableEvents<Value: Decodable & Sendable>(

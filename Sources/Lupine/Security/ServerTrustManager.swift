@@ -35,7 +35,8 @@ open class ServerTrustManager: @unchecked Sendable {
         return nil
     }
 
-    /// Whether the host certainly has no evaluator and needs none. Calls none of the program's code.
+    /// Whether the host certainly has no evaluator and needs none; a subclass may decide otherwise. Calls none of the program's
+    /// code.
     func leavesToDefault(host: String) -> Bool {
         type(of: self) == ServerTrustManager.self && !allHostsMustBeEvaluated && evaluators[host] == nil
             && byName[HostName.server(host)] == nil

@@ -10,7 +10,7 @@ extension DispatchQueue {
         _ delay: TimeInterval, by clock: SessionClock = .system,
         execute closure: @escaping @Sendable () -> Void
     ) {
-        // NaN and negative values mean no delay. A longer delay than a century is cut to about one.
+        // NaN and negative values mean no delay. Longer delays are capped at about a century.
         _ = after(.seconds(delay > 0 ? min(delay, 3_000_000_000) : 0), by: clock, execute: closure)
     }
 

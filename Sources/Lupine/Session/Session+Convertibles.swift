@@ -96,13 +96,13 @@ extension Session {
         func createUploadable() throws -> UploadRequest.Uploadable { uploadable }
     }
 
-    /// Performs a new request at once, if the session's setup is eager.
+    /// Sets up a new request at once, if the session's setup is eager.
     func begin(_ request: Request) {
         if requestSetup == .eager { perform(request) }
     }
 }
 
 extension URLRequest: OwnConvertible {
-    /// There is nothing to convert.
+    /// False, because there is nothing to convert.
     var isForeign: Bool { false }
 }

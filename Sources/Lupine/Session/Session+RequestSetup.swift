@@ -124,7 +124,7 @@ extension Session {
         if storesUnasked { task.storesUnasked = true }
         mutableState.write { $0.requestTaskMap[request] = task }
         request.didCreateTask(task)
-        // A handler that was added before the request had the task could not reset this.
+        // A handler that was added after the check above, but before the request had the task, could not reset this.
         if storesUnasked, !request.storesUnasked { task.storesUnasked = false }
     }
 
