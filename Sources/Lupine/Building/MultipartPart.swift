@@ -29,7 +29,7 @@ final class MultipartPart {
 
     /// Reads the content in chunks, at most `limit` bytes, and passes them to `take`. Returns the number of bytes read.
     ///
-    /// Chunks that start at or after `end` are counted but not passed to `take`. Reading stops when more than one full chunk
+    /// Chunks that start at or after `end` are counted but not passed to `take`. Reading stops once a full chunk or more
     /// lies beyond `end`, so that an endless stream does not block the encoding forever.
     func read(
         upTo limit: UInt64, stopBehind end: UInt64 = .max, _ take: (Data) throws -> Void
