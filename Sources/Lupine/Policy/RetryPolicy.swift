@@ -4,7 +4,7 @@ public import Foundation
 internal import LupineLoading
 
 /// Retries idempotent requests that failed for a possibly temporary reason, a limited number of times and with exponential
-/// backoff. The reasons are certain status codes, and certain `URLError`s without a response.
+/// backoff. The status code or the code of the `URLError` tells whether the reason may be temporary.
 ///
 /// The delay is `base` to the power of the number of retries, times `scale` seconds. The features of `Timing` are off by
 /// default. `@unchecked Sendable` because it can be subclassed; it stores constants.
