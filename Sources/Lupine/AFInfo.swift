@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-// The pipeline is written against the URL loading system and shows its types everywhere: one import gives both.
+// The public API uses the types of the URL loading system everywhere: one import gives both.
 @_exported public import LupineLoading
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
-/// `Session.default`, under the name by which requests are usually made: `AF.request("https://…")`.
+/// The shared session, `Session.default`, for calls such as `AF.request("https://…")`.
 public let AF = Session.default
 
-/// What the library says about itself.
+/// Information about the library.
 public enum AFInfo {
     /// The version of the library.
     public static let version = DefaultFields.version

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// Wraps a value or a type, so that what the library adds to it stands under `af` and clashes with nothing.
+/// Wraps a value or a type, so that the library's extensions of it are grouped under `af` and clash with no other names.
 public struct AlamofireExtension<ExtendedType> {
-    /// What is extended.
+    /// The wrapped type or value.
     public internal(set) var type: ExtendedType
 
     /// Wraps `type`.
@@ -11,9 +11,9 @@ public struct AlamofireExtension<ExtendedType> {
 
 extension AlamofireExtension: Sendable where ExtendedType: Sendable {}
 
-/// What has extensions under `af`.
+/// A type with extensions under `af`.
 public protocol AlamofireExtended {
-    /// The type that is extended.
+    /// The extended type.
     associatedtype ExtendedType
 
     /// The extensions of the type.
@@ -23,13 +23,13 @@ public protocol AlamofireExtended {
 }
 
 extension AlamofireExtended {
-    /// The extensions of the type. Setting does nothing: it is there for extensions that change what they stand on.
+    /// The extensions of the type. The setter does nothing; it exists so that mutating extensions can be called.
     public static var af: AlamofireExtension<Self>.Type {
         get { AlamofireExtension<Self>.self }
         set {}
     }
 
-    /// The extensions of the value; a new wrapper each time. Setting does nothing.
+    /// The extensions of the value, in a new wrapper each time. The setter does nothing.
     public var af: AlamofireExtension<Self> {
         get { AlamofireExtension(self) }
         set {}

@@ -9,25 +9,25 @@
     import LupineLoading
 #endif
 
-/// A value and the one lock that guards it: the locked state of every class of the pipeline.
+/// A value and the lock that guards it. Holds the mutable state of every class of the pipeline.
 ///
-/// Not recursive, and nothing calls out of the library, or takes another lock, inside `read` and `write`: under
-/// `-D LUPINE_HELD_LOCKS` it notes that its thread holds it, and every place that calls out looks. Any thread may call. The
-/// value need not be `Sendable`, as long as what the closures hand out is not shared behind the lock's back; the compiler
-/// cannot check that, which is why the class says it is `Sendable`.
+/// Can be used on any thread. The lock is not recursive. Code inside `read` and `write` calls nothing outside the library
+/// and takes no other lock: under `-D LUPINE_HELD_LOCKS` each thread records the locks that it holds, and every place that
+/// calls out checks the record. The value need not be `Sendable`, as long as the closures let no reference to it escape; the
+/// compiler cannot check that, hence `@unchecked`.
 ///
-/// It is a `Mutex`; under `-D LUPINE_TSAN` it is a `pthread_mutex_t`, because ThreadSanitizer does not see the futex that
-/// a contended `Mutex` waits on and reports races that are none.
+/// The lock is a `Mutex`; under `-D LUPINE_TSAN` it is a `pthread_mutex_t`, because ThreadSanitizer does not see the futex
+/// of a contended `Mutex` and reports false races.
 @safe final class Protected<Value>: @unchecked Sendable {
     #if LUPINE_TSAN
         private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     #else
         private let mutex = Mutex(())
     #endif
-    // Nobody looks at it but under the lock, which is not recursive: what the runtime would check cannot be.
+    // Only accessed under the lock, which is not recursive: the runtime's exclusivity check could never fail.
     @exclusivity(unchecked) private var value: Value
 
-    /// A lock that is open, around `value`.
+    /// Creates an unlocked lock around `value`.
     init(_ value: consuming Value) {
         unsafe self.value = value
         #if LUPINE_TSAN
@@ -44,21 +44,21 @@
         }
     #endif
 
-    /// Runs `body` with sole access to the value, to read it. It is lent as what could be changed, because the value itself
-    /// would be a copy, and copying a large state costs more than the look at it.
+    /// Runs `body` with exclusive access to the value, to read it. The value is passed `inout` to avoid copying it: copying
+    /// a large state costs more than reading it.
     func read<U>(_ body: (inout Value) throws -> U) rethrows -> U {
         try withLock(body)
     }
 
-    /// Runs `body` with sole access to the value, to change it.
+    /// Runs `body` with exclusive access to the value, to change it.
     @discardableResult
     func write<U>(_ body: (inout Value) throws -> U) rethrows -> U {
         try withLock(body)
     }
 
-    /// Puts another value in the place of the one that stands.
+    /// Replaces the value.
     func write(_ value: Value) {
-        // The old value goes out of the lock before it goes away: its last reference may be this one.
+        // The old value is released outside the lock: this may be its last reference, and a deinitializer may run.
         _ = withLock { stored in
             let old = stored
             stored = value
@@ -84,7 +84,7 @@
 
 extension Protected: Equatable where Value: Equatable {
     static func == (left: Protected<Value>, right: Protected<Value>) -> Bool {
-        // One lock at a time: two comparisons in opposite order would wait for each other.
+        // Takes one lock at a time: two comparisons in opposite order would deadlock.
         left.read { $0 } == right.read { $0 }
     }
 }

@@ -2,24 +2,24 @@
 
 import Dispatch
 
-/// The response of a request's handler, for those who wait for it: what a `DataTask` and a `DownloadTask` share.
+/// Passes the response of a request's handler to the tasks that await it. Used by `DataTask` and `DownloadTask`.
 ///
-/// The handler puts it here once, on the root queue; any number of tasks may wait, before and after. There is no task of
-/// its own that waits: a request costs no more threads for being awaited. Whoever waits until then is resumed on behalf of
-/// that handler and of nothing else, with those who wait for other responses that have come, see `RootBurst`; that a
-/// waiting task was cancelled is the request's affair, which calls its handlers however it ends.
+/// The handler delivers the response once, on the root queue; any number of tasks may wait, before and after. No extra task
+/// is created to wait, so awaiting a request costs no further threads. A waiting task is resumed only by the handler, in one
+/// batch with tasks that await other responses, see `RootBurst`. Cancelling a waiting task does not resume it: the request
+/// may be cancelled instead, and calls its handlers however it ends.
 final class AwaitedResponse<Response: Sendable>: Sendable {
     private let arrival = ResponseArrival()
-    // Written once, before it is said to have come, and looked at only after: the arrival's lock is between the two.
+    // Written once, before `arrival` is marked as come, and read only after that; the lock of `arrival` orders the two.
     @exclusivity(unchecked) private nonisolated(unsafe) var content: Response?
 
-    /// Puts the response here and lets everybody go who waits. On the root queue of the request, `rootQueue`; once.
+    /// Stores the response and resumes all waiting tasks. Called once, on the request's root queue, `rootQueue`.
     func come(_ response: Response, on rootQueue: DispatchQueue) {
         unsafe content = response
         arrival.come(on: rootQueue)
     }
 
-    /// The response, as soon as it has come.
+    /// Waits for the response and returns it.
     nonisolated(nonsending) func response(cancelling request: Request?) async -> Response {
         await come(cancelling: request)
         return arrived
@@ -27,13 +27,13 @@ final class AwaitedResponse<Response: Sendable>: Sendable {
 
     /// Waits until the response has come.
     ///
-    /// - Parameter request: What is cancelled when the task that waits is; nil for nothing. It is not kept here: its handler
-    ///   holds this.
+    /// - Parameter request: The request to cancel when the waiting task is cancelled; nil for none. It is not stored here,
+    ///   because its handler holds this object.
     nonisolated(nonsending) func come(cancelling request: Request?) async {
         await arrival.come(cancelling: request)
     }
 
-    /// The response, for those who have waited.
+    /// The response. Traps when it has not come yet.
     var arrived: Response {
         guard arrival.hasCome, let response = unsafe content else {
             preconditionFailure("a response is looked at before it has come")
@@ -42,7 +42,7 @@ final class AwaitedResponse<Response: Sendable>: Sendable {
     }
 }
 
-/// That a response has come, whatever it is a response of: what waits knows no types, which it would have to ask the runtime for.
+/// Tracks the arrival of a response. Not generic, so that waiting needs no type metadata from the runtime.
 private struct ResponseArrival: Sendable {
     private enum State {
         case pending(WaitingTask?, others: [WaitingTask])

@@ -2,23 +2,23 @@
 
 public import Foundation
 
-/// The pieces of a stream as asynchronous sequences. Any thread.
+/// The chunks of a stream as asynchronous sequences. Can be used on any thread.
 ///
-/// Each `streaming…` method is a handler of the request from the moment of its call: the request may start at once, and
-/// what comes is gathered for the sequence: more than `configuration.lupine.collectedBodyLimit` fails the request with
-/// `URLError.dataLengthExceedsMaximum`. Once it is iterated, an iteration that is slower than the server slows it down, as any
-/// handler does, and nothing is too much.
+/// Each `streaming…` method adds a handler to the request when it is called: the request may start at once, and received
+/// data is buffered for the sequence. The request fails with `URLError.dataLengthExceedsMaximum` when more than
+/// `configuration.lupine.collectedBodyLimit` is buffered before the iteration starts. Once the sequence is iterated, that
+/// limit no longer applies: an iteration that is slower than the server slows it down, as any slow handler does.
 public struct DataStreamTask: Sendable {
-    /// The events of a stream: its pieces, then its completion.
+    /// The events of a stream: its chunks, then its completion.
     public typealias Stream<Success, Failure: Error> = StreamOf<DataStreamRequest.Stream<Success, Failure>>
 
     private let request: DataStreamRequest
 
     fileprivate init(request: DataStreamRequest) { self.request = request }
 
-    /// The pieces as they come.
+    /// Returns the chunks as they arrive.
     ///
-    /// `automaticallyCancelling` says whether the request is cancelled when the sequence is left early.
+    /// `automaticallyCancelling` says whether the request is cancelled when the iteration ends early.
     public func streamingData(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         bufferingPolicy: Stream<Data, Never>.BufferingPolicy = .unbounded
@@ -29,9 +29,9 @@ public struct DataStreamTask: Sendable {
         }
     }
 
-    /// The pieces as text, each for itself.
+    /// Returns the chunks as text, each decoded separately.
     ///
-    /// `automaticallyCancelling` says whether the request is cancelled when the sequence is left early.
+    /// `automaticallyCancelling` says whether the request is cancelled when the iteration ends early.
     public func streamingStrings(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         bufferingPolicy: Stream<String, Never>.BufferingPolicy = .unbounded
@@ -42,9 +42,9 @@ public struct DataStreamTask: Sendable {
         }
     }
 
-    /// The pieces as values, each decoded for itself by a `JSONDecoder`.
+    /// Returns the chunks as values, each decoded separately by a `JSONDecoder`.
     ///
-    /// `automaticallyCancelling` says whether the request is cancelled when the sequence is left early.
+    /// `automaticallyCancelling` says whether the request is cancelled when the iteration ends early.
     public func streamingDecodables<T: Decodable & Sendable>(
         _ type: T.Type = T.self,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
@@ -55,9 +55,9 @@ public struct DataStreamTask: Sendable {
             automaticallyCancelling: shouldAutomaticallyCancel, bufferingPolicy: bufferingPolicy)
     }
 
-    /// What the serializer makes of the pieces.
+    /// Returns the values that the serializer makes from the chunks.
     ///
-    /// `automaticallyCancelling` says whether the request is cancelled when the sequence is left early.
+    /// `automaticallyCancelling` says whether the request is cancelled when the iteration ends early.
     public func streamingResponses<Serializer: DataStreamSerializer>(
         serializedUsing serializer: Serializer,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
@@ -70,7 +70,7 @@ public struct DataStreamTask: Sendable {
         }
     }
 
-    /// Cancels the request, for all its streams.
+    /// Cancels the request, which ends all its streams.
     public func cancel() { request.cancel() }
 
     /// Resumes the request.
@@ -101,6 +101,6 @@ public struct DataStreamTask: Sendable {
 }
 
 extension DataStreamRequest {
-    /// The request's pieces as asynchronous sequences.
+    /// Returns an object that provides the request's chunks as asynchronous sequences.
     public func streamTask() -> DataStreamTask { DataStreamTask(request: self) }
 }

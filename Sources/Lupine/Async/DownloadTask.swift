@@ -3,14 +3,14 @@
 public import Foundation
 internal import LupineLoading
 
-/// The response of a download, to be awaited.
+/// Provides the response of a download to `await`.
 ///
-/// Made by the `serializing…` methods. The download runs whether somebody waits or not; the response may be asked for any
-/// number of times, by several tasks, in all three forms, and is always the same. Any thread.
+/// Created by the `serializing…` methods. The download runs even if nothing awaits it. The response can be read any number
+/// of times, by several tasks, as a response, a result or a value, and is always the same. Can be used on any thread.
 public struct DownloadTask<Value: Sendable>: Sendable {
     private let request: DownloadRequest
     private let awaited: AwaitedResponse<DownloadResponse<Value, AFError>>
-    /// That the request is cancelled when a task that waits is.
+    /// Whether cancelling a waiting task cancels the request.
     private let shouldAutomaticallyCancel: Bool
 
     fileprivate init(
@@ -21,18 +21,18 @@ public struct DownloadTask<Value: Sendable>: Sendable {
         self.shouldAutomaticallyCancel = shouldAutomaticallyCancel
         let awaited = AwaitedResponse<DownloadResponse<Value, AFError>>()
         self.awaited = awaited
-        // Before there is a handler, which would start the request.
+        // Before the handler is added, because that may start the request.
         if shouldAutomaticallyCancel, Task.isCancelled { request.cancel() }
         handler { [rootQueue = request.underlyingQueue] in awaited.come($0, on: rootQueue) }
     }
 
-    /// The response. If the task that waits is cancelled, so is the request, unless the response was asked for without
-    /// automatic cancellation; it then comes as a failure.
+    /// The response. Cancelling the task that awaits it cancels the request, unless automatic cancellation is off; the
+    /// response is then a failure.
     public nonisolated(nonsending) var response: DownloadResponse<Value, AFError> {
         get async { await awaited.response(cancelling: shouldAutomaticallyCancel ? request : nil) }
     }
 
-    /// The response's result. Waiting is as for `response`.
+    /// The result of the response. Cancellation works as for `response`.
     public nonisolated(nonsending) var result: Result<Value, AFError> {
         get async {
             await awaited.come(cancelling: shouldAutomaticallyCancel ? request : nil)
@@ -40,7 +40,7 @@ public struct DownloadTask<Value: Sendable>: Sendable {
         }
     }
 
-    /// The response's value; throws its `AFError`. Waiting is as for `response`.
+    /// The value of the response; throws its `AFError`. Cancellation works as for `response`.
     public nonisolated(nonsending) var value: Value {
         get async throws {
             await awaited.come(cancelling: shouldAutomaticallyCancel ? request : nil)
@@ -48,7 +48,7 @@ public struct DownloadTask<Value: Sendable>: Sendable {
         }
     }
 
-    /// Cancels the request, for all who wait for it.
+    /// Cancels the request, for all tasks that await it.
     public func cancel() { request.cancel() }
 
     /// Resumes the request.
@@ -59,9 +59,9 @@ public struct DownloadTask<Value: Sendable>: Sendable {
 }
 
 extension DownloadRequest {
-    /// The file's content, to be awaited. Its parameters are those of `DataResponseSerializer`.
+    /// Returns a task for the file's content as data. The parameters are those of `DataResponseSerializer`.
     ///
-    /// `automaticallyCancelling` says whether the download is cancelled when a task that awaits it is.
+    /// `automaticallyCancelling` says whether cancelling a task that awaits the response cancels the download.
     public func serializingData(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         dataPreprocessor: any DataPreprocessor = DataResponseSerializer.defaultDataPreprocessor,
@@ -75,10 +75,9 @@ extension DownloadRequest {
             automaticallyCancelling: shouldAutomaticallyCancel)
     }
 
-    /// A value decoded from the file's content, to be awaited. Its parameters are those of
-    /// `DecodableResponseSerializer`.
+    /// Returns a task for a value decoded from the file. The parameters are those of `DecodableResponseSerializer`.
     ///
-    /// `automaticallyCancelling` says whether the download is cancelled when a task that awaits it is.
+    /// `automaticallyCancelling` says whether cancelling a task that awaits the response cancels the download.
     public func serializingDecodable<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
@@ -94,9 +93,9 @@ extension DownloadRequest {
             automaticallyCancelling: shouldAutomaticallyCancel)
     }
 
-    /// The file's content as text, to be awaited. Its parameters are those of `StringResponseSerializer`.
+    /// Returns a task for the file's content as text. The parameters are those of `StringResponseSerializer`.
     ///
-    /// `automaticallyCancelling` says whether the download is cancelled when a task that awaits it is.
+    /// `automaticallyCancelling` says whether cancelling a task that awaits the response cancels the download.
     public func serializingString(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         dataPreprocessor: any DataPreprocessor = StringResponseSerializer.defaultDataPreprocessor,
@@ -111,9 +110,10 @@ extension DownloadRequest {
             automaticallyCancelling: shouldAutomaticallyCancel)
     }
 
-    /// Where the file is, to be awaited. With no destination, that is a temporary file, which stays until it is removed.
+    /// Returns a task for the URL of the file. Without a destination it is a temporary file, which stays until it is
+    /// removed.
     ///
-    /// `automaticallyCancelling` says whether the download is cancelled when a task that awaits it is.
+    /// `automaticallyCancelling` says whether cancelling a task that awaits the response cancels the download.
     public func serializingDownloadedFileURL(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true
     ) -> DownloadTask<URL> {
@@ -121,9 +121,9 @@ extension DownloadRequest {
             using: URLResponseSerializer(), automaticallyCancelling: shouldAutomaticallyCancel)
     }
 
-    /// What the serializer makes of the file, to be awaited.
+    /// Returns a task for the value that the serializer makes from the file.
     ///
-    /// `automaticallyCancelling` says whether the download is cancelled when a task that awaits it is.
+    /// `automaticallyCancelling` says whether cancelling a task that awaits the response cancels the download.
     public func serializingDownload<Serializer: ResponseSerializer>(
         using serializer: Serializer,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true
@@ -133,9 +133,9 @@ extension DownloadRequest {
         }
     }
 
-    /// What the serializer makes of the file, to be awaited.
+    /// Returns a task for the value that the serializer makes from the file.
     ///
-    /// `automaticallyCancelling` says whether the download is cancelled when a task that awaits it is.
+    /// `automaticallyCancelling` says whether cancelling a task that awaits the response cancels the download.
     public func serializingDownload<Serializer: DownloadResponseSerializerProtocol>(
         using serializer: Serializer,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true

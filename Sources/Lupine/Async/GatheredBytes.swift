@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// How many bytes of a request's content wait in one asynchronous sequence to be taken out. Any thread.
+/// Counts the bytes of a request's body that are buffered in one asynchronous sequence. Can be used on any thread.
 ///
-/// From when somebody iterates, the request counts them with what waits for its handlers: an iteration that is slower than
-/// the server slows it down. Before that nobody is slow, and what comes is gathered (C-45), up to a limit beyond which the
-/// request fails: a program may well iterate two sequences of a request one after the other.
+/// Once the sequence is iterated, its bytes are part of the request's backlog: an iteration that is slower than the server
+/// slows it down. Before that, received data is buffered without back pressure (C-45), because a program may iterate two
+/// sequences of a request one after the other. Beyond a limit the request fails.
 final class GatheredBytes: Sendable {
     private enum Phase: Sendable {
         case gathering  // → iterated, overflown, over
@@ -18,8 +18,8 @@ final class GatheredBytes: Sendable {
         var count = 0
     }
 
-    /// Stands in the sequence's buffer beside what came with so many bytes. They have been taken when nobody has it any more,
-    /// also when the buffer had no room.
+    /// Stored in the sequence's buffer beside an element that took `count` bytes. The bytes count as taken when the receipt
+    /// is released, also when the buffer dropped the element.
     final class Receipt: Sendable {
         private let gathered: GatheredBytes
         private let count: Int
@@ -38,8 +38,8 @@ final class GatheredBytes: Sendable {
     private let state = Protected(State())
 
     /// - Parameters:
-    ///   - limit: How many bytes are gathered before somebody iterates.
-    ///   - overflow: Called once, by whoever brings more than that.
+    ///   - limit: The number of bytes that may be buffered before the iteration starts.
+    ///   - overflow: Called once, on the thread that delivers the bytes beyond the limit.
     ///   - weigh: Tells the request by how many bytes its backlog changes.
     init(
         upTo limit: Int = .max, overflow: @escaping @Sendable () -> Void = {},
@@ -50,7 +50,8 @@ final class GatheredBytes: Sendable {
         self.weigh = weigh
     }
 
-    /// So many bytes are about to wait. Says whether they may be too many: `judge` is to follow when they wait.
+    /// Counts bytes that are about to be buffered. When `isDoubtful` is true they may exceed the limit, and the caller calls
+    /// `judge` once they are buffered.
     func receipt(for count: Int) -> (Receipt, isDoubtful: Bool) {
         var isDoubtful = false
         change { state in
@@ -68,8 +69,8 @@ final class GatheredBytes: Sendable {
         return (Receipt(self, count), isDoubtful)
     }
 
-    /// Tells whoever wants to know that more waits than may. What the buffer had no room for, or what nobody can iterate any
-    /// more, does not.
+    /// Calls `overflow` when more bytes are buffered than the limit allows. Elements that the buffer dropped, or that
+    /// nothing can iterate any more, do not count.
     func judge() {
         let overflows = state.write { state in
             guard case .gathering = state.phase, state.count > limit else { return false }
@@ -79,7 +80,7 @@ final class GatheredBytes: Sendable {
         if overflows { overflow() }
     }
 
-    /// Somebody iterates.
+    /// Called when an iteration starts.
     func begin() {
         change { state in
             switch state.phase {
@@ -91,7 +92,7 @@ final class GatheredBytes: Sendable {
         }
     }
 
-    /// Nothing is taken out any more.
+    /// Called when the iteration has ended.
     func end() {
         change { state in
             defer { state = State(phase: .over) }
@@ -116,7 +117,7 @@ final class GatheredBytes: Sendable {
         }
     }
 
-    /// The request hears of it outside of the lock. Two changes may reach it in another order: their sum is the same.
+    /// Calls `weigh` outside the lock. Two changes may reach the request in the wrong order; their sum is the same.
     private func change(_ body: (inout State) -> Int) {
         let difference = state.write(body)
         if difference != 0 { weigh(difference) }

@@ -3,12 +3,12 @@
 public import Foundation
 public import LupineLoading
 
-/// What happens to a request, as asynchronous sequences.
+/// The events of a request as asynchronous sequences.
 ///
-/// Each takes the place of the closure that would hear of the same: the one that is set last, closure or sequence, is
-/// the one that hears. They neither start the request nor cancel it, and end with it, after its retries.
+/// Each sequence replaces the closure for the same event: only the one that is set last, closure or sequence, receives it.
+/// The sequences neither start the request nor cancel it. They end with the request, after its retries.
 extension Request {
-    /// How far the upload is, each time that it has got on. It is the same `Progress` each time.
+    /// Returns the upload progress, each time that it changes. The elements are the same `Progress` object.
     public func uploadProgress(
         bufferingPolicy: StreamOf<Progress>.BufferingPolicy = .unbounded
     ) -> StreamOf<Progress> {
@@ -17,7 +17,7 @@ extension Request {
         }
     }
 
-    /// How far the download is, each time that it has got on. It is the same `Progress` each time.
+    /// Returns the download progress, each time that it changes. The elements are the same `Progress` object.
     public func downloadProgress(
         bufferingPolicy: StreamOf<Progress>.BufferingPolicy = .unbounded
     ) -> StreamOf<Progress> {
@@ -26,7 +26,7 @@ extension Request {
         }
     }
 
-    /// The `URLRequest` of each attempt, and the latest one that there is already.
+    /// Returns the `URLRequest` of each attempt, beginning with the latest existing one.
     public func urlRequests(
         bufferingPolicy: StreamOf<URLRequest>.BufferingPolicy = .unbounded
     ) -> StreamOf<URLRequest> {
@@ -35,7 +35,7 @@ extension Request {
         }
     }
 
-    /// The `URLSessionTask` of each attempt, and the latest one that there is already.
+    /// Returns the `URLSessionTask` of each attempt, beginning with the latest existing one.
     public func urlSessionTasks(
         bufferingPolicy: StreamOf<URLSessionTask>.BufferingPolicy = .unbounded
     ) -> StreamOf<URLSessionTask> {
@@ -44,7 +44,7 @@ extension Request {
         }
     }
 
-    /// The request as a command line for cURL, once.
+    /// Returns the cURL command line of the request, once.
     public func cURLDescriptions(
         bufferingPolicy: StreamOf<String>.BufferingPolicy = .unbounded
     ) -> StreamOf<String> {
@@ -53,13 +53,13 @@ extension Request {
         }
     }
 
-    /// The events that `listen` has sent to the source, until the request has ended.
+    /// Returns the events that `listen` sends to the source, until the request has ended.
     fileprivate func events<Element>(
         _ bufferingPolicy: StreamOf<Element>.BufferingPolicy, listen: (StreamSource<Element>) -> Void
     ) -> StreamOf<Element> {
         StreamOf(bufferingPolicy: bufferingPolicy) { source in
             listen(source)
-            // Events are on their way through the root queue when the request ends in the same turn of it.
+            // Finishes through the root queue: events may still be queued there when the request ends.
             let queue = underlyingQueue
             onFinish { queue.deliver { source.finish() } }
         }
@@ -67,7 +67,7 @@ extension Request {
 }
 
 extension Request {
-    /// Cancels a request whose sequence was left early, unless it has come to its end already.
+    /// Cancels a request whose sequence was left early, unless the request has ended already.
     func cancelUnlessEnded() {
         switch state {
         case .initialized, .resumed, .suspended: cancel()
@@ -77,7 +77,7 @@ extension Request {
 }
 
 extension DataRequest {
-    /// The response of each attempt, before its content.
+    /// Returns the response of each attempt, before its body.
     public func httpResponses(
         bufferingPolicy: StreamOf<HTTPURLResponse>.BufferingPolicy = .unbounded
     ) -> StreamOf<HTTPURLResponse> {
@@ -86,8 +86,8 @@ extension DataRequest {
         }
     }
 
-    /// Has `handler` called with the response of each attempt, in a task of its own; the content waits for its answer.
-    /// It takes the place of a handler that was set before.
+    /// Calls `handler` with the response of each attempt, in a new task; the body is delivered once it returns a
+    /// disposition. Replaces a handler that was set before.
     @_disfavoredOverload
     @discardableResult
     public func onHTTPResponse(
@@ -98,8 +98,8 @@ extension DataRequest {
         }
     }
 
-    /// Has `handler` called with the response of each attempt, in a task of its own; the content waits until it
-    /// returns. It takes the place of a handler that was set before.
+    /// Calls `handler` with the response of each attempt, in a new task; the body is delivered once it returns. Replaces a
+    /// handler that was set before.
     @discardableResult
     public func onHTTPResponse(
         perform handler: @escaping @Sendable (_ response: HTTPURLResponse) async -> Void
@@ -112,7 +112,7 @@ extension DataRequest {
 }
 
 extension DataStreamRequest {
-    /// The response of each attempt, before its content.
+    /// Returns the response of each attempt, before its body.
     public func httpResponses(
         bufferingPolicy: StreamOf<HTTPURLResponse>.BufferingPolicy = .unbounded
     ) -> StreamOf<HTTPURLResponse> {
@@ -121,8 +121,8 @@ extension DataStreamRequest {
         }
     }
 
-    /// Has `handler` called with the response of each attempt, in a task of its own; the content waits for its answer.
-    /// It takes the place of a handler that was set before.
+    /// Calls `handler` with the response of each attempt, in a new task; the body is delivered once it returns a
+    /// disposition. Replaces a handler that was set before.
     @_disfavoredOverload
     @discardableResult
     public func onHTTPResponse(
@@ -133,8 +133,8 @@ extension DataStreamRequest {
         }
     }
 
-    /// Has `handler` called with the response of each attempt, in a task of its own; the content waits until it
-    /// returns. It takes the place of a handler that was set before.
+    /// Calls `handler` with the response of each attempt, in a new task; the body is delivered once it returns. Replaces a
+    /// handler that was set before.
     @discardableResult
     public func onHTTPResponse(
         perform handler: @escaping @Sendable (_ response: HTTPURLResponse) async -> Void

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// What is done when the iteration of a `StreamOf` ends before its source has: once, or not at all.
+/// Runs an action at most once, when the iteration of a `StreamOf` ends before its source has finished.
 final class StreamEnd: Sendable {
-    /// A struct: a bare closure in a generic lock is wrapped anew at each look.
+    /// A struct, because a bare closure in a generic lock is wrapped in a new thunk at each access.
     private struct Action {
         let run: @Sendable () -> Void
     }
@@ -11,10 +11,10 @@ final class StreamEnd: Sendable {
 
     init(_ action: @escaping @Sendable () -> Void) { self.action = Protected(Action(run: action)) }
 
-    /// The iteration has ended.
+    /// Runs the action: the iteration has ended.
     func reach() { take()?.run() }
 
-    /// The source has ended: nothing is left to be done.
+    /// Discards the action: the source has finished.
     func forget() { _ = take() }
 
     private func take() -> Action? {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 
-/// Events of a request as an asynchronous sequence. Made by the library only.
+/// Events of a request as an asynchronous sequence. Created by the library only.
 ///
-/// Events are gathered from the moment at which the sequence is made; iterating takes them out. Only one iteration is
-/// supported: another one sees what the first has left. The iteration is over when its iterator, and every copy of it,
-/// is gone, when the task that iterates is cancelled, or when the request has no more events.
+/// Events are buffered from the creation of the sequence on; an iteration removes them. Only one iteration is supported: a
+/// second one gets the events that the first has left. The iteration ends when the last copy of its iterator is released,
+/// when its task is cancelled, or when the request has no more events.
 public struct StreamOf<Element>: AsyncSequence {
     public typealias AsyncIterator = Iterator
-    /// Which events are kept until they are taken.
+    /// How many events are buffered, and which are dropped.
     public typealias BufferingPolicy = AsyncStream<Element>.Continuation.BufferingPolicy
 
-    /// What waits in the buffer.
+    /// A buffered event.
     struct Entry {
         let element: Element
         let receipt: GatheredBytes.Receipt?
@@ -20,10 +20,10 @@ public struct StreamOf<Element>: AsyncSequence {
     private let end: StreamEnd
     private let gathered: GatheredBytes?
 
-    /// Has `source` send events, to be gathered at once, until it finishes the stream.
+    /// Calls `source` at once with an object that buffers the events sent to it, until it finishes the stream.
     ///
     /// - Parameters:
-    ///   - gathered: Counts the bytes of what waits to be taken out.
+    ///   - gathered: Counts the bytes of the buffered events.
     ///   - onTermination: Called once, when an iteration ends before the source has finished.
     init(
         bufferingPolicy: BufferingPolicy, gathered: GatheredBytes? = nil,
@@ -41,7 +41,7 @@ public struct StreamOf<Element>: AsyncSequence {
         source(StreamSource(continuation: continuation, end: end, gathered: gathered))
     }
 
-    /// The same policy about entries.
+    /// Converts the policy to one for `Entry` elements.
     private static func policy(
         _ policy: BufferingPolicy
     ) -> AsyncStream<Entry>.Continuation.BufferingPolicy {
@@ -53,29 +53,29 @@ public struct StreamOf<Element>: AsyncSequence {
         }
     }
 
-    /// An iterator; with its last copy the iteration ends.
+    /// Returns an iterator. The iteration ends when the last copy of it is released.
     public func makeAsyncIterator() -> Iterator {
         gathered?.begin()
         return Iterator(events: stream.makeAsyncIterator(), lifetime: Lifetime(end: end))
     }
 
-    /// Takes out one event after the other.
+    /// Returns one event after the other, and removes it from the buffer.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate var events: AsyncStream<Entry>.Iterator
         fileprivate let lifetime: Lifetime
 
-        /// The next event, as soon as there is one; nil when there will be none, or when the task is cancelled.
+        /// Waits for the next event; nil after the last one, or when the task is cancelled.
         public mutating func next() async -> Element? {
             Task.isCancelled ? nil : await events.next()?.element
         }
 
-        /// The same, without leaving the actor that asks.
+        /// Waits for the next event as `next()` does, on the calling actor.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
             Task.isCancelled ? nil : await events.next(isolation: actor)?.element
         }
     }
 
-    /// Shared by the copies of an iterator.
+    /// Shared by the copies of an iterator; its deinitializer ends the iteration.
     fileprivate final class Lifetime: Sendable {
         private let end: StreamEnd
 

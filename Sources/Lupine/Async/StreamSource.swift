@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// Where a request's handlers put the events of a `StreamOf`. Any thread.
+/// Receives the events of a `StreamOf` from the request's handlers. Can be used on any thread.
 struct StreamSource<Element>: Sendable {
     private let continuation: AsyncStream<StreamOf<Element>.Entry>.Continuation
     private let gathered: GatheredBytes?
-    /// Weak: it keeps the request alive, and the request's handlers keep this.
+    /// Weak, because `end` retains the request, whose handlers retain this source.
     private weak var end: StreamEnd?
 
     init(
@@ -16,12 +16,12 @@ struct StreamSource<Element>: Sendable {
         self.gathered = gathered
     }
 
-    /// Adds an event that came with so many bytes. Nobody takes it out when the iteration has ended.
+    /// Adds an event that took `bytes` bytes. Ignored when the iteration has ended.
     func send(_ event: sending Element, weighing bytes: Int = 0) {
         if put(event, weighing: bytes) { gathered?.judge() }
     }
 
-    /// Says whether too much may wait now. Nothing but the buffer has the receipt when it returns.
+    /// Returns true when the buffer may have exceeded the limit. On return only the buffer holds the receipt.
     private func put(_ event: sending Element, weighing bytes: Int) -> Bool {
         guard bytes > 0, let (receipt, isDoubtful) = gathered?.receipt(for: bytes) else {
             continuation.yield(StreamOf<Element>.Entry(element: event, receipt: nil))
@@ -31,7 +31,7 @@ struct StreamSource<Element>: Sendable {
         return isDoubtful
     }
 
-    /// There are no more events; whoever iterates takes out what there is, and has not left early by that.
+    /// Finishes the stream. An iteration still gets the buffered events, and its end no longer counts as leaving early.
     func finish() {
         end?.forget()
         continuation.finish()

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// A Swift task that waits, to be let go on by somebody else, once.
+/// A suspended Swift task, to be resumed once.
 ///
-/// What the runtime would check, that nobody does it twice, is a matter of the one who keeps it: it is taken out of a locked
-/// state to be let go. A checked continuation is an object of its own and is copied at a cost, for each request that somebody
-/// awaits.
+/// Uses an unchecked continuation: a checked one allocates an object and costs a copy for each awaited request. The owner
+/// guarantees that it resumes the task only once: it removes it from a locked state first.
 @safe struct WaitingTask: Sendable {
     private let continuation: UnsafeContinuation<Void, Never>
 
-    /// Has the caller's task wait if `keeps` keeps it, and go on at once if not.
+    /// Suspends the calling task if `keeps` stores it and returns true; otherwise the task continues at once.
     nonisolated(nonsending) static func wait(_ keeps: (WaitingTask) -> Bool) async {
         await unsafe withUnsafeContinuation { continuation in
             let task = unsafe WaitingTask(continuation: continuation)
@@ -16,6 +15,6 @@
         }
     }
 
-    /// Lets the task go on. Once.
+    /// Resumes the task. Called once.
     func goOn() { unsafe continuation.resume() }
 }

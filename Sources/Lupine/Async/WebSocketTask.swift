@@ -3,11 +3,11 @@
 public import Foundation
 public import LupineLoading
 
-/// The messages of a WebSocket as asynchronous sequences, and ways to answer. Any thread.
+/// The messages of a WebSocket as asynchronous sequences, and methods to send messages. Can be used on any thread.
 ///
-/// Each `streaming…` method is a handler of the request from the moment of its call: the request may start at once, and
-/// what comes is gathered for the sequence. Once it is iterated, an iteration that is slower than the server slows it down,
-/// as any handler does.
+/// Each `streaming…` method adds a handler to the request when it is called: the request may start at once, and received
+/// messages are buffered for the sequence. Once the sequence is iterated, an iteration that is slower than the server slows
+/// it down, as any slow handler does.
 public struct WebSocketTask: Sendable {
     /// The events of a connection: connected, messages, disconnected, completed.
     public typealias EventStreamOf<Success: Sendable, Failure: Error> = StreamOf<
@@ -18,9 +18,9 @@ public struct WebSocketTask: Sendable {
 
     fileprivate init(request: WebSocketRequest) { self.request = request }
 
-    /// All events.
+    /// Returns all events.
     ///
-    /// `automaticallyCancelling` says whether the request is cancelled when the sequence is left early.
+    /// `automaticallyCancelling` says whether the request is cancelled when the iteration ends early.
     public func streamingMessageEvents(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         bufferingPolicy: EventStreamOf<URLSessionWebSocketTask.Message, Never>.BufferingPolicy = .unbounded
@@ -32,9 +32,9 @@ public struct WebSocketTask: Sendable {
         }
     }
 
-    /// The messages alone.
+    /// Returns only the messages.
     ///
-    /// `automaticallyCancelling` says whether the request is cancelled when the sequence is left early.
+    /// `automaticallyCancelling` says whether the request is cancelled when the iteration ends early.
     public func streamingMessages(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         bufferingPolicy: StreamOf<URLSessionWebSocketTask.Message>.BufferingPolicy = .unbounded
@@ -46,9 +46,9 @@ public struct WebSocketTask: Sendable {
         }
     }
 
-    /// All events, with values decoded from the messages.
+    /// Returns all events, with values decoded from the messages.
     ///
-    /// `automaticallyCancelling` says whether the request is cancelled when the sequence is left early.
+    /// `automaticallyCancelling` says whether the request is cancelled when the iteration ends early.
     public func streamingDecodableEvents<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
@@ -63,9 +63,9 @@ public struct WebSocketTask: Sendable {
         }
     }
 
-    /// The values alone that can be decoded from the messages.
+    /// Returns only the values that can be decoded from the messages.
     ///
-    /// `automaticallyCancelling` says whether the request is cancelled when the sequence is left early.
+    /// `automaticallyCancelling` says whether the request is cancelled when the iteration ends early.
     public func streamingDecodable<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
@@ -80,19 +80,19 @@ public struct WebSocketTask: Sendable {
         }
     }
 
-    /// Sends a message; returns when it has been handed to the connection, throws when it could not be.
+    /// Sends a message. Returns when the message has been handed to the connection; throws when that fails.
     public func send(_ message: URLSessionWebSocketTask.Message) async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             request.send(message, queue: .streamCompletion(of: request)) { continuation.resume(with: $0) }
         }
     }
 
-    /// Closes the connection, with a code and a reason for the server.
+    /// Closes the connection with a close code and a reason.
     public func close(sending closeCode: URLSessionWebSocketTask.CloseCode, reason: Data? = nil) {
         request.close(sending: closeCode, reason: reason)
     }
 
-    /// Cancels the request, for all its streams.
+    /// Cancels the request, which ends all its streams.
     public func cancel() { request.cancel() }
 
     /// Resumes the request.
@@ -124,6 +124,6 @@ public struct WebSocketTask: Sendable {
 }
 
 extension WebSocketRequest {
-    /// The request's messages as asynchronous sequences, and ways to answer.
+    /// Returns an object that provides the request's messages as asynchronous sequences and sends messages.
     public func webSocketTask() -> WebSocketTask { WebSocketTask(request: self) }
 }

@@ -3,10 +3,10 @@
 public import Foundation
 
 extension CharacterSet {
-    /// What stands unescaped in the keys and values of a query: letters, digits and `-._~/?`.
+    /// The characters that are not percent-encoded in the keys and values of a query: letters, digits and `-._~/?`.
     ///
-    /// That is what RFC 3986 §3.4 allows in a query, without the delimiters of §2.2, which could be taken for part of the
-    /// query's structure; `/` and `?` stay, as that section advises.
+    /// These are the characters that RFC 3986 §3.4 allows in a query, without the delimiters of §2.2, which could be taken
+    /// for part of the query's structure. `/` and `?` stay, as §3.4 advises.
     public static let afURLQueryAllowed = CharacterSet.urlQueryAllowed
         .subtracting(CharacterSet(charactersIn: ":#[]@!$&'()*+,;="))
 }

@@ -2,14 +2,14 @@
 
 internal import Foundation
 
-/// What a session of default configuration says about the client. Each is computed once.
+/// The header fields that a session of default configuration sends about the client. Each is computed once.
 extension HTTPHeader {
-    /// The content codings that are undone on arrival, in the order of preference.
+    /// The content codings that the client decodes, in order of preference.
     public static let defaultAcceptEncoding: HTTPHeader = .acceptEncoding(
         ["br", "gzip", "deflate"].qualityEncoded())
 
-    /// The user's languages as the environment's locale names them, in the order of preference, six at most:
-    /// `de-AT;q=1.0, de;q=0.9` under `de_AT.UTF-8`. The value is empty where the locale names no language, as `C` does.
+    /// The user's languages as the environment's locale names them, in order of preference, at most six: `de-AT;q=1.0,
+    /// de;q=0.9` under `de_AT.UTF-8`. The value is empty when the locale names no language, as `C` does.
     public static let defaultAcceptLanguage: HTTPHeader = .acceptLanguage(
         UserLanguages.preferred.qualityEncoded())
 
@@ -19,7 +19,7 @@ extension HTTPHeader {
             of: Bundle.main.infoDictionary ?? [:], startedAs: ProcessInfo.processInfo.arguments.first,
             on: ProcessInfo.processInfo.operatingSystemVersion))
 
-    /// The value of `User-Agent` for a program with these entries in its bundle.
+    /// Returns the value of `User-Agent` for a program with these bundle entries.
     static func agent(
         of info: [String: Any], startedAs path: String?, on system: OperatingSystemVersion
     ) -> String {
@@ -33,7 +33,7 @@ extension HTTPHeader {
         let version = "\(system.majorVersion).\(system.minorVersion).\(system.patchVersion)"
         let agent =
             "\(program) (\(bundle); build:\(build); Linux \(version)) Lupine/\(AFInfo.version)"
-        // A program may be called anything; no control character may stand in a field, and each request would fail.
+        // A program may have any name, but a field value must not contain control characters: each request would fail.
         return String(
             String.UnicodeScalarView(
                 agent.unicodeScalars.filter { $0.properties.generalCategory != .control }))
@@ -41,7 +41,7 @@ extension HTTPHeader {
 }
 
 extension Collection<String> {
-    /// The elements as a list with falling weights (RFC 9110 §12.4.2): `br;q=1.0, gzip;q=0.9`.
+    /// Returns the elements as a list with decreasing weights (RFC 9110 §12.4.2): `br;q=1.0, gzip;q=0.9`.
     func qualityEncoded() -> String {
         enumerated().map { index, element in "\(element);q=\(1.0 - Double(index) * 0.1)" }
             .joined(separator: ", ")

@@ -2,16 +2,16 @@
 
 internal import Foundation
 
-/// One header field (RFC 9110 §5): a name and a value, kept and compared as they are written.
+/// A header field (RFC 9110 §5): a name and a value, stored and compared exactly as written.
 ///
-/// Nothing is judged here: a name or a value that cannot be sent fails the request, which names it.
+/// Nothing is validated here: a name or a value that cannot be sent fails the request with an error that names it.
 public struct HTTPHeader: Equatable, Hashable, Sendable {
-    /// The name as it is written.
+    /// The name, as written.
     public let name: String
     /// The value.
     public let value: String
 
-    /// A field of that name and value.
+    /// Creates a field.
     public init(name: String, value: String) {
         self.name = name
         self.value = value
@@ -19,7 +19,7 @@ public struct HTTPHeader: Equatable, Hashable, Sendable {
 }
 
 extension HTTPHeader: CustomStringConvertible {
-    /// The name, a colon, a blank, the value.
+    /// The name, a colon, a space, the value.
     public var description: String { "\(name): \(value)" }
 }
 
@@ -42,7 +42,7 @@ extension HTTPHeader {
         HTTPHeader(name: "Accept-Encoding", value: value)
     }
 
-    /// `Authorization` with a name and a password: the Basic scheme (RFC 7617).
+    /// `Authorization` with a user name and a password: the Basic scheme (RFC 7617).
     public static func authorization(username: String, password: String) -> HTTPHeader {
         let credential = Data("\(username):\(password)".utf8).base64EncodedString()
         return authorization("Basic \(credential)")

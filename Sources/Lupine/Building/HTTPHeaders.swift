@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: MIT
 
-/// The header fields of a request or a response, in order: one per name, names compared in any mix of cases.
+/// The header fields of a request or a response, in order, one per name. Names are case-insensitive.
 ///
-/// Not for fields that may stand more than once: the values of such are joined before they get here. Nothing is judged
-/// here. A value type; equal only when order and spelling are equal too.
+/// Not for fields that may occur more than once: their values are joined before they are stored here. Nothing is validated
+/// here. A value type; two values are equal only when order and spelling are equal too.
 public struct HTTPHeaders: Equatable, Hashable, Sendable {
-    /// What a session of default configuration sends with each request: `Accept-Encoding`, `Accept-Language` and
-    /// `User-Agent`; no `Accept-Language` where the locale names no language. Computed once.
+    /// The fields that a session of default configuration sends with each request: `Accept-Encoding`, `Accept-Language` and
+    /// `User-Agent`; no `Accept-Language` when the locale names no language. Computed once.
     public static let `default` = HTTPHeaders(
         [.defaultAcceptEncoding, .defaultAcceptLanguage, .defaultUserAgent].filter { !$0.value.isEmpty })
 
     private var headers: [HTTPHeader] = []
 
-    /// No fields.
+    /// Creates an empty collection.
     public init() {}
 
-    /// These fields, each as by `update(_:)`.
+    /// Creates a collection of these fields, each added as by `update(_:)`.
     public init(_ headers: [HTTPHeader]) { add(headers) }
 
-    /// These fields, each as by `update(name:value:)`, in no particular order.
+    /// Creates a collection of these fields, each added as by `update(name:value:)`, in no particular order.
     public init(_ dictionary: [String: String]) {
         add(dictionary.map { HTTPHeader(name: $0.key, value: $0.value) })
     }
 
-    /// Many at once: each is not looked for among all others.
+    /// Adds many fields at once, without a linear search for each.
     private mutating func add(_ headers: [HTTPHeader]) {
         var places: [String: Int] = [:]
         self.headers.reserveCapacity(headers.count)
@@ -46,10 +46,10 @@ public struct HTTPHeaders: Equatable, Hashable, Sendable {
     /// The same as `update(_:)`.
     public mutating func add(_ header: HTTPHeader) { update(header) }
 
-    /// Puts a field in the place of the one of that name, in any mix of cases, or at the end.
+    /// Replaces the field of that name, ignoring case, or appends a new one.
     public mutating func update(name: String, value: String) { update(HTTPHeader(name: name, value: value)) }
 
-    /// Puts a field in the place of the one of that name, in any mix of cases, or at the end.
+    /// Replaces the field of that name, ignoring case, or appends a new one.
     public mutating func update(_ header: HTTPHeader) {
         if let index = headers.index(of: header.name) {
             headers[index] = header
@@ -58,17 +58,17 @@ public struct HTTPHeaders: Equatable, Hashable, Sendable {
         }
     }
 
-    /// Removes the field of that name, in any mix of cases, if there is one.
+    /// Removes the field of that name, ignoring case, if there is one.
     public mutating func remove(name: String) {
         if let index = headers.index(of: name) { headers.remove(at: index) }
     }
 
-    /// Orders the fields by name, capitals not regarded.
+    /// Sorts the fields by name, ignoring case.
     public mutating func sort() {
         headers.sort { $0.name.lowercased() < $1.name.lowercased() }
     }
 
-    /// The fields ordered by name, capitals not regarded.
+    /// Returns the fields sorted by name, ignoring case.
     public func sorted() -> HTTPHeaders {
         var sorted = self
         sorted.sort()
@@ -77,12 +77,12 @@ public struct HTTPHeaders: Equatable, Hashable, Sendable {
 
     // MARK: reading
 
-    /// The value of the field of that name, in any mix of cases.
+    /// Returns the value of the field of that name, ignoring case.
     public func value(for name: String) -> String? {
         headers.index(of: name).map { headers[$0].value }
     }
 
-    /// The value of the field of that name, in any mix of cases. Setting nil removes the field.
+    /// The value of the field of that name, ignoring case. Setting nil removes the field.
     public subscript(_ name: String) -> String? {
         get { value(for: name) }
         set {
@@ -94,40 +94,42 @@ public struct HTTPHeaders: Equatable, Hashable, Sendable {
         }
     }
 
-    /// The values by name, the names as they were last written.
+    /// The values by name. The names are spelled as they were last written.
     public var dictionary: [String: String] {
         Dictionary(headers.map { ($0.name, $0.value) }, uniquingKeysWith: { _, last in last })
     }
 }
 
 extension HTTPHeaders: ExpressibleByDictionaryLiteral {
-    /// These fields in their order; of a name that is repeated, the last counts, in the place of the first.
+    /// Creates a collection of these fields in their order. Of a repeated name the last value is used, at the position of
+    /// the first.
     public init(dictionaryLiteral elements: (String, String)...) {
         for (name, value) in elements { update(name: name, value: value) }
     }
 }
 
 extension HTTPHeaders: ExpressibleByArrayLiteral {
-    /// These fields in their order; of a name that is repeated, the last counts, in the place of the first.
+    /// Creates a collection of these fields in their order. Of a repeated name the last value is used, at the position of
+    /// the first.
     public init(arrayLiteral elements: HTTPHeader...) { self.init(elements) }
 }
 
 extension HTTPHeaders: Sequence {
-    /// Goes over the fields in their order.
+    /// Returns an iterator over the fields in their order.
     public func makeIterator() -> IndexingIterator<[HTTPHeader]> { headers.makeIterator() }
 }
 
 extension HTTPHeaders: Collection {
-    /// The place of the first field.
+    /// The position of the first field.
     public var startIndex: Int { headers.startIndex }
 
-    /// The place after the last field.
+    /// The position after the last field.
     public var endIndex: Int { headers.endIndex }
 
-    /// The field at a place.
+    /// The field at a position.
     public subscript(position: Int) -> HTTPHeader { headers[position] }
 
-    /// The next place.
+    /// Returns the next position.
     public func index(after index: Int) -> Int { headers.index(after: index) }
 }
 
@@ -137,12 +139,12 @@ extension HTTPHeaders: CustomStringConvertible {
 }
 
 extension [HTTPHeader] {
-    /// The place of the field of that name, in any mix of cases.
+    /// Returns the position of the field of that name, ignoring case.
     func index(of name: String) -> Int? {
         firstIndex { Self.isSame($0.name, name) }
     }
 
-    /// Whether two names are equal when both are lower-cased. Names are ASCII in practice and need no copies for that.
+    /// Whether two names are equal in lower case. Names are ASCII in practice and are compared without copies.
     private static func isSame(_ left: String, _ right: String) -> Bool {
         let (octets, others) = (left.utf8, right.utf8)
         if octets.count == others.count,

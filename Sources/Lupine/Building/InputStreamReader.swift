@@ -2,25 +2,25 @@
 
 import Foundation
 
-/// Reads an `InputStream` piece by piece: the one place of the module that does. Blocks for as long as the stream does, on
-/// the thread of the caller.
+/// Reads an `InputStream` in chunks; no other code of the module reads one. Blocks the calling thread for as long as the
+/// stream blocks.
 final class InputStreamReader {
-    /// The stream failed and does not say why.
+    /// Thrown when the stream fails without an error.
     struct Unreadable: Error {}
 
-    /// The most that one piece holds.
+    /// The maximum size of a chunk in bytes.
     static let pieceLimit = 256 << 10
 
     private let stream: InputStream
 
-    /// Opens the stream, unless it is open.
+    /// Creates a reader and opens the stream, unless it is open.
     init(_ stream: InputStream) {
         self.stream = stream
         if stream.streamStatus == .notOpen { stream.open() }
     }
 
-    /// The next piece; empty at the end, and of a stream that was closed. Foundation's streams on Linux trap when they are
-    /// asked for an error that they do not have, so they are asked only once one is known.
+    /// Returns the next chunk; empty at the end and for a closed stream. On Linux, Foundation's streams trap in
+    /// `streamError` when there is no error, so it is read only after a failure.
     func next(atMost limit: Int) throws -> Data {
         switch stream.streamStatus {
         case .closed: return Data()

@@ -3,15 +3,15 @@
 public import Foundation
 public import LupineLoading
 
-/// Writes parameters as JSON into the body, whatever the method is. Not for `Encodable` values; that is
-/// `JSONParameterEncoder`. A value, used on any thread.
+/// Writes parameters as JSON into the body, for every method. Not for `Encodable` values, see `JSONParameterEncoder`. A
+/// value type; can be used on any thread.
 public struct JSONEncoding: ParameterEncoding {
-    /// Why an object is not encoded.
+    /// The reason why an object is not encoded.
     public enum Error: Swift.Error {
-        /// JSON cannot hold it.
+        /// The object cannot be represented in JSON.
         case invalidJSONObject
 
-        /// What is wrong, and the likely reason.
+        /// The error and its likely cause.
         public var localizedDescription: String {
             """
             Invalid JSON object provided for parameter or object encoding. \
@@ -20,26 +20,26 @@ public struct JSONEncoding: ParameterEncoding {
         }
     }
 
-    /// JSON in one line.
+    /// An encoding that writes JSON on one line.
     public static var `default`: JSONEncoding { JSONEncoding() }
-    /// JSON in many lines.
+    /// An encoding that writes JSON on several lines, with indentation.
     public static var prettyPrinted: JSONEncoding { JSONEncoding(options: .prettyPrinted) }
 
-    /// How the JSON is written.
+    /// The writing options.
     public let options: JSONSerialization.WritingOptions
 
-    /// An encoding that writes with these options.
+    /// Creates an encoding with these writing options.
     public init(options: JSONSerialization.WritingOptions = []) { self.options = options }
 
-    /// The request with its parameters. Throws `parameterEncodingFailed(reason: .jsonEncodingFailed)` when JSON cannot
-    /// hold them, and what the conversion throws.
+    /// Returns the request with its parameters. Throws `parameterEncodingFailed(reason: .jsonEncodingFailed)` when they
+    /// cannot be represented in JSON, and any error of `asURLRequest()`.
     public func encode(
         _ urlRequest: any URLRequestConvertible, with parameters: Parameters?
     ) throws -> URLRequest {
         try encode(urlRequest, withJSONObject: parameters)
     }
 
-    /// The request with a dictionary or an array as its body. Throws as `encode(_:with:)` does.
+    /// Returns the request with a dictionary or an array as its body. Throws as `encode(_:with:)` does.
     public func encode(
         _ urlRequest: any URLRequestConvertible, withJSONObject jsonObject: Any? = nil
     ) throws -> URLRequest {

@@ -3,25 +3,25 @@
 public import Foundation
 public import LupineLoading
 
-/// Writes a value as JSON into the body, whatever the method is.
+/// Writes a value as JSON into the body, for every method.
 ///
-/// Used on any thread, as its `JSONEncoder` may be while nobody changes it. It can be subclassed, so the compiler cannot
-/// see that it is `Sendable`: all it stores is one constant.
+/// Can be used on any thread, as long as nothing changes its `JSONEncoder`. `@unchecked Sendable` because it can be
+/// subclassed; its only stored property is a constant.
 open class JSONParameterEncoder: @unchecked Sendable, ParameterEncoder {
-    /// JSON in one line, keys in no particular order.
+    /// An encoder that writes JSON on one line, keys in no particular order.
     public static var `default`: JSONParameterEncoder { JSONParameterEncoder() }
-    /// JSON in many lines.
+    /// An encoder that writes JSON on several lines, with indentation.
     public static var prettyPrinted: JSONParameterEncoder { make(.prettyPrinted) }
-    /// JSON in one line, keys sorted.
+    /// An encoder that writes JSON on one line, keys sorted.
     public static var sortedKeys: JSONParameterEncoder { make(.sortedKeys) }
 
-    /// What writes the JSON.
+    /// The underlying encoder.
     public let encoder: JSONEncoder
 
-    /// A parameter encoder that writes with `encoder`.
+    /// Creates a parameter encoder that uses `encoder`.
     public init(encoder: JSONEncoder = JSONEncoder()) { self.encoder = encoder }
 
-    /// The request with its parameters. Throws `parameterEncodingFailed(reason: .jsonEncodingFailed)` with the
+    /// Returns the request with its parameters. Throws `parameterEncodingFailed(reason: .jsonEncodingFailed)` with the
     /// encoder's error.
     open func encode<Parameters: Encodable>(
         _ parameters: Parameters?, into request: URLRequest
@@ -51,7 +51,7 @@ extension ParameterEncoder where Self == JSONParameterEncoder {
     /// A new `JSONParameterEncoder`.
     public static var json: JSONParameterEncoder { JSONParameterEncoder() }
 
-    /// A new `JSONParameterEncoder` that writes with `encoder`.
+    /// Returns a new `JSONParameterEncoder` that uses `encoder`.
     public static func json(encoder: JSONEncoder = JSONEncoder()) -> JSONParameterEncoder {
         JSONParameterEncoder(encoder: encoder)
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 extension MIMETypeTable {
-    /// The types that the house knows: those that are registered, and of the others those that are in common use. Where
-    /// Apple's systems and the registry differ in a usual type, it is Apple's.
+    /// The built-in types: the registered ones, and unregistered ones in common use. When Apple's systems and the registry
+    /// differ on a common type, Apple's is used.
     static let houseLines = """
         application/atom+xml atom
         application/calendar+json jcs

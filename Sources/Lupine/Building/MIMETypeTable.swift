@@ -2,13 +2,13 @@
 
 import Foundation
 
-/// Finds the media type of a file by the extension of its name.
+/// Finds the media type of a file by its file name extension.
 ///
-/// Not for what a file holds; nothing is opened. The house's own table comes first, so that the usual types are the same
-/// on every machine; extensions that it does not know are looked for in the system's table, when there is one. Used on any
-/// thread; the tables are read when they are first needed.
+/// The file is never opened. The built-in table is searched first, so that common types are the same on every machine;
+/// unknown extensions are looked up in the system's table, if there is one. Can be used on any thread; the tables are read
+/// when they are first needed.
 struct MIMETypeTable: Sendable {
-    /// What is said of files of which nothing is known (RFC 2046 §4.5.1).
+    /// The type of a file whose extension is unknown (RFC 2046 §4.5.1).
     static let unknown = "application/octet-stream"
 
     private static let house = MIMETypeTable(lines: houseLines)
@@ -17,14 +17,14 @@ struct MIMETypeTable: Sendable {
 
     private var types: [String: String] = [:]
 
-    /// The type for an extension, whatever its case.
+    /// Returns the type for an extension, ignoring case.
     static func type(forExtension fileExtension: String) -> String {
         let key = fileExtension.lowercased()
         return house[key] ?? system[key] ?? unknown
     }
 
-    /// A table in the form of `mime.types`: each line a type and its extensions, `#` before a remark. Of an extension that
-    /// comes twice the first type counts; a line whose first word is no type is passed over.
+    /// Parses a table in the format of `mime.types`: each line a type and its extensions, `#` before a comment. For an
+    /// extension that occurs twice, the first type is used; a line whose first word is not a type is skipped.
     init(lines: String) {
         for line in lines.utf8.split(separator: UInt8(ascii: "\n")) {
             let remark = line.firstIndex(of: UInt8(ascii: "#")) ?? line.endIndex
@@ -39,7 +39,7 @@ struct MIMETypeTable: Sendable {
         }
     }
 
-    /// The table in a file; empty when there is none, or one that is far too large.
+    /// Reads the table in a file; empty when there is no such file or it is larger than `fileLimit`.
     init(path: String) {
         self.init(lines: Self.text(ofFile: path) ?? "")
     }
@@ -56,13 +56,14 @@ struct MIMETypeTable: Sendable {
     /// The number of extensions that have a type.
     var count: Int { types.count }
 
-    /// All types.
+    /// All types of the table.
     var allTypes: Set<String> { Set(types.values) }
 
-    /// The type for an extension in small letters.
+    /// Returns the type for a lower-case extension.
     subscript(key: String) -> String? { types[key] }
 
-    /// Two names of the characters that RFC 6838 §4.2 lets them have, and a slash between: what a header can hold.
+    /// Whether the text is two names separated by a slash, each of the characters that RFC 6838 §4.2 allows; this also makes
+    /// it a valid header field value.
     private static func isType(_ text: String) -> Bool {
         let names = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         return names.count == 2

@@ -3,23 +3,24 @@
 import Foundation
 import Glibc
 
-/// The file that a form is written into. It is made here and nowhere else: what is there already is left alone, also when
-/// it comes between the check and the making.
+/// The file that a form is written into. It is always created anew: an existing file is never overwritten, even when it
+/// appears after the caller's check (`O_EXCL`).
 ///
-/// Written with system calls: Foundation's output streams on Linux give no error when the file cannot be made, and stop
-/// without one when the disk is full. Used by one thread at a time.
+/// Written with system calls, because Foundation's output streams on Linux give no error when the file cannot be created,
+/// and stop without one when the disk is full. Used by one thread at a time.
 final class MultipartFile {
     private let url: URL
     private var descriptor: CInt
 
-    /// Makes the file, for its owner only or for whom the process lets. Throws `multipartEncodingFailed`.
+    /// Creates the file, accessible to its owner only or with the permissions of the process's umask. Throws
+    /// `multipartEncodingFailed`.
     convenience init(creating url: URL, isPrivate: Bool) throws {
         try self.init(
             opening: url, flags: O_CREAT | O_EXCL | (isPrivate ? O_NOFOLLOW : 0),
             mode: isPrivate ? 0o600 : 0o666)
     }
 
-    /// Opens a file, with more flags. Throws `multipartEncodingFailed`.
+    /// Opens a file for writing with additional flags. Throws `multipartEncodingFailed`.
     init(opening url: URL, flags: CInt, mode: mode_t = 0o666) throws {
         self.url = url
         guard !url.path.isEmpty, !url.path.utf8.contains(0) else {
@@ -54,7 +55,7 @@ final class MultipartFile {
         }
     }
 
-    /// Closes the file. Some file systems tell only then that a write failed.
+    /// Closes the file. Throws because some file systems report a failed write only here.
     func close() throws {
         let status = Glibc.close(descriptor)
         descriptor = -1
@@ -64,7 +65,7 @@ final class MultipartFile {
         }
     }
 
-    /// Takes the file away again.
+    /// Deletes the file.
     func remove() { unsafe unlink(url.path) }
 
     private static func error(_ code: CInt) -> any Error {

@@ -2,24 +2,24 @@
 
 public import Foundation
 
-/// A form of several parts, each with headers of its own (RFC 7578): what a browser sends for a form with files.
+/// A form of several parts, each with its own headers (RFC 7578): the format in which browsers send forms with files.
 ///
-/// Parts are appended, then the form is encoded once: in memory with `encode()`, or into a file of any size with
-/// `writeEncodedData(to:)`, which needs the same little memory for every size. Streams are read then, so a second
-/// encoding finds them empty. No `append` throws; the first failure is kept, and thrown by the encoding.
+/// Parts are appended, then the form is encoded once: in memory with `encode()`, or into a file with
+/// `writeEncodedData(to:)`, which needs a small constant amount of memory. Streams are read during the encoding, so a second
+/// encoding finds them empty. No `append` throws; the first failure is stored, and thrown by the encoding.
 ///
 /// Not `Sendable`: used by one thread at a time. Files and streams are read on the thread that encodes.
 open class MultipartFormData {
-    /// Forms whose parts have fewer bytes are encoded in memory when they are uploaded: 10 MB.
+    /// Forms whose parts have fewer bytes than this are encoded in memory for an upload: 10 MB.
     public static let encodingMemoryThreshold: UInt64 = 10_000_000
 
-    /// The value of the `Content-Type` field that announces the form.
+    /// The value of the `Content-Type` field for the form.
     open lazy var contentType = "multipart/form-data; boundary=\(boundary)"
 
-    /// What stands between the parts.
+    /// The boundary between the parts.
     public let boundary: String
 
-    /// The bytes of all parts as they were announced, without headers and boundaries.
+    /// The announced number of bytes of all parts, without headers and boundaries.
     public var contentLength: UInt64 {
         parts.reduce(0) { sum, part in
             let (total, overflow) = sum.addingReportingOverflow(part.length)
@@ -31,12 +31,12 @@ open class MultipartFormData {
     private var parts: [MultipartPart] = []
     private var failure: AFError?
 
-    /// An empty form.
+    /// Creates an empty form.
     ///
     /// - Parameters:
-    ///   - fileManager: What asks about the files.
-    ///   - boundary: What stands between the parts; by default something random. It is used as it is: it must not occur in
-    ///     the parts, and RFC 2046 §5.1.1 says which characters it may have.
+    ///   - fileManager: Used to query the attributes of files.
+    ///   - boundary: The boundary between the parts; random by default. It is used as given: it must not occur in the parts,
+    ///     and RFC 2046 §5.1.1 defines which characters are allowed.
     public init(fileManager: FileManager = .default, boundary: String? = nil) {
         self.fileManager = fileManager
         self.boundary = boundary ?? Self.randomBoundary()
@@ -44,7 +44,7 @@ open class MultipartFormData {
 
     // MARK: appending
 
-    /// Appends a part of data, as a file when it has a file name.
+    /// Appends data as a part, as a file if it has a file name.
     public func append(
         _ data: Data, withName name: String, fileName: String? = nil, mimeType: String? = nil
     ) {
@@ -52,8 +52,8 @@ open class MultipartFormData {
         parts.append(MultipartPart(headers: headers, content: .data(data), length: UInt64(data.count)))
     }
 
-    /// Appends a part that is a file, under the file's own name; its type is found by its extension and is
-    /// `application/octet-stream` when that is not known.
+    /// Appends a file as a part, under the file's own name. Its media type is found by its extension and is
+    /// `application/octet-stream` when the extension is unknown.
     ///
     /// The encoding throws `multipartEncodingFailed` when the URL has no file name with an extension, or for any reason of
     /// `append(_:withName:fileName:mimeType:)`.
@@ -67,9 +67,9 @@ open class MultipartFormData {
         append(fileURL, withName: name, fileName: fileName, mimeType: mimeType)
     }
 
-    /// Appends a part that is a file. It is opened when the form is encoded, and has to have the size then that it has now.
+    /// Appends a file as a part. It is opened when the form is encoded, and must then have the same size as now.
     ///
-    /// The encoding throws `multipartEncodingFailed` when the URL is not one of a file that can be reached.
+    /// The encoding throws `multipartEncodingFailed` when the URL is not that of a reachable file.
     public func append(_ fileURL: URL, withName name: String, fileName: String, mimeType: String) {
         do {
             let length = try MultipartPartFile(url: fileURL, fileManager: fileManager).length()
@@ -84,7 +84,7 @@ open class MultipartFormData {
         }
     }
 
-    /// Appends a part that is a stream of so many bytes, as a file. It is opened, read and closed when the form is encoded.
+    /// Appends a stream of `length` bytes as a part, as a file. It is opened, read and closed when the form is encoded.
     public func append(
         _ stream: InputStream, withLength length: UInt64, name: String, fileName: String, mimeType: String
     ) {
@@ -92,7 +92,7 @@ open class MultipartFormData {
         parts.append(MultipartPart(headers: headers, content: .stream(stream), length: length))
     }
 
-    /// Appends a part that is a stream of so many bytes, with these headers and no others.
+    /// Appends a stream of `length` bytes as a part, with exactly these headers.
     public func append(_ stream: InputStream, withLength length: UInt64, headers: HTTPHeaders) {
         parts.append(
             MultipartPart(headers: MultipartPartHeaders(headers), content: .stream(stream), length: length))
@@ -100,10 +100,10 @@ open class MultipartFormData {
 
     // MARK: encoding
 
-    /// The whole form. Meant for forms that are small: all of it is in memory.
+    /// Returns the encoded form. Meant for small forms: all of it is in memory.
     ///
-    /// Throws `multipartEncodingFailed`: for the first part that could not be appended, for a stream that cannot be read,
-    /// and for one that has another number of bytes than was announced.
+    /// Throws `multipartEncodingFailed` for the first part that could not be appended, for a stream that cannot be read, and
+    /// for a part whose size differs from the announced one.
     public func encode() throws -> Data {
         if let failure { throw failure }
         markEnds()
@@ -122,14 +122,14 @@ open class MultipartFormData {
         return encoded
     }
 
-    /// Writes the whole form into a new file, piece by piece. A part that has more bytes than were announced is cut
-    /// there; one that has fewer is written as it is. A file that cannot be written whole is removed.
+    /// Writes the encoded form into a new file, in chunks. A part with more bytes than announced is truncated; one with
+    /// fewer is written as it is. A file that cannot be written completely is removed.
     ///
-    /// Throws `multipartEncodingFailed`: for the first part that could not be appended, when there is something at
-    /// `fileURL`, when it is no file URL, and when a stream cannot be read or the file not be written.
+    /// Throws `multipartEncodingFailed` for the first part that could not be appended, when a file exists at `fileURL`, when
+    /// it is not a file URL, and when a stream cannot be read or the file cannot be written.
     public func writeEncodedData(to fileURL: URL) throws { try write(to: fileURL, isPrivate: false) }
 
-    /// The same, into a file that only its owner can read.
+    /// Writes the form as `writeEncodedData(to:)` does, into a file that only its owner can read.
     func writePrivately(to fileURL: URL) throws { try write(to: fileURL, isPrivate: true) }
 
     private func write(to fileURL: URL, isPrivate: Bool) throws {
@@ -155,7 +155,7 @@ open class MultipartFormData {
         }
     }
 
-    /// Makes the form ready for another encoding. Throws `multipartEncodingFailed` for a stream that was read: only data and
+    /// Prepares the form for another encoding. Throws `multipartEncodingFailed` when a stream has been read: only data and
     /// files can be read again.
     func rewind() throws {
         for part in parts where !part.rewind() {
@@ -169,7 +169,7 @@ open class MultipartFormData {
         if failure == nil { failure = .multipartEncodingFailed(reason: reason) }
     }
 
-    /// The marks stay on their parts: a form is for one encoding.
+    /// Marks the first and the last part. The marks are never removed: a form is encoded once.
     private func markEnds() {
         parts.first?.isFirst = true
         parts.last?.isLast = true
@@ -183,7 +183,8 @@ open class MultipartFormData {
         part.isLast ? Data("\r\n--\(boundary)--\r\n".utf8) : Data()
     }
 
-    /// A prefix and 16 hexadecimal digits: always 35 characters, so that the size of a form can be told beforehand.
+    /// Returns a prefix and 16 hexadecimal digits. The length is always 35, so that the size of a form can be computed
+    /// beforehand.
     private static func randomBoundary() -> String {
         let digits = (0..<2).map { _ in
             let text = String(UInt32.random(in: .min ... .max), radix: 16)

@@ -2,18 +2,19 @@
 
 import Foundation
 
-/// One part of a form: its headers, and content that is read once, or again after a `rewind()`. Used by one thread at a time.
+/// A part of a form: its headers and its content, which is read once, or again after `rewind()`. Used by one thread at a
+/// time.
 final class MultipartPart {
-    /// Where the content comes from.
+    /// The source of the content.
     enum Content {
         case data(Data)
-        /// A file, by the stream that reads it next.
+        /// A file, and the stream for its next reading.
         case file(URL, InputStream)
         case stream(InputStream)
     }
 
     let headers: MultipartPartHeaders
-    /// The number of bytes that was announced.
+    /// The announced number of bytes.
     let length: UInt64
     var isFirst = false
     var isLast = false
@@ -26,10 +27,10 @@ final class MultipartPart {
         self.length = length
     }
 
-    /// Reads the content piece by piece, at most `limit` bytes, and gives it to `take`; says how many bytes there were.
+    /// Reads the content in chunks, at most `limit` bytes, and passes them to `take`. Returns the number of bytes read.
     ///
-    /// Pieces that start behind `end` are counted and not taken, and the reading ends when there are too many of them: a
-    /// stream without an end does not make it go on for ever.
+    /// Chunks that start at or after `end` are counted but not passed to `take`. Reading stops once a full chunk or more
+    /// lies beyond `end`, so that an endless stream does not block the encoding forever.
     func read(
         upTo limit: UInt64, stopBehind end: UInt64 = .max, _ take: (Data) throws -> Void
     ) throws -> UInt64 {
@@ -44,7 +45,7 @@ final class MultipartPart {
         }
     }
 
-    /// Has the content read from its beginning the next time. False for a stream that was read: it is spent.
+    /// Makes the next reading start at the beginning. Returns false for a stream that has been read.
     func rewind() -> Bool {
         guard isRead else { return true }
         switch content {

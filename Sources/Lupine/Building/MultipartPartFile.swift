@@ -2,9 +2,9 @@
 
 import Foundation
 
-/// The checks that a file has to pass to become a part of a form, in their order.
+/// The checks that a file has to pass to become a part of a form, in order.
 struct MultipartPartFile {
-    /// Which check failed.
+    /// The failed check.
     struct Failure: Error {
         let reason: AFError.MultipartEncodingFailureReason
     }
@@ -12,7 +12,7 @@ struct MultipartPartFile {
     let url: URL
     let fileManager: FileManager
 
-    /// The file's size; of a link, that of the file that it leads to.
+    /// Returns the file's size; for a symbolic link, that of its target.
     func length() throws(Failure) -> UInt64 {
         guard url.isFileURL else { throw Failure(reason: .bodyPartURLInvalid(url: url)) }
         try checkReachable()

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 
-/// The header lines of one part of a form.
+/// The header lines of a part of a form.
 ///
 /// Names of fields and files come from users. They are written as browsers write them (WHATWG HTML, "multipart/form-data
-/// encoding algorithm"): UTF-8 as it is, and a quotation mark, a carriage return and a line feed as `%22`, `%0D` and `%0A`,
-/// so that no name can end its quotes or its line, and start headers or a body of its own: there these three are not the raw
-/// ones of rule E-7.2.2. In other values and in names of headers the characters that end a line become spaces (RFC 9110
+/// encoding algorithm"): as raw UTF-8, with a quotation mark, a carriage return and a line feed as `%22`, `%0D` and `%0A`,
+/// so that no name can leave its quotes or its line and inject headers or a body. This deviates from rule E-7.2.2, which has
+/// these three characters raw. In other values and in header names, the characters that end a line become spaces (RFC 9110
 /// §5.5).
 struct MultipartPartHeaders {
-    /// The lines, each with its end.
+    /// The lines, each with its line ending.
     let text: String
 
-    /// The headers of a field, or of a file when there is a file name.
+    /// Creates the headers of a field, or of a file if there is a file name.
     init(name: String, fileName: String?, mimeType: String?) {
         var disposition = "form-data; name=\"\(Self.quotable(name))\""
         if let fileName { disposition += "; filename=\"\(Self.quotable(fileName))\"" }
@@ -20,7 +20,7 @@ struct MultipartPartHeaders {
             + (mimeType.map { Self.line("Content-Type", $0) } ?? "")
     }
 
-    /// These headers, as they are.
+    /// Creates the lines of these headers.
     init(_ headers: HTTPHeaders) {
         text = headers.map { Self.line($0.name, $0.value) }.joined()
     }

@@ -2,15 +2,15 @@
 
 import Foundation
 
-/// Percent-encodes text for a query or a form: which bytes stay is looked up in a table of 128 bits.
+/// Percent-encodes text for a query or a form. The allowed bytes are stored in a table of 128 bits.
 ///
-/// Not for whole URLs. A value, used on any thread. What is not ASCII is always escaped, byte by byte of its UTF-8, also
-/// where the caller's set contains it (RFC 3986 §2.1).
+/// Not for whole URLs. A value type; can be used on any thread. Non-ASCII characters are always escaped, byte by byte of
+/// their UTF-8, even if the caller's set contains them (RFC 3986 §2.1).
 struct PercentEscaping: Sendable {
-    /// With `CharacterSet.afURLQueryAllowed`.
+    /// Allows `CharacterSet.afURLQueryAllowed`.
     static let query = PercentEscaping(allowed: .afURLQueryAllowed)
 
-    /// What `RFC 3986` §3.4 lets stand in a query, structure included.
+    /// Allows every character that RFC 3986 §3.4 allows in a query, including delimiters.
     static let wholeQuery = PercentEscaping(
         allowed: CharacterSet.urlQueryAllowed.intersection(CharacterSet(charactersIn: "\u{0}"..."\u{7F}")))
 
@@ -18,7 +18,7 @@ struct PercentEscaping: Sendable {
     private var high: UInt64 = 0
     private var writesPlusForSpace = false
 
-    /// Lets the ASCII characters of `allowed` stand; with `plusForSpace` a space becomes `+`, unless it may stand.
+    /// Allows the ASCII characters of `allowed`. With `plusForSpace` a space becomes `+`, unless it is allowed.
     init(allowed: CharacterSet, plusForSpace: Bool = false) {
         for code in UInt8(0)..<64 where allowed.contains(Unicode.Scalar(code)) { low |= 1 << UInt64(code) }
         for code in UInt8(64)..<128 where allowed.contains(Unicode.Scalar(code)) {
@@ -27,13 +27,13 @@ struct PercentEscaping: Sendable {
         writesPlusForSpace = plusForSpace
     }
 
-    /// Whether `byte` may stand as it is.
+    /// Whether `byte` is left unescaped.
     func allows(_ byte: UInt8) -> Bool {
         if byte < 64 { return low >> UInt64(byte) & 1 == 1 }
         return byte < 128 && high >> UInt64(byte & 63) & 1 == 1
     }
 
-    /// `text`, escaped. Text that needs no escape is given back uncopied.
+    /// Returns `text`, escaped. Text that needs no escaping is returned without a copy.
     func escape(_ text: String) -> String {
         let source = text.utf8.span
         guard let first = source.indices.first(where: { !allows(source[$0]) }) else { return text }

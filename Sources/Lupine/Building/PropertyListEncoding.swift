@@ -3,28 +3,28 @@
 public import Foundation
 public import LupineLoading
 
-/// Writes parameters as a property list into the body, whatever the method is. Not for `Encodable` values; that is
-/// `PropertyListParameterEncoder`. A value, used on any thread.
+/// Writes parameters as a property list into the body, for every method. Not for `Encodable` values, see
+/// `PropertyListParameterEncoder`. A value type; can be used on any thread.
 public struct PropertyListEncoding: ParameterEncoding {
-    /// Why an object is not encoded.
+    /// The reason why an object is not encoded.
     public enum Error: Swift.Error {
-        /// A property list cannot hold it.
+        /// The object cannot be represented in a property list.
         case invalidPropertyList
     }
 
-    /// A property list in XML.
+    /// An encoding that writes XML.
     public static var `default`: PropertyListEncoding { PropertyListEncoding() }
-    /// A property list in XML.
+    /// An encoding that writes XML.
     public static var xml: PropertyListEncoding { PropertyListEncoding(format: .xml) }
-    /// A property list in the binary form.
+    /// An encoding that writes the binary format.
     public static var binary: PropertyListEncoding { PropertyListEncoding(format: .binary) }
 
-    /// Which form is written.
+    /// The format to write.
     public let format: PropertyListSerialization.PropertyListFormat
-    /// How it is written. Foundation has no options as yet.
+    /// The writing options. Foundation defines none yet.
     public let options: PropertyListSerialization.WriteOptions
 
-    /// An encoding that writes that form.
+    /// Creates an encoding that writes that format.
     public init(
         format: PropertyListSerialization.PropertyListFormat = .xml,
         options: PropertyListSerialization.WriteOptions = 0
@@ -33,8 +33,8 @@ public struct PropertyListEncoding: ParameterEncoding {
         self.options = options
     }
 
-    /// The request with its parameters. Throws `parameterEncodingFailed(reason: .customEncodingFailed)` when a property
-    /// list cannot hold them, and what the conversion throws.
+    /// Returns the request with its parameters. Throws `parameterEncodingFailed(reason: .customEncodingFailed)` when they
+    /// cannot be represented in a property list, and any error of `asURLRequest()`.
     public func encode(
         _ urlRequest: any URLRequestConvertible, with parameters: Parameters?
     ) throws -> URLRequest {

@@ -3,28 +3,28 @@
 public import Foundation
 public import LupineLoading
 
-/// Writes a value as a property list into the body, whatever the method is.
+/// Writes a value as a property list into the body, for every method.
 ///
-/// Used on any thread, as its `PropertyListEncoder` may be while nobody changes it. It can be subclassed, so the compiler
-/// cannot see that it is `Sendable`: all it stores is one constant.
+/// Can be used on any thread, as long as nothing changes its `PropertyListEncoder`. `@unchecked Sendable` because it can be
+/// subclassed; its only stored property is a constant.
 open class PropertyListParameterEncoder: @unchecked Sendable, ParameterEncoder {
-    /// A property list in XML, as that of `PropertyListEncoding`.
+    /// An encoder that writes XML, the default of `PropertyListEncoding`.
     public static var `default`: PropertyListParameterEncoder { PropertyListParameterEncoder() }
-    /// A property list in XML.
+    /// An encoder that writes XML.
     public static var xml: PropertyListParameterEncoder { PropertyListParameterEncoder() }
-    /// A property list in the binary form.
+    /// An encoder that writes the binary format.
     public static var binary: PropertyListParameterEncoder {
         PropertyListParameterEncoder(encoder: makeEncoder(.binary))
     }
 
-    /// What writes the property list.
+    /// The underlying encoder.
     public let encoder: PropertyListEncoder
 
-    /// A parameter encoder that writes with `encoder`, in the form that this is set to: without one XML. A
-    /// `PropertyListEncoder` that nobody has set writes the binary form.
+    /// Creates a parameter encoder that uses `encoder` and the format set in it. The default writes XML; a new
+    /// `PropertyListEncoder` of Foundation writes the binary format.
     public init(encoder: PropertyListEncoder = makeEncoder(.xml)) { self.encoder = encoder }
 
-    /// The request with its parameters. Throws `parameterEncoderFailed(reason: .encoderFailed)` with the encoder's
+    /// Returns the request with its parameters. Throws `parameterEncoderFailed(reason: .encoderFailed)` with the encoder's
     /// error.
     open func encode<Parameters: Encodable>(
         _ parameters: Parameters?, into request: URLRequest
@@ -56,7 +56,7 @@ extension ParameterEncoder where Self == PropertyListParameterEncoder {
     /// A new `PropertyListParameterEncoder`, which writes XML.
     public static var propertyList: PropertyListParameterEncoder { PropertyListParameterEncoder() }
 
-    /// A new `PropertyListParameterEncoder` that writes with `encoder`; without one it writes XML.
+    /// Returns a new `PropertyListParameterEncoder` that uses `encoder`, which by default writes XML.
     public static func propertyList(
         encoder: PropertyListEncoder = PropertyListParameterEncoder.makeEncoder(.xml)
     ) -> PropertyListParameterEncoder {

@@ -2,20 +2,20 @@
 
 import Foundation
 
-/// What `URLEncoding` takes a value of any type for.
+/// The classification of a value of any type for `URLEncoding`.
 ///
-/// Apple's Foundation makes every number an `NSNumber`, whose text has no `.0`; on Linux numbers are told by their Swift
-/// types, and the `.0` is taken off here.
+/// Apple's Foundation bridges every number to `NSNumber`, whose text has no `.0`; on Linux numbers are recognized by their
+/// Swift types, and the `.0` is removed here.
 enum QueryValue {
     case object([String: Any])
     case array([Any])
     case bool(Bool)
-    /// Numbers, strings, and the interpolation of everything else.
+    /// A number, a string, or the interpolated text of any other value.
     case text(String)
 
     init(_ value: Any) {
         let value = Self.unwrapped(value)
-        // By the dynamic type first: `as? Bool` takes an NSNumber of 1 for true as well.
+        // Checks the dynamic type first: `as? Bool` also turns an NSNumber of 1 into true.
         if type(of: value) is NSNumber.Type, let number = value as? NSNumber {
             self = Self.number(number)
         } else if let text = value as? String {
@@ -35,7 +35,7 @@ enum QueryValue {
         }
     }
 
-    /// Foundation keeps one object for each truth value, and makes others for numbers.
+    /// Identifies Booleans by identity: Foundation keeps one object each for true and false, and creates others for numbers.
     private static func number(_ number: NSNumber) -> QueryValue {
         if number === NSNumber(value: true) { return .bool(true) }
         if number === NSNumber(value: false) { return .bool(false) }
@@ -46,7 +46,7 @@ enum QueryValue {
         text.hasSuffix(".0") ? String(text.dropLast(2)) : text
     }
 
-    /// What stands in an optional or in an `AnyHashable`; an optional nil stays.
+    /// Returns the value inside optionals and `AnyHashable`; nil stays as it is.
     private static func unwrapped(_ value: Any) -> Any {
         var value = value
         while true {
@@ -61,9 +61,9 @@ enum QueryValue {
     }
 }
 
-/// An `Optional`, whatever of.
+/// An `Optional` of any type.
 protocol OptionalValue {
-    /// What it holds.
+    /// The wrapped value.
     var content: Any? { get }
 }
 

@@ -3,11 +3,11 @@
 import Foundation
 
 extension URLComponents {
-    /// Sets the query to text that is encoded already, whatever it holds.
+    /// Sets the query to text that is already percent-encoded, and repairs it if it is not a valid query.
     ///
-    /// Foundation's setter traps where the text is no query (RFC 3986 §3.4). Encoders whose escaping was widened can make
-    /// such text, so what may not stand there is escaped first, as `URL(string:)` does: `k[]=1` becomes `k%5B%5D=1`, and
-    /// a `#` cannot start a fragment.
+    /// Foundation's setter traps on text that is not a valid query (RFC 3986 §3.4). Encoders with a larger set of allowed
+    /// characters can produce such text, so invalid characters are escaped first, as `URL(string:)` does: `k[]=1` becomes
+    /// `k%5B%5D=1`, and a `#` cannot start a fragment.
     mutating func setEncodedQuery(_ query: String?) {
         percentEncodedQuery = query.map { Self.isQuery($0) ? $0 : Self.repaired($0) }
     }
@@ -23,7 +23,7 @@ extension URLComponents {
         }
     }
 
-    /// With each stray character escaped, also each percent sign that starts no escape.
+    /// Returns the text with each invalid character escaped, and each percent sign that starts no escape.
     private static func repaired(_ text: String) -> String {
         let parts = text.split(separator: "%", omittingEmptySubsequences: false)
         return parts.enumerated().map { index, part in

@@ -2,14 +2,14 @@
 
 public import Foundation
 
-/// What can be made into a `URL`. Converted when the request is performed, on the session's request queue.
+/// A type that can be converted to a `URL`. It is converted when the request is performed, on the session's request queue.
 public protocol URLConvertible: Sendable {
-    /// The URL. What it throws fails the request: an `AFError` as it is, another error as `createURLRequestFailed`.
+    /// Returns the URL. A thrown error fails the request: an `AFError` as it is, another error as `createURLRequestFailed`.
     func asURL() throws -> URL
 }
 
 extension String: URLConvertible {
-    /// The URL that the string spells; throws `AFError.invalidURL` when it spells none.
+    /// Returns the URL parsed from the string; throws `AFError.invalidURL` when it is not a URL.
     public func asURL() throws -> URL {
         guard let url = URL(string: self) else { throw AFError.invalidURL(url: self) }
         return url
@@ -17,12 +17,12 @@ extension String: URLConvertible {
 }
 
 extension URL: URLConvertible {
-    /// Itself.
+    /// Returns the URL itself.
     public func asURL() throws -> URL { self }
 }
 
 extension URLComponents: URLConvertible {
-    /// The URL of the components; throws `AFError.invalidURL` when they make none.
+    /// Returns the URL of the components; throws `AFError.invalidURL` when they do not form one.
     public func asURL() throws -> URL {
         guard let url else { throw AFError.invalidURL(url: self) }
         return url

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
 extension URLEncodedFormEncoder {
-    /// How a key is changed. It is given the whole composed key, brackets and indices included, before it is escaped.
+    /// How a key is changed. Applied to the whole composed key, including brackets and indices, before it is escaped.
     public enum KeyEncoding {
-        /// Not at all.
+        /// Leaves the key unchanged.
         case useDefaultKeys
         /// `userName` → `user_name`, by the rules of `JSONEncoder`'s strategy of that name.
         case convertToSnakeCase
@@ -15,7 +15,7 @@ extension URLEncodedFormEncoder {
         case uppercased
         /// `userName` → `username`
         case lowercased
-        /// By a closure.
+        /// Uses a closure.
         case custom((String) -> String)
 
         func encode(_ key: String) -> String {
@@ -30,9 +30,9 @@ extension URLEncodedFormEncoder {
             }
         }
 
-        /// The words of a key in camel case, lower-cased. A word starts at a capital that a small letter follows; a row
-        /// of capitals is one word, without the last one when a small letter follows that. The first character starts a
-        /// word whatever it is, and is not looked at as a capital.
+        /// Returns the words of a camel-case key in lower case. A word starts at an upper-case letter that is followed by a
+        /// lower-case letter; a run of upper-case letters is one word, without its last letter when a lower-case letter
+        /// follows. The first character always starts a word and is not checked for upper case.
         private static func words(of key: String) -> [String] {
             let characters = Array(key)
             guard !characters.isEmpty else { return [] }

@@ -3,7 +3,7 @@
 public import Foundation
 
 extension URLEncodedFormEncoder {
-    /// How the key of an array's element is made.
+    /// How the key of an array's element is formed.
     public enum ArrayEncoding {
         /// `key[]`
         case brackets
@@ -11,7 +11,7 @@ extension URLEncodedFormEncoder {
         case noBrackets
         /// `key[0]`, `key[1]`
         case indexInBrackets
-        /// By a closure, from the array's whole key and the element's index.
+        /// Uses a closure that gets the array's whole key and the element's index.
         case custom((_ key: String, _ index: Int) -> String)
 
         func encode(_ key: String, atIndex index: Int) -> String {
@@ -41,14 +41,14 @@ extension URLEncodedFormEncoder {
 
     /// How `Data` is written.
     public enum DataEncoding {
-        /// As it encodes itself: an array of numbers.
+        /// As `Data` encodes itself: an array of numbers.
         case deferredToData
         /// In Base64.
         case base64
-        /// By a closure.
+        /// Uses a closure.
         case custom((Data) throws -> String)
 
-        /// The text; nil leaves it to the value.
+        /// Returns the text; nil when the value is to encode itself.
         func encode(_ data: Data) throws -> String? {
             switch self {
             case .deferredToData: nil
@@ -60,20 +60,20 @@ extension URLEncodedFormEncoder {
 
     /// How a date is written.
     public enum DateEncoding {
-        /// As it encodes itself: seconds since 2001.
+        /// As `Date` encodes itself: seconds since 2001.
         case deferredToDate
         /// Seconds since 1970.
         case secondsSince1970
         /// Milliseconds since 1970.
         case millisecondsSince1970
-        /// As ISO 8601 and RFC 3339 have it, in UTC and whole seconds.
+        /// In the format of ISO 8601 and RFC 3339, in UTC and whole seconds.
         case iso8601
-        /// By a formatter.
+        /// Uses a formatter.
         case formatted(DateFormatter)
-        /// By a closure.
+        /// Uses a closure.
         case custom((Date) throws -> String)
 
-        /// The text; nil leaves it to the value.
+        /// Returns the text; nil when the value is to encode itself.
         func encode(_ date: Date) throws -> String? {
             switch self {
             case .deferredToDate: nil
@@ -86,7 +86,7 @@ extension URLEncodedFormEncoder {
         }
     }
 
-    /// How the key of a nested value is made of its own and that of the value it is in.
+    /// How the key of a nested value is formed from its own key and that of the enclosing value.
     public struct KeyPathEncoding: Sendable {
         /// `key[sub]`
         public static let brackets = KeyPathEncoding { "[\($0)]" }
@@ -95,7 +95,7 @@ extension URLEncodedFormEncoder {
 
         private let encoding: @Sendable (_ subkey: String) -> String
 
-        /// An encoding by a closure: what it makes of a subkey is put behind the key.
+        /// Creates an encoding with a closure. Its result for a subkey is appended to the enclosing key.
         public init(encoding: @escaping @Sendable (_ subkey: String) -> String) { self.encoding = encoding }
 
         func encode(_ subkey: String) -> String { encoding(subkey) }
@@ -103,7 +103,7 @@ extension URLEncodedFormEncoder {
 
     /// How nil is written.
     public struct NilEncoding: Sendable {
-        /// Not at all.
+        /// Omits the key.
         public static let dropKey = NilEncoding { nil }
         /// As an empty value: `key=`.
         public static let dropValue = NilEncoding { "" }
@@ -112,7 +112,7 @@ extension URLEncodedFormEncoder {
 
         private let encoding: @Sendable () -> String?
 
-        /// An encoding by a closure: what it gives stands for nil; when it gives nil, the key is left out.
+        /// Creates an encoding with a closure that returns the text for nil; the key is omitted when it returns nil.
         public init(encoding: @escaping @Sendable () -> String?) { self.encoding = encoding }
 
         func encodeNil() -> String? { encoding() }

@@ -2,16 +2,16 @@
 
 public import Foundation
 
-/// Writes an `Encodable` value as a URL-encoded form: `key=value` pairs, joined by `&`, as queries and
-/// `application/x-www-form-urlencoded` bodies have them.
+/// Writes an `Encodable` value as a URL-encoded form: `key=value` pairs, joined by `&`, for queries and
+/// `application/x-www-form-urlencoded` bodies.
 ///
-/// There is no standard for nested values in forms; how they are written is for the options to choose. The value at the
-/// root has to have keys. Used on any thread, by one at a time while somebody changes `allowedCharacters`.
+/// There is no standard for nested values in forms; the options define how they are written. The root value must be a keyed
+/// container. Can be used on any thread, as long as nothing changes `allowedCharacters` at the same time.
 public final class URLEncodedFormEncoder {
-    /// Whether the pairs are sorted, at every level. Dictionaries have no order of their own, so without it the same value
-    /// may be written in several ways. Elements of an array are sorted by their text as well.
+    /// Whether the pairs are sorted, at every level. Dictionaries are unordered, so without sorting the same value may be
+    /// written in several ways. Elements of an array are also sorted by their text.
     public let alphabetizeKeyValuePairs: Bool
-    /// How keys of an array's elements are made.
+    /// How keys of an array's elements are formed.
     public let arrayEncoding: ArrayEncoding
     /// How Booleans are written.
     public let boolEncoding: BoolEncoding
@@ -19,7 +19,7 @@ public final class URLEncodedFormEncoder {
     public let dataEncoding: DataEncoding
     /// How dates are written.
     public let dateEncoding: DateEncoding
-    /// How a key is changed, once it is composed.
+    /// How a composed key is changed.
     public let keyEncoding: KeyEncoding
     /// How the keys of nested values are composed.
     public let keyPathEncoding: KeyPathEncoding
@@ -27,14 +27,14 @@ public final class URLEncodedFormEncoder {
     public let nilEncoding: NilEncoding
     /// How a space is written.
     public let spaceEncoding: SpaceEncoding
-    /// The characters that are not percent-encoded. Only those count that are ASCII.
+    /// The characters that are not percent-encoded. Non-ASCII characters in the set are ignored.
     public var allowedCharacters: CharacterSet {
         didSet { escaping = Self.escaping(allowedCharacters, spaceEncoding) }
     }
 
     private(set) var escaping: PercentEscaping
 
-    /// An encoder of these choices.
+    /// Creates an encoder with these options.
     public init(
         alphabetizeKeyValuePairs: Bool = true, arrayEncoding: ArrayEncoding = .brackets,
         boolEncoding: BoolEncoding = .numeric, dataEncoding: DataEncoding = .base64,
@@ -55,15 +55,15 @@ public final class URLEncodedFormEncoder {
         escaping = Self.escaping(allowedCharacters, spaceEncoding)
     }
 
-    /// The form as text. Throws `Error.invalidRootObject` when the value is not one with keys, and what the value or a
-    /// closure of the options throws.
+    /// Returns the form as text. Throws `Error.invalidRootObject` when the value is not a keyed container, and any error of
+    /// the value or of a closure in the options.
     public func encode(_ value: any Encodable) throws -> String {
         let tree = URLEncodedFormTree()
         try value.encode(to: URLEncodedFormTreeEncoder(tree: tree, options: self, codingPath: []))
         return try URLEncodedFormSerializer(options: self).serialize(tree.root)
     }
 
-    /// The form as bytes. Throws as the other `encode(_:)` does.
+    /// Returns the form as bytes. Throws as the other `encode(_:)` does.
     public func encode(_ value: any Encodable) throws -> Data {
         let text: String = try encode(value)
         return Data(text.utf8)
@@ -78,9 +78,9 @@ public final class URLEncodedFormEncoder {
 }
 
 extension URLEncodedFormEncoder {
-    /// Why a value is no form.
+    /// The reason why a value cannot be encoded as a form.
     public enum Error: Swift.Error {
-        /// The value at the root is none with keys, but that.
+        /// The root value, described by the associated text, is not a keyed container.
         case invalidRootObject(String)
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Writes values under keys. An optional nil is written as the options say, also where `encodeIfPresent` would leave it
-/// out.
+/// Writes values under keys. Nil is written as the options define, also by `encodeIfPresent`.
 struct URLEncodedFormKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     private let encoder: URLEncodedFormTreeEncoder
 
@@ -56,7 +55,7 @@ struct URLEncodedFormKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProto
         encoder.nested(key).unkeyedContainer()
     }
 
-    /// A superclass writes to the same place: its keys stand beside those of the class.
+    /// Returns the same encoder: the keys of a superclass are written beside those of the class.
     func superEncoder() -> any Encoder { encoder }
 
     func superEncoder(forKey key: Key) -> any Encoder { encoder.nested(key) }

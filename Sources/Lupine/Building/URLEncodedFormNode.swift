@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// A value on its way into a form: a string, a list, or a list of entries in the order in which their keys came.
+/// A node of the tree that is built before a form is written: a string, an array, or an object with its entries in insertion
+/// order.
 enum URLEncodedFormNode {
     case string(String)
     case array([URLEncodedFormNode])
     case object(Entries)
 
-    /// Entries of an object. Looked up one by one while they are few, by hash when they are many.
+    /// The entries of an object. Found by linear search up to `few` entries, by hash beyond that.
     struct Entries {
         private(set) var keys: [String] = []
         private(set) var nodes: [URLEncodedFormNode] = []
@@ -15,7 +16,7 @@ enum URLEncodedFormNode {
 
         var isEmpty: Bool { keys.isEmpty }
 
-        /// Changes the node under `key`; a new key starts with an empty object.
+        /// Changes the node under `key`; a new node starts as an empty object.
         mutating func update(_ key: String, _ change: (inout URLEncodedFormNode) -> Void) {
             if let position = position(of: key) {
                 change(&nodes[position])
@@ -39,12 +40,12 @@ enum URLEncodedFormNode {
         }
     }
 
-    /// What every node starts as.
+    /// The initial value of every node.
     static var empty: URLEncodedFormNode { .object(Entries()) }
 
-    /// Puts `value` at the end of `path`. On the way a key with a number makes an array of what it meets, and one without
-    /// makes an object of it; what was there of another kind is lost. An array has no gaps: an index behind its end, or
-    /// before its start, appends.
+    /// Sets the node at `path` to `value`. On the way, a key with an integer value turns the node into an array and any
+    /// other key turns it into an object; a previous value of another kind is lost. Arrays have no gaps: an index out of
+    /// bounds appends.
     mutating func set(_ value: URLEncodedFormNode, at path: ArraySlice<any CodingKey>) {
         guard let key = path.first else {
             self = value
@@ -54,7 +55,7 @@ enum URLEncodedFormNode {
         if let index = key.intValue {
             var elements: [URLEncodedFormNode] = []
             if case .array(let present) = self { elements = present }
-            // The elements are this variable's alone, so that changing one of them copies nothing.
+            // Releases the second reference to the elements, so that changing one of them does not copy the array.
             self = .string("")
             if elements.indices.contains(index) {
                 elements[index].set(value, at: rest)
@@ -85,7 +86,7 @@ extension URLEncodedFormNode: CustomStringConvertible {
     }
 }
 
-/// The tree that all containers of one encoding write into. Used on one thread.
+/// The tree that all containers of one encoding write to. Used on one thread.
 final class URLEncodedFormTree {
     private(set) var root = URLEncodedFormNode.empty
 

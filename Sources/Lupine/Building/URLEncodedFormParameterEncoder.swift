@@ -6,14 +6,14 @@ public import LupineLoading
 /// Writes a value as a URL-encoded form: into the query of a GET, HEAD or DELETE request, into the body of every other
 /// one.
 ///
-/// Used on any thread. It can be subclassed, so the compiler cannot see that it is `Sendable`: it stores constants, of
-/// which the encoder is not to be changed once it is used here.
+/// Can be used on any thread. `@unchecked Sendable` because it can be subclassed; it stores constants, and the encoder must
+/// not be changed once it is used here.
 open class URLEncodedFormParameterEncoder: @unchecked Sendable, ParameterEncoder {
     /// Where the form goes.
     public enum Destination: Sendable {
-        /// Into the query for GET, HEAD and DELETE, else into the body.
+        /// Into the query for GET, HEAD and DELETE, into the body for all other methods.
         case methodDependent
-        /// Into the query, behind what is there.
+        /// Into the query, after the existing one.
         case queryString
         /// Into the body.
         case httpBody
@@ -30,12 +30,12 @@ open class URLEncodedFormParameterEncoder: @unchecked Sendable, ParameterEncoder
     /// A parameter encoder whose destination depends on the method.
     public static var `default`: URLEncodedFormParameterEncoder { URLEncodedFormParameterEncoder() }
 
-    /// What writes the form.
+    /// The underlying encoder.
     public let encoder: URLEncodedFormEncoder
     /// Where the form goes.
     public let destination: Destination
 
-    /// A parameter encoder that writes with `encoder`.
+    /// Creates a parameter encoder that uses `encoder`.
     public init(
         encoder: URLEncodedFormEncoder = URLEncodedFormEncoder(), destination: Destination = .methodDependent
     ) {
@@ -43,8 +43,8 @@ open class URLEncodedFormParameterEncoder: @unchecked Sendable, ParameterEncoder
         self.destination = destination
     }
 
-    /// The request with its parameters. Throws `parameterEncoderFailed`: `missingRequiredComponent` when the request has
-    /// no URL or no method, `encoderFailed` with the encoder's error.
+    /// Returns the request with its parameters. Throws `parameterEncoderFailed`: `missingRequiredComponent` when the request
+    /// has no URL or no method, `encoderFailed` with the encoder's error.
     open func encode<Parameters: Encodable>(
         _ parameters: Parameters?, into request: URLRequest
     ) throws -> URLRequest {
@@ -57,7 +57,7 @@ open class URLEncodedFormParameterEncoder: @unchecked Sendable, ParameterEncoder
         return try place(written(parameters), in: components, of: request)
     }
 
-    /// `request` with the form in the query of `components`, or in the body when there are none.
+    /// Returns `request` with the form in the query of `components`, or in the body when they are nil.
     func place(_ form: String, in components: URLComponents?, of request: URLRequest) throws -> URLRequest {
         var request = request
         if var components {
@@ -95,7 +95,7 @@ extension ParameterEncoder where Self == URLEncodedFormParameterEncoder {
     /// A new `URLEncodedFormParameterEncoder`.
     public static var urlEncodedForm: URLEncodedFormParameterEncoder { URLEncodedFormParameterEncoder() }
 
-    /// A new `URLEncodedFormParameterEncoder` of these choices.
+    /// Returns a new `URLEncodedFormParameterEncoder` with these options.
     public static func urlEncodedForm(
         encoder: URLEncodedFormEncoder = URLEncodedFormEncoder(),
         destination: URLEncodedFormParameterEncoder.Destination = .methodDependent

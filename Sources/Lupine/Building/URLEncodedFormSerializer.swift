@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 
-/// Writes a tree of a form's values as text, as the encoder's options say. A value, used on one thread.
+/// Writes the tree of a form as text, as the encoder's options define. Used on one thread.
 struct URLEncodedFormSerializer {
     private let options: URLEncodedFormEncoder
 
     init(options: URLEncodedFormEncoder) { self.options = options }
 
-    /// The form. Throws when the root is a string or an array.
+    /// Returns the form. Throws when the root is a string or an array.
     func serialize(_ root: URLEncodedFormNode) throws(URLEncodedFormEncoder.Error) -> String {
         guard case .object(let entries) = root else { throw .invalidRootObject("\(root)") }
         return join(zip(entries.keys, entries.nodes).map { serialize($1, key: $0) })
     }
 
-    /// The pairs under a key that is composed, not yet encoded.
+    /// Returns the pairs of a node whose key is composed, but not yet encoded.
     private func serialize(_ node: URLEncodedFormNode, key: String) -> String {
         switch node {
         case .string(let text):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Writes one value to the place that it was made for; a second one is an error.
+/// Writes one value to its position in the tree; writing a second one throws.
 struct URLEncodedFormSingleValueContainer: SingleValueEncodingContainer {
     private let encoder: URLEncodedFormTreeEncoder
     private var isWritten = false

@@ -2,9 +2,9 @@
 
 import Foundation
 
-/// The encoder that values write themselves into: it knows the place in the tree that its containers write to.
+/// The encoder that is passed to `encode(to:)`. It holds the position in the tree that its containers write to.
 ///
-/// Opening a container writes nothing. All of one encoding's encoders share the tree, and are used on one thread.
+/// Opening a container writes nothing. All encoders of one encoding share the tree, and are used on one thread.
 struct URLEncodedFormTreeEncoder: Encoder {
     let tree: URLEncodedFormTree
     let options: URLEncodedFormEncoder
@@ -21,15 +21,15 @@ struct URLEncodedFormTreeEncoder: Encoder {
         URLEncodedFormSingleValueContainer(encoder: self)
     }
 
-    /// The encoder of the place under `key`.
+    /// Returns the encoder for the position under `key`.
     func nested(_ key: some CodingKey) -> URLEncodedFormTreeEncoder {
         URLEncodedFormTreeEncoder(tree: tree, options: options, codingPath: codingPath + [key])
     }
 
-    /// Writes text to this place.
+    /// Writes text to this position.
     func write(_ text: String) { tree.set(.string(text), at: codingPath) }
 
-    /// Writes what stands for nil; says whether anything does.
+    /// Writes the text for nil. Returns false when nil is omitted.
     @discardableResult
     func writeNil() -> Bool {
         guard let text = options.nilEncoding.encodeNil() else { return false }
@@ -37,7 +37,7 @@ struct URLEncodedFormTreeEncoder: Encoder {
         return true
     }
 
-    /// Writes a value of any type; says whether anything stands for it, which is not so of a nil that is dropped.
+    /// Writes a value of any type. Returns false when the value is nil and nil is omitted.
     @discardableResult
     func write(_ value: some Encodable) throws -> Bool {
         switch value as Any {

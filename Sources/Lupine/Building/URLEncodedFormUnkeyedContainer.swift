@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Writes values one after the other. A nil that is dropped takes no place.
+/// Writes the elements of an array. A nil that is omitted does not advance the index.
 struct URLEncodedFormUnkeyedContainer: UnkeyedEncodingContainer {
     private struct Index: CodingKey {
         let intValue: Int?
@@ -34,7 +34,7 @@ struct URLEncodedFormUnkeyedContainer: UnkeyedEncodingContainer {
 
     mutating func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { next().unkeyedContainer() }
 
-    /// A superclass writes to the array's own place, and counts as one element.
+    /// Returns the array's own encoder: a superclass writes to the array's position, and counts as one element.
     mutating func superEncoder() -> any Encoder {
         count += 1
         return encoder

@@ -6,14 +6,14 @@ public import LupineLoading
 /// Writes parameters as `key=value` pairs: into the query of a GET, HEAD or DELETE request, as a form
 /// (`application/x-www-form-urlencoded`) into the body of every other one.
 ///
-/// Keys are sorted, nested dictionaries give `key[sub]`, arrays `key[]`. Not for `Encodable` values; that is
-/// `URLEncodedFormParameterEncoder`, which writes some values otherwise. A value, used on any thread.
+/// Keys are sorted, nested dictionaries give `key[sub]`, arrays `key[]`. Not for `Encodable` values, see
+/// `URLEncodedFormParameterEncoder`, which writes some values differently. A value type; can be used on any thread.
 public struct URLEncoding: ParameterEncoding {
     /// Where the pairs go.
     public enum Destination: Sendable {
-        /// Into the query for GET, HEAD and DELETE, else into the body.
+        /// Into the query for GET, HEAD and DELETE, into the body for all other methods.
         case methodDependent
-        /// Into the query, behind what is there.
+        /// Into the query, after the existing one.
         case queryString
         /// Into the body.
         case httpBody
@@ -28,7 +28,7 @@ public struct URLEncoding: ParameterEncoding {
         }
     }
 
-    /// How the key of an array's element is made.
+    /// How the key of an array's element is formed.
     public enum ArrayEncoding: Sendable {
         /// `key[]`
         case brackets
@@ -36,7 +36,7 @@ public struct URLEncoding: ParameterEncoding {
         case noBrackets
         /// `key[0]`, `key[1]`
         case indexInBrackets
-        /// By a closure, from the array's whole key and the element's index.
+        /// Uses a closure that gets the array's whole key and the element's index.
         case custom(@Sendable (_ key: String, _ index: Int) -> String)
 
         func encode(_ key: String, atIndex index: Int) -> String {
@@ -73,12 +73,12 @@ public struct URLEncoding: ParameterEncoding {
 
     /// Where the pairs go.
     public let destination: Destination
-    /// How keys of arrays are made.
+    /// How keys of arrays are formed.
     public let arrayEncoding: ArrayEncoding
     /// How Booleans are written.
     public let boolEncoding: BoolEncoding
 
-    /// An encoding of these choices.
+    /// Creates an encoding with these options.
     public init(
         destination: Destination = .methodDependent, arrayEncoding: ArrayEncoding = .brackets,
         boolEncoding: BoolEncoding = .numeric
@@ -88,8 +88,8 @@ public struct URLEncoding: ParameterEncoding {
         self.boolEncoding = boolEncoding
     }
 
-    /// The request with its parameters. Throws `parameterEncodingFailed(reason: .missingURL)` when there is no URL for
-    /// a query, and what the conversion throws.
+    /// Returns the request with its parameters. Throws `parameterEncodingFailed(reason: .missingURL)` when there is no URL
+    /// for a query, and any error of `asURLRequest()`.
     public func encode(
         _ urlRequest: any URLRequestConvertible, with parameters: Parameters?
     ) throws -> URLRequest {
@@ -115,14 +115,14 @@ public struct URLEncoding: ParameterEncoding {
         return request
     }
 
-    /// The pairs that a value makes under a key, both escaped: one of a single value, several of a collection.
+    /// Returns the escaped pairs for a value under a key: one for a single value, several for a collection.
     public func queryComponents(fromKey key: String, value: Any) -> [(String, String)] {
         var pairs: [(String, String)] = []
         append(QueryValue(value), key: key, to: &pairs)
         return pairs
     }
 
-    /// `string` with everything percent-encoded that is not in `CharacterSet.afURLQueryAllowed`.
+    /// Returns `string` with all characters percent-encoded that are not in `CharacterSet.afURLQueryAllowed`.
     public func escape(_ string: String) -> String { PercentEscaping.query.escape(string) }
 
     private func query(_ parameters: Parameters) -> String {

@@ -15,8 +15,8 @@ extension URLRequest {
         set { httpMethod = newValue?.rawValue }
     }
 
-    /// Throws `AFError.urlRequestValidationFailed` when the request cannot be sent as it is: a GET request with a body,
-    /// also an empty one.
+    /// Throws `AFError.urlRequestValidationFailed` when the request cannot be sent: a GET request with a body, even an empty
+    /// one.
     public func validate() throws {
         if httpMethod == HTTPMethod.get.rawValue, let body = httpBody {
             throw AFError.urlRequestValidationFailed(reason: .bodyDataInGETRequest(body))

@@ -3,8 +3,8 @@
 public import LupineLoading
 
 extension URLSessionConfiguration {
-    /// `httpAdditionalHeaders`, in no particular order: what requests get that do not set it themselves. None when they hold
-    /// anything but strings.
+    /// `httpAdditionalHeaders`, in no particular order: the fields that are added to requests which do not set them. Empty
+    /// when `httpAdditionalHeaders` holds values other than strings.
     public var headers: HTTPHeaders {
         get { (httpAdditionalHeaders as? [String: String]).map { HTTPHeaders($0) } ?? HTTPHeaders() }
         set { httpAdditionalHeaders = newValue.dictionary }
@@ -14,14 +14,14 @@ extension URLSessionConfiguration {
 extension URLSessionConfiguration: AlamofireExtended {}
 
 extension AlamofireExtension where ExtendedType: URLSessionConfiguration {
-    /// A new default configuration with the headers `HTTPHeaders.default`.
+    /// A new default configuration with `HTTPHeaders.default`.
     public static var `default`: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.default
         configuration.headers = .default
         return configuration
     }
 
-    /// A new ephemeral configuration with the headers `HTTPHeaders.default`.
+    /// A new ephemeral configuration with `HTTPHeaders.default`.
     public static var ephemeral: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.headers = .default

@@ -3,10 +3,10 @@
 public import Foundation
 internal import LupineLoading
 
-/// The error as a sentence for a developer, with what it was about.
+/// Describes the error in a sentence for developers, with the data that it concerns.
 extension AFError: LocalizedError {
-    /// What failed, with the data that it failed on; never nil. Also what `localizedDescription` says. It holds what the
-    /// request held: not for display to strangers.
+    /// The description of the failure and the data that caused it; never nil. `localizedDescription` returns the same text.
+    /// It contains data of the request: do not display it to strangers.
     public var errorDescription: String? {
         switch self {
         case .explicitlyCancelled: "The request was cancelled on purpose."
@@ -172,7 +172,7 @@ extension AFError.ServerTrustFailureReason {
 }
 
 extension AFError.ServerTrustFailureReason.Output {
-    /// What came back, in words.
+    /// The status and the result as text.
     fileprivate var summary: String { "status \(status), result \(result)" }
 }
 

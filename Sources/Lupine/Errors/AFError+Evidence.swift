@@ -3,22 +3,22 @@
 public import Foundation
 internal import LupineLoading
 
-/// What an error carries, wherever in it that stands; nil where there is none.
+/// Accessors for the associated values of an error, at any depth; nil when the error has no such value.
 extension AFError {
-    /// What made no URL, of `invalidURL`.
+    /// The value of `invalidURL` that could not be converted to a URL.
     public var urlConvertible: (any URLConvertible)? {
         if case .invalidURL(let convertible) = self { return convertible }
         return nil
     }
 
-    /// The file of a multipart form that made trouble.
+    /// The URL of the file that a multipart form failed on.
     public var url: URL? {
         if case .multipartEncodingFailed(let reason) = self { return reason.url }
         return nil
     }
 
-    /// The error underneath: that of users' code, of Foundation or of the task. Of `requestRetryFailed` it is the
-    /// retrier's.
+    /// The underlying error of the program's code, of Foundation or of the task. For `requestRetryFailed` it is the
+    /// retrier's error.
     public var underlyingError: (any Error)? {
         switch self {
         case .createUploadableFailed(let error), .createURLRequestFailed(let error),
@@ -36,25 +36,25 @@ extension AFError {
         }
     }
 
-    /// The content types that a validator would have taken.
+    /// The content types that a validator accepts.
     public var acceptableContentTypes: [String]? {
         if case .responseValidationFailed(let reason) = self { return reason.acceptableContentTypes }
         return nil
     }
 
-    /// The content type that a validator did not take.
+    /// The content type that a validator rejected.
     public var responseContentType: String? {
         if case .responseValidationFailed(let reason) = self { return reason.responseContentType }
         return nil
     }
 
-    /// The status code that a validator did not take.
+    /// The status code that a validator rejected.
     public var responseCode: Int? {
         if case .responseValidationFailed(let reason) = self { return reason.responseCode }
         return nil
     }
 
-    /// The encoding in which the content is no text.
+    /// The encoding in which the content could not be decoded.
     public var failedStringEncoding: String.Encoding? {
         if case .responseSerializationFailed(let reason) = self { return reason.failedStringEncoding }
         return nil
@@ -66,20 +66,20 @@ extension AFError {
         return nil
     }
 
-    /// Where a downloaded file was to go.
+    /// The destination of the downloaded file that could not be moved.
     public var destinationURL: URL? {
         if case .downloadedFileMoveFailed(_, _, let destination) = self { return destination }
         return nil
     }
 
-    /// What a later download can go on from, when the task of this one failed and left something.
+    /// The resume data of a download task that failed, if there is any.
     public var downloadResumeData: Data? {
         (underlyingError as? URLError)?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data
     }
 }
 
 extension AFError.MultipartEncodingFailureReason {
-    /// The file that made trouble.
+    /// The URL of the file that caused the failure.
     var url: URL? {
         switch self {
         case .bodyPartURLInvalid(let url), .bodyPartFilenameInvalid(let url),
@@ -93,7 +93,7 @@ extension AFError.MultipartEncodingFailureReason {
         }
     }
 
-    /// The error underneath.
+    /// The underlying error.
     var underlyingError: (any Error)? {
         switch self {
         case .bodyPartFileNotReachableWithError(_, let error),
@@ -109,7 +109,7 @@ extension AFError.MultipartEncodingFailureReason {
 }
 
 extension AFError.ParameterEncodingFailureReason {
-    /// The error underneath.
+    /// The underlying error.
     var underlyingError: (any Error)? {
         switch self {
         case .jsonEncodingFailed(let error), .customEncodingFailed(let error): error
@@ -119,7 +119,7 @@ extension AFError.ParameterEncodingFailureReason {
 }
 
 extension AFError.ParameterEncoderFailureReason {
-    /// The error underneath.
+    /// The underlying error.
     var underlyingError: (any Error)? {
         switch self {
         case .encoderFailed(let error): error
@@ -129,7 +129,7 @@ extension AFError.ParameterEncoderFailureReason {
 }
 
 extension AFError.ResponseValidationFailureReason {
-    /// The content types that would have been taken.
+    /// The acceptable content types.
     var acceptableContentTypes: [String]? {
         switch self {
         case .missingContentType(let types), .unacceptableContentType(let types, _): types
@@ -137,19 +137,19 @@ extension AFError.ResponseValidationFailureReason {
         }
     }
 
-    /// The content type that was not taken.
+    /// The rejected content type.
     var responseContentType: String? {
         if case .unacceptableContentType(_, let type) = self { return type }
         return nil
     }
 
-    /// The status code that was not taken.
+    /// The rejected status code.
     var responseCode: Int? {
         if case .unacceptableStatusCode(let code) = self { return code }
         return nil
     }
 
-    /// The error underneath.
+    /// The underlying error.
     var underlyingError: (any Error)? {
         if case .customValidationFailed(let error) = self { return error }
         return nil
@@ -157,13 +157,13 @@ extension AFError.ResponseValidationFailureReason {
 }
 
 extension AFError.ResponseSerializationFailureReason {
-    /// The encoding in which the content is no text.
+    /// The encoding in which the content could not be decoded.
     var failedStringEncoding: String.Encoding? {
         if case .stringSerializationFailed(let encoding) = self { return encoding }
         return nil
     }
 
-    /// The error underneath.
+    /// The underlying error.
     var underlyingError: (any Error)? {
         switch self {
         case .jsonSerializationFailed(let error), .decodingFailed(let error),
@@ -177,7 +177,7 @@ extension AFError.ResponseSerializationFailureReason {
 }
 
 extension AFError.ServerTrustFailureReason {
-    /// The error underneath.
+    /// The underlying error.
     var underlyingError: (any Error)? {
         switch self {
         case .customEvaluationFailed(let error): error

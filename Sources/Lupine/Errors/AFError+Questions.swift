@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 
-/// Which step failed, as one question each. There is none for `urlRequestValidationFailed`.
+/// Boolean properties for the step that failed. There is none for `urlRequestValidationFailed`.
 extension AFError {
-    /// Whether the session was released while the request was not finished.
+    /// Whether the session was deallocated before the request finished.
     public var isSessionDeinitializedError: Bool {
         if case .sessionDeinitialized = self { return true }
         return false
     }
 
-    /// Whether the session was invalidated while the request was not finished.
+    /// Whether the session was invalidated before the request finished.
     public var isSessionInvalidatedError: Bool {
         if case .sessionInvalidated = self { return true }
         return false
@@ -20,7 +20,7 @@ extension AFError {
         return false
     }
 
-    /// Whether something made no URL; it is `urlConvertible`.
+    /// Whether a value could not be converted to a URL; it is `urlConvertible`.
     public var isInvalidURLError: Bool {
         if case .invalidURL = self { return true }
         return false
@@ -50,13 +50,13 @@ extension AFError {
         return false
     }
 
-    /// Whether a retrier answered with an error; it is `underlyingError`.
+    /// Whether a retrier completed with an error; it is `underlyingError`.
     public var isRequestRetryError: Bool {
         if case .requestRetryFailed = self { return true }
         return false
     }
 
-    /// Whether a validator refused the response; `acceptableContentTypes`, `responseContentType`, `responseCode` and
+    /// Whether a validator rejected the response; `acceptableContentTypes`, `responseContentType`, `responseCode` and
     /// `underlyingError` may say more.
     public var isResponseValidationError: Bool {
         if case .responseValidationFailed = self { return true }
@@ -69,19 +69,19 @@ extension AFError {
         return false
     }
 
-    /// Whether an evaluator refused the server; `underlyingError` may say more.
+    /// Whether a server trust evaluator rejected the server; `underlyingError` may say more.
     public var isServerTrustEvaluationError: Bool {
         if case .serverTrustEvaluationFailed = self { return true }
         return false
     }
 
-    /// Whether what was to be uploaded could not be made; `underlyingError` says why.
+    /// Whether the upload's content could not be created; `underlyingError` says why.
     public var isCreateUploadableError: Bool {
         if case .createUploadableFailed = self { return true }
         return false
     }
 
-    /// Whether the request could not be made; `underlyingError` says why.
+    /// Whether the request could not be created; `underlyingError` says why.
     public var isCreateURLRequestError: Bool {
         if case .createURLRequestFailed = self { return true }
         return false

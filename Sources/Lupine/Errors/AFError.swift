@@ -2,20 +2,20 @@
 
 public import Foundation
 
-/// Why a request failed: the step that failed, with what it was working on and the error underneath.
+/// The reason why a request failed: the step that failed, the data it worked on and the underlying error.
 ///
-/// Every failure of a `Request` is one of these. Errors of users' code (adapters, serializers, validators) are wrapped
-/// by the case of the step that ran them, unless they are an `AFError` already (see `underlyingError`).
+/// Every failure of a `Request` is an `AFError`. Errors of the program's code (adapters, serializers, validators) are
+/// wrapped in the case of the step that called it, unless they are already an `AFError` (see `underlyingError`).
 public indirect enum AFError: Error, Sendable {
     /// `UploadableConvertible.createUploadable()` failed.
     case createUploadableFailed(error: any Error)
     /// `URLRequestConvertible.asURLRequest()`, a request modifier or a parameter encoder failed.
     case createURLRequestFailed(error: any Error)
-    /// A finished download could not be moved to where it was to go.
+    /// A finished download could not be moved to its destination.
     case downloadedFileMoveFailed(error: any Error, source: URL, destination: URL)
     /// `cancel()` was called.
     case explicitlyCancelled
-    /// What was given is no URL.
+    /// A value could not be converted to a URL.
     case invalidURL(url: any URLConvertible)
     /// A multipart form could not be encoded.
     case multipartEncodingFailed(reason: MultipartEncodingFailureReason)
@@ -23,48 +23,48 @@ public indirect enum AFError: Error, Sendable {
     case parameterEncodingFailed(reason: ParameterEncodingFailureReason)
     /// A `ParameterEncoder` failed.
     case parameterEncoderFailed(reason: ParameterEncoderFailureReason)
-    /// A `RequestAdapter` failed, or gave a request that cannot be sent.
+    /// A `RequestAdapter` failed, or returned a request that cannot be sent.
     case requestAdaptationFailed(error: any Error)
-    /// A `RequestRetrier` answered a failure with an error of its own.
+    /// A `RequestRetrier` completed with an error of its own.
     case requestRetryFailed(retryError: any Error, originalError: any Error)
-    /// A validator refused the response.
+    /// A validator rejected the response.
     case responseValidationFailed(reason: ResponseValidationFailureReason)
-    /// The response could not be made into the value that was asked for.
+    /// The response could not be converted to the requested value.
     case responseSerializationFailed(reason: ResponseSerializationFailureReason)
-    /// An evaluator refused the server's certificates.
+    /// A server trust evaluator rejected the server's certificates.
     case serverTrustEvaluationFailed(reason: ServerTrustFailureReason)
-    /// The session was released while the request was not finished.
+    /// The session was deallocated before the request finished.
     case sessionDeinitialized
-    /// The session's `URLSession` was invalidated while the request was not finished.
+    /// The session's `URLSession` was invalidated before the request finished.
     case sessionInvalidated(error: (any Error)?)
     /// The `URLSessionTask` failed: `underlyingError` is its `URLError`.
     case sessionTaskFailed(error: any Error)
     /// The request cannot be sent as it is.
     case urlRequestValidationFailed(reason: URLRequestValidationFailureReason)
 
-    /// What is wrong with a part of a multipart form, or with the file that it is written to.
+    /// The reason why a multipart form could not be encoded: a problem of a part, or of the file that it is written to.
     public enum MultipartEncodingFailureReason: Sendable {
-        /// The URL of a part's file is no file URL.
+        /// The URL of a part's file is not a file URL.
         case bodyPartURLInvalid(url: URL)
         /// The URL has no last component, or no extension, to name the part by.
         case bodyPartFilenameInvalid(in: URL)
         /// The file cannot be reached.
         case bodyPartFileNotReachable(at: URL)
-        /// The file cannot be reached, for that reason.
+        /// The file cannot be reached, because of the associated error.
         case bodyPartFileNotReachableWithError(atURL: URL, error: any Error)
-        /// The URL is that of a folder.
+        /// The URL is that of a directory.
         case bodyPartFileIsDirectory(at: URL)
-        /// The file's size is not known.
+        /// The file's size is unknown.
         case bodyPartFileSizeNotAvailable(at: URL)
-        /// Asking for the file's size failed.
+        /// Querying the file's size failed.
         case bodyPartFileSizeQueryFailedWithError(forURL: URL, error: any Error)
         /// The file cannot be opened as a stream.
         case bodyPartInputStreamCreationFailed(for: URL)
         /// The file to write to cannot be opened as a stream.
         case outputStreamCreationFailed(for: URL)
-        /// There is a file already where the form was to be written.
+        /// A file already exists at the URL to write to.
         case outputStreamFileAlreadyExists(at: URL)
-        /// The URL to write to is no file URL.
+        /// The URL to write to is not a file URL.
         case outputStreamURLInvalid(url: URL)
         /// Writing failed.
         case outputStreamWriteFailed(error: any Error)
@@ -72,87 +72,87 @@ public indirect enum AFError: Error, Sendable {
         case inputStreamReadFailed(error: any Error)
     }
 
-    /// A part's stream gave another number of bytes than was announced for it.
+    /// The size of a part's stream differs from the announced size.
     public struct UnexpectedInputStreamLength: Error {
-        /// The number that was announced.
+        /// The announced number of bytes.
         public var bytesExpected: UInt64
-        /// The number that came.
+        /// The number of bytes read.
         public var bytesRead: UInt64
     }
 
-    /// What is wrong with parameters in a dictionary.
+    /// The reason why parameters in a dictionary could not be encoded.
     public enum ParameterEncodingFailureReason: Sendable {
-        /// The request has no URL to put them into.
+        /// The request has no URL to add the parameters to.
         case missingURL
-        /// They cannot be written as JSON.
+        /// The parameters cannot be encoded as JSON.
         case jsonEncodingFailed(error: any Error)
-        /// An encoding of the program's own failed.
+        /// A custom encoding failed.
         case customEncodingFailed(error: any Error)
     }
 
-    /// What is wrong with `Encodable` parameters.
+    /// The reason why `Encodable` parameters could not be encoded.
     public enum ParameterEncoderFailureReason: Sendable {
-        /// What the request has to have for its parameters to be encoded.
+        /// A component of the request that the encoder requires.
         public enum RequiredComponent: Sendable {
             /// The URL.
             case url
-            /// The method; the value is what stands there instead.
+            /// The method; the associated value describes what the request has instead.
             case httpMethod(rawValue: String)
         }
 
-        /// The request lacks that.
+        /// The request lacks the component.
         case missingRequiredComponent(RequiredComponent)
         /// The encoder failed.
         case encoderFailed(error: any Error)
     }
 
-    /// What a validator did not like.
+    /// The reason why a validator rejected a response.
     public enum ResponseValidationFailureReason: Sendable {
         /// A download left no file.
         case dataFileNil
         /// The download's file cannot be read.
         case dataFileReadFailed(at: URL)
-        /// The response does not say what type its content has, and not every type is acceptable.
+        /// The response does not declare a content type, and not every type is acceptable.
         case missingContentType(acceptableContentTypes: [String])
         /// The content's type is not among the acceptable ones.
         case unacceptableContentType(acceptableContentTypes: [String], responseContentType: String)
         /// The status code is not acceptable.
         case unacceptableStatusCode(code: Int)
-        /// A validator of the program's own failed.
+        /// A custom validator failed.
         case customValidationFailed(error: any Error)
     }
 
-    /// Why a response could not be made into a value.
+    /// The reason why a response could not be converted to a value.
     public enum ResponseSerializationFailureReason: Sendable {
-        /// There is no content, and the response is not one that may be empty.
+        /// There is no content, and an empty response is not allowed.
         case inputDataNilOrZeroLength
         /// A download left no file.
         case inputFileNil
         /// The download's file cannot be read.
         case inputFileReadFailed(at: URL)
-        /// The content is no text in that encoding.
+        /// The content is not text in that encoding.
         case stringSerializationFailed(encoding: String.Encoding)
-        /// The content is no JSON.
+        /// The content is not JSON.
         case jsonSerializationFailed(error: any Error)
         /// The content could not be decoded.
         case decodingFailed(error: any Error)
-        /// A serializer of the program's own failed.
+        /// A custom serializer failed.
         case customSerializationFailed(error: any Error)
-        /// The response is empty and may be, but the type that was asked for has no empty value.
+        /// The response is empty, which is allowed, but the requested type has no empty value.
         case invalidEmptyResponse(type: String)
     }
 
-    /// Why a server's certificates were refused.
+    /// The reason why a server's certificates were rejected.
     public enum ServerTrustFailureReason: Sendable {
-        /// What a judgement by `SecTrustEvaluate` came to.
+        /// The outcome of an evaluation by `SecTrustEvaluate`.
         public struct Output: Sendable {
-            /// The host that was to be proved.
+            /// The host that was evaluated.
             public let host: String
-            /// What was judged.
+            /// The evaluated trust.
             public let trust: SecTrust
-            /// The status that came back.
+            /// The returned status.
             public let status: OSStatus
-            /// The result.
+            /// The returned result.
             public let result: SecTrustResultType
 
             init(_ host: String, _ trust: SecTrust, _ status: OSStatus, _ result: SecTrustResultType) {
@@ -163,25 +163,25 @@ public indirect enum AFError: Error, Sendable {
             }
         }
 
-        /// Every host has to have an evaluator, and this one has none.
+        /// Every host must have an evaluator, and this one has none.
         case noRequiredEvaluator(host: String)
-        /// An evaluator of pinned certificates has none.
+        /// An evaluator of pinned certificates has no certificates.
         case noCertificatesFound
-        /// An evaluator of pinned keys has none.
+        /// An evaluator of pinned keys has no keys.
         case noPublicKeysFound
         /// A policy could not be set.
         case policyApplicationFailed(trust: SecTrust, policy: SecPolicy, status: OSStatus)
         /// The anchors could not be set.
         case settingAnchorCertificatesFailed(status: OSStatus, certificates: [SecCertificate])
-        /// The policy for revocation could not be made.
+        /// The revocation policy could not be created.
         case revocationPolicyCreationFailed
-        /// The judgement was no.
+        /// The evaluation failed.
         case trustEvaluationFailed(error: (any Error)?)
-        /// The judgement without the host was no.
+        /// The evaluation without the host failed.
         case defaultEvaluationFailed(output: Output)
-        /// The judgement with the host was no.
+        /// The evaluation with the host failed.
         case hostValidationFailed(output: Output)
-        /// The judgement with revocation was no.
+        /// The evaluation with revocation failed.
         case revocationCheckFailed(output: Output, options: RevocationTrustEvaluator.Options)
         /// None of the chain's certificates is pinned.
         case certificatePinningFailed(
@@ -190,11 +190,11 @@ public indirect enum AFError: Error, Sendable {
         /// None of the chain's keys is pinned.
         case publicKeyPinningFailed(
             host: String, trust: SecTrust, pinnedKeys: [SecKey], serverKeys: [SecKey])
-        /// An evaluator or a manager of the program's own failed.
+        /// A custom evaluator or trust manager failed.
         case customEvaluationFailed(error: any Error)
     }
 
-    /// Why a request cannot be sent.
+    /// The reason why a request cannot be sent.
     public enum URLRequestValidationFailureReason: Sendable {
         /// A GET request has a body.
         case bodyDataInGETRequest(Data)

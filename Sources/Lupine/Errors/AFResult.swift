@@ -3,9 +3,9 @@
 /// A result whose failures are `AFError`s.
 public typealias AFResult<Success> = Result<Success, AFError>
 
-/// What the pipeline asks of results. Internal: users' code may well declare the same names.
+/// Helpers for results. Internal, because a program may declare the same names.
 extension Result {
-    /// Whether there is a value.
+    /// Whether the result is a success.
     var isSuccess: Bool {
         switch self {
         case .success: true
@@ -13,7 +13,7 @@ extension Result {
         }
     }
 
-    /// Whether there is an error.
+    /// Whether the result is a failure.
     var isFailure: Bool { !isSuccess }
 
     /// The value, if there is one.
@@ -32,7 +32,7 @@ extension Result {
         }
     }
 
-    /// The error if there is one, else the value.
+    /// Creates a failure if there is an error, otherwise a success.
     init(value: Success, error: Failure?) {
         if let error {
             self = .failure(error)
@@ -41,7 +41,7 @@ extension Result {
         }
     }
 
-    /// The value transformed; what the transform throws is the failure.
+    /// Returns the result with its value transformed; an error of `transform` becomes the failure.
     func tryMap<NewSuccess>(_ transform: (Success) throws -> NewSuccess) -> Result<NewSuccess, any Error> {
         switch self {
         case .success(let value): Result<NewSuccess, any Error> { try transform(value) }
@@ -49,7 +49,7 @@ extension Result {
         }
     }
 
-    /// The error transformed; what the transform throws is the failure instead.
+    /// Returns the result with its error transformed; an error of `transform` becomes the failure instead.
     func tryMapError<NewFailure: Error>(
         _ transform: (Failure) throws -> NewFailure
     ) -> Result<Success, any Error> {

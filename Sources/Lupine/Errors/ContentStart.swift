@@ -3,14 +3,15 @@
 import Foundation
 import LupineLoading
 
-/// How a content begins, as one line of a text for people: without the values of JSON members whose names are those of secrets.
+/// The beginning of a message's content as one line for developers, with the values of JSON members redacted whose names
+/// indicate secrets.
 ///
-/// Reads as much as it shows, and no grammar: a content that is no JSON is shown as it is.
+/// Reads only the octets that it shows, and does not parse JSON: other content is shown as it is.
 struct ContentStart {
-    /// The line. It ends with `…` where something is left out.
+    /// The line. It ends with `…` when something is omitted.
     let text: String
 
-    /// So many octets are shown.
+    /// The maximum number of octets shown.
     private static let shownOctets = 120
     private static let quote = UInt8(ascii: "\"")
 
@@ -27,7 +28,7 @@ struct ContentStart {
             }
             let isSecret = LogRedaction.isSecret(String(decoding: octets[member.name], as: UTF8.self))
             if isSecret, member.isContainer {
-                // Nothing behind it is shown: what belongs to it is not known.
+                // The rest is omitted: where the container ends is unknown.
                 shown += octets[index...member.name.upperBound] + [UInt8(ascii: ":")] + LogRedaction.mark.utf8
                 isCut = true
                 break
@@ -39,16 +40,16 @@ struct ContentStart {
         text = LogRedaction.line(String(decoding: shown, as: UTF8.self)) + (isCut ? "…" : "")
     }
 
-    /// A name in quotes, a colon, and what stands behind it.
+    /// A JSON member: a name in quotes, a colon and a value.
     private struct Member {
-        /// The name, without its quotes.
+        /// The name, without quotes.
         let name: Range<Int>
-        /// A string with its quotes, or what stands there up to a blank, a comma, a quote or the end of the object; empty for
+        /// A string with its quotes, or the octets up to white space, a comma, a quote or the end of the object; empty for
         /// an array or an object.
         let value: Range<Int>
         let isContainer: Bool
 
-        /// Nil where no member begins.
+        /// Returns nil when no member begins at `start`.
         init?(in octets: [UInt8], at start: Int) {
             guard octets[start] == ContentStart.quote,
                 let end = octets[(start + 1)...].firstIndex(of: ContentStart.quote)

@@ -4,17 +4,17 @@ internal import Foundation
 internal import LupineLoading
 
 extension AFError {
-    /// What a decoder throws, with the beginning of what it was given.
+    /// Wraps an error of a decoder, with the beginning of the data added to its description.
     static func decoding(_ error: any Error, of data: Data) -> AFError {
         .responseSerializationFailed(
             reason: .decodingFailed(error: (error as? DecodingError)?.showing(data) ?? error))
     }
 }
 
-/// Where decoding failed, and what there was.
+/// Descriptions of the position and the data at which decoding failed.
 extension DecodingError {
-    /// The error with the beginning of what was decoded in its text, as logs show it: a program that prints its errors sees a page of
-    /// HTML where JSON was expected.
+    /// Returns the error with the beginning of the data, redacted as in logs, added to its description: a program that
+    /// prints the error then shows, for example, that the server sent an HTML page instead of JSON.
     func showing(_ data: Data) -> DecodingError {
         let start = ContentStart(data).text
         func shown(_ context: Context) -> Context {
@@ -32,7 +32,7 @@ extension DecodingError {
         }
     }
 
-    /// `at flowers[3].colour: Expected to decode String but found number instead.`
+    /// The position and the description: `at flowers[3].colour: Expected to decode String but found number instead.`
     var place: String {
         switch self {
         case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context),
@@ -44,7 +44,7 @@ extension DecodingError {
         }
     }
 
-    /// Keys, and values in descriptions, may be the peer's and of any length: so much of them is shown.
+    /// Returns the beginning of `text`. Keys, and values in descriptions, may come from the peer and be of any length.
     private static func beginning(of text: String, _ most: Int) -> String {
         guard text.utf8.count > most else { return text }
         return String(text.unicodeScalars.prefix(most)) + "…"

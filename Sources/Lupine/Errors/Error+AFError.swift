@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-/// Errors of requests are typed; these are for where the type was lost on the way.
+/// Errors of requests are typed as `AFError`; these members recover the type when it was erased.
 extension Error {
-    /// The error as an `AFError`; nil when it is none.
+    /// The error as an `AFError`; nil when it is another error.
     public var asAFError: AFError? { self as? AFError }
 
-    /// The error as an `AFError`. It stops the program, with the message, when it is none.
+    /// Returns the error as an `AFError`. Traps with the message when it is another error.
     public func asAFError(
         orFailWith message: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line
     ) -> AFError {
@@ -13,7 +13,7 @@ extension Error {
         return error
     }
 
-    /// The error as an `AFError`, else the one that is given.
+    /// Returns the error as an `AFError`, or the given default when it is another error.
     func asAFError(or defaultAFError: @autoclosure () -> AFError) -> AFError {
         asAFError ?? defaultAFError()
     }

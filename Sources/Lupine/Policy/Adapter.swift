@@ -2,15 +2,15 @@
 
 public import LupineLoading
 
-/// An adapter that runs a closure. It can be subclassed, so the compiler cannot see that it is `Sendable`: all it stores
-/// is one constant.
+/// An adapter that calls a closure. `@unchecked Sendable` because it can be subclassed; its only stored property is a
+/// constant.
 open class Adapter: @unchecked Sendable, RequestInterceptor {
     private let handler: AdaptHandler
 
-    /// An adapter that runs `adaptHandler`.
+    /// Creates an adapter that calls `adaptHandler`.
     public init(_ adaptHandler: @escaping AdaptHandler) { handler = adaptHandler }
 
-    /// Runs the closure.
+    /// Calls the closure.
     open func adapt(
         _ urlRequest: URLRequest, for session: Session,
         completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
@@ -19,7 +19,7 @@ open class Adapter: @unchecked Sendable, RequestInterceptor {
         handler(urlRequest, session, completion)
     }
 
-    /// Runs the closure.
+    /// Calls the closure.
     open func adapt(
         _ urlRequest: URLRequest, using state: RequestAdapterState,
         completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
@@ -30,6 +30,6 @@ open class Adapter: @unchecked Sendable, RequestInterceptor {
 }
 
 extension RequestAdapter where Self == Adapter {
-    /// An adapter that runs `closure`.
+    /// Returns an adapter that calls `closure`.
     public static func adapter(using closure: @escaping AdaptHandler) -> Adapter { Adapter(closure) }
 }

@@ -3,24 +3,25 @@
 public import Foundation
 public import LupineLoading
 
-/// Authenticates every request with a credential, and refreshes that when it expires: once, however many requests wait for
-/// it. What the credential is and how it is refreshed is its `Authenticator`'s.
+/// Authenticates every request with a credential, and refreshes the credential when it expires: once, however many requests
+/// wait for it. The `Authenticator` defines the credential and how it is refreshed.
 ///
-/// Requests that come while a credential is refreshed before it was used wait for the new one; those that fail with the old
-/// one are sent again with the new one. One interceptor serves a whole session, or several. Any thread may call.
+/// A request that is adapted while an expired credential is refreshed waits for the new one; a request that failed with the
+/// old credential is sent again with the new one. One interceptor serves one session or several. Can be used on any thread.
 public final class AuthenticationInterceptor<AuthenticatorType>: RequestInterceptor, Sendable
 where AuthenticatorType: Authenticator {
-    /// What requests are authenticated by.
+    /// The type of the credential.
     public typealias Credential = AuthenticatorType.Credential
 
-    /// How often a credential may be refreshed, so that a server that refuses every credential is not asked for ever.
+    /// Limits how often a credential may be refreshed, so that a server that rejects every credential does not cause endless
+    /// refreshes.
     public struct RefreshWindow: Sendable {
-        /// The seconds that are looked back.
+        /// The length of the window in seconds.
         public let interval: TimeInterval
-        /// The refreshes that may begin in them.
+        /// The number of refreshes that may start within the window.
         public let maximumAttempts: Int
 
-        /// A window of five refreshes in thirty seconds, unless other values are given.
+        /// Creates a window; by default five refreshes in thirty seconds.
         public init(interval: TimeInterval = 30, maximumAttempts: Int = 5) {
             self.interval = interval
             self.maximumAttempts = maximumAttempts
@@ -41,12 +42,12 @@ where AuthenticatorType: Authenticator {
     private let queue = DispatchQueue(label: "lupine.authentication")
     private let machine: Protected<Machine>
 
-    /// An interceptor.
+    /// Creates an interceptor.
     ///
     /// - Parameters:
-    ///   - authenticator: Knows the kind of credential.
-    ///   - credential: The one to begin with; without one requests fail with `missingCredential` until it is set.
-    ///   - refreshWindow: How often it may be refreshed; nil for any number of times.
+    ///   - authenticator: Applies and refreshes the credential.
+    ///   - credential: The initial credential; without one requests fail with `missingCredential` until it is set.
+    ///   - refreshWindow: Limits the number of refreshes; nil for no limit.
     public init(
         authenticator: AuthenticatorType, credential: Credential? = nil,
         refreshWindow: RefreshWindow? = RefreshWindow()
@@ -58,14 +59,14 @@ where AuthenticatorType: Authenticator {
                 window: refreshWindow.map { ($0.interval, $0.maximumAttempts) }))
     }
 
-    /// The credential. Setting it ends what was known about the one before, a refresh that has failed included; what comes of a
-    /// refresh that still runs is dropped, and those that wait for it go on with the new one.
+    /// The credential. Setting it discards the state of the previous one, including a failed refresh. The result of a
+    /// running refresh is dropped, and the requests that wait for it continue with the new credential.
     public var credential: Credential? {
         get { machine.read { $0.credential } }
         set { change { $0.replace(by: newValue) } }
     }
 
-    /// What is replaced goes away when the lock is open again.
+    /// Calls `body` under the lock. Values that it replaces are released after the lock, since they belong to the program.
     private func change<Value>(_ body: (inout Machine) -> Value) -> Value {
         let (value, _) = machine.write { machine in
             let replaceable = machine.replaceable
@@ -74,7 +75,7 @@ where AuthenticatorType: Authenticator {
         return value
     }
 
-    /// Gives the request with the credential in it: at once, or behind a refresh.
+    /// Adds the credential to the request, at once or after a refresh.
     public func adapt(
         _ urlRequest: URLRequest, for session: Session,
         completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
@@ -87,7 +88,8 @@ where AuthenticatorType: Authenticator {
             }
             switch action {
             case .ask(let credential, let version):
-                // The program's code, which may look in here: not under the lock. Another credential is asked again.
+                // The program's code may use this interceptor, so it is called outside the lock. If the credential is
+                // replaced meanwhile, the new one is asked.
                 assertNoLockIsHeld()
                 finding = Machine.Finding(version: version, requiresRefresh: credential.requiresRefresh)
                 continue
@@ -105,8 +107,8 @@ where AuthenticatorType: Authenticator {
         }
     }
 
-    /// Answers for a request that failed: `retry` when it carried a credential that is no longer the current one, behind a
-    /// refresh when it carried that, and `doNotRetry` when it did not fail because of it.
+    /// Decides about a failed request: `doNotRetry` when it did not fail because of its credential, `retry` when it carried
+    /// a credential that has been replaced since; otherwise it is answered after a refresh.
     public func retry(
         _ request: Request, for session: Session, dueTo error: any Error,
         completion: @escaping @Sendable (RetryResult) -> Void

@@ -2,9 +2,9 @@
 
 internal import Foundation
 
-/// Retries requests whose connection broke before the response had come, and no others.
+/// Retries only requests whose connection was lost before the response was complete.
 open class ConnectionLostRetryPolicy: RetryPolicy, @unchecked Sendable {
-    /// A policy of these values. A base below 2 stops the program.
+    /// Creates a policy. Traps when the base is below 2.
     public init(
         retryLimit: UInt = RetryPolicy.defaultRetryLimit,
         exponentialBackoffBase: UInt = RetryPolicy.defaultExponentialBackoffBase,
@@ -17,7 +17,7 @@ open class ConnectionLostRetryPolicy: RetryPolicy, @unchecked Sendable {
             retryableHTTPStatusCodes: [], retryableURLErrorCodes: [.networkConnectionLost])
     }
 
-    /// A policy of these values, whose waits are timed so. A base below 2 stops the program.
+    /// Creates a policy with a timing. Traps when the base is below 2.
     public init(
         retryLimit: UInt = RetryPolicy.defaultRetryLimit,
         exponentialBackoffBase: UInt = RetryPolicy.defaultExponentialBackoffBase,
@@ -32,10 +32,10 @@ open class ConnectionLostRetryPolicy: RetryPolicy, @unchecked Sendable {
 }
 
 extension RequestInterceptor where Self == ConnectionLostRetryPolicy {
-    /// A policy of the default values.
+    /// A policy with the default values.
     public static var connectionLostRetryPolicy: ConnectionLostRetryPolicy { ConnectionLostRetryPolicy() }
 
-    /// A policy of these values.
+    /// Returns a policy with these values.
     public static func connectionLostRetryPolicy(
         retryLimit: UInt = RetryPolicy.defaultRetryLimit,
         exponentialBackoffBase: UInt = RetryPolicy.defaultExponentialBackoffBase,

@@ -6,28 +6,28 @@ public import LupineLoading
 
 /// Compresses the bodies of requests with `deflate`, which is the zlib format (RFC 9110 §8.4.1.2, RFC 1950).
 ///
-/// Only bodies that are `Data` are compressed; streams and uploads go as they are. A server has to be known to take such
-/// bodies: there is no way to ask it before. See `GzipRequestCompressor` for the coding that more servers know.
+/// Only bodies that are `Data` are compressed; streams and uploads are sent unchanged. The server must be known to accept
+/// such bodies: it cannot be asked beforehand. More servers support `GzipRequestCompressor`.
 public struct DeflateRequestCompressor: Sendable, RequestInterceptor {
-    /// What becomes of a request that has a `Content-Encoding` already.
+    /// How a request is handled that already has a `Content-Encoding`.
     public enum DuplicateHeaderBehavior: Sendable {
-        /// It fails with `DuplicateHeaderError`.
+        /// The request fails with `DuplicateHeaderError`.
         case error
-        /// Its body is compressed and the field replaced.
+        /// The body is compressed and the field replaced.
         case replace
-        /// It goes as it is.
+        /// The request is sent unchanged.
         case skip
     }
 
-    /// The request has a `Content-Encoding` already.
+    /// The request already has a `Content-Encoding`.
     public struct DuplicateHeaderError: Error {}
 
-    /// What becomes of a request that has a `Content-Encoding` already.
+    /// How a request is handled that already has a `Content-Encoding`.
     public let duplicateHeaderBehavior: DuplicateHeaderBehavior
-    /// Whether a body is worth compressing.
+    /// Returns whether a body is to be compressed.
     public let shouldCompressBodyData: @Sendable (_ bodyData: Data) -> Bool
 
-    /// A compressor of those bodies that `shouldCompressBodyData` says yes to.
+    /// Creates a compressor of the bodies for which `shouldCompressBodyData` returns true.
     public init(
         duplicateHeaderBehavior: DuplicateHeaderBehavior = .error,
         shouldCompressBodyData: @escaping @Sendable (_ bodyData: Data) -> Bool = { _ in true }
@@ -36,8 +36,8 @@ public struct DeflateRequestCompressor: Sendable, RequestInterceptor {
         self.shouldCompressBodyData = shouldCompressBodyData
     }
 
-    /// Gives the request with its body compressed, or as it is; fails with `DuplicateHeaderError` or when there is no
-    /// memory.
+    /// Compresses the body of the request, or leaves it unchanged. Fails with `DuplicateHeaderError` or when memory is
+    /// exhausted.
     public func adapt(
         _ urlRequest: URLRequest, for session: Session,
         completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
@@ -67,10 +67,10 @@ public struct DeflateRequestCompressor: Sendable, RequestInterceptor {
 }
 
 extension RequestInterceptor where Self == DeflateRequestCompressor {
-    /// A compressor of every body.
+    /// A compressor of all bodies.
     public static var deflateCompressor: DeflateRequestCompressor { DeflateRequestCompressor() }
 
-    /// A compressor of those bodies that `shouldCompressBodyData` says yes to.
+    /// Creates a compressor of the bodies for which `shouldCompressBodyData` returns true.
     public static func deflateCompressor(
         duplicateHeaderBehavior: DeflateRequestCompressor.DuplicateHeaderBehavior = .error,
         shouldCompressBodyData: @escaping @Sendable (_ bodyData: Data) -> Bool = { _ in true }

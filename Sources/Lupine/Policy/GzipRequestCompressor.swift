@@ -4,22 +4,22 @@ public import Foundation
 import LupineCoding
 public import LupineLoading
 
-/// Compresses the bodies of requests with `gzip` (RFC 9110 §8.4.1.3, RFC 1952): the sibling of
-/// `DeflateRequestCompressor`, with the same choices.
+/// Compresses the bodies of requests with `gzip` (RFC 9110 §8.4.1.3, RFC 1952), with the options of
+/// `DeflateRequestCompressor`.
 ///
-/// Only bodies that are `Data` are compressed; streams and uploads go as they are.
+/// Only bodies that are `Data` are compressed; streams and uploads are sent unchanged.
 public struct GzipRequestCompressor: Sendable, RequestInterceptor {
-    /// What becomes of a request that has a `Content-Encoding` already.
+    /// How a request is handled that already has a `Content-Encoding`.
     public typealias DuplicateHeaderBehavior = DeflateRequestCompressor.DuplicateHeaderBehavior
-    /// The request has a `Content-Encoding` already.
+    /// The request already has a `Content-Encoding`.
     public typealias DuplicateHeaderError = DeflateRequestCompressor.DuplicateHeaderError
 
-    /// What becomes of a request that has a `Content-Encoding` already.
+    /// How a request is handled that already has a `Content-Encoding`.
     public let duplicateHeaderBehavior: DuplicateHeaderBehavior
-    /// Whether a body is worth compressing.
+    /// Returns whether a body is to be compressed.
     public let shouldCompressBodyData: @Sendable (_ bodyData: Data) -> Bool
 
-    /// A compressor of those bodies that `shouldCompressBodyData` says yes to.
+    /// Creates a compressor of the bodies for which `shouldCompressBodyData` returns true.
     public init(
         duplicateHeaderBehavior: DuplicateHeaderBehavior = .error,
         shouldCompressBodyData: @escaping @Sendable (_ bodyData: Data) -> Bool = { _ in true }
@@ -28,8 +28,8 @@ public struct GzipRequestCompressor: Sendable, RequestInterceptor {
         self.shouldCompressBodyData = shouldCompressBodyData
     }
 
-    /// Gives the request with its body compressed, or as it is; fails with `DuplicateHeaderError` or when there is no
-    /// memory.
+    /// Compresses the body of the request, or leaves it unchanged. Fails with `DuplicateHeaderError` or when memory is
+    /// exhausted.
     public func adapt(
         _ urlRequest: URLRequest, for session: Session,
         completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
@@ -42,10 +42,10 @@ public struct GzipRequestCompressor: Sendable, RequestInterceptor {
 }
 
 extension RequestInterceptor where Self == GzipRequestCompressor {
-    /// A compressor of every body.
+    /// A compressor of all bodies.
     public static var gzipCompressor: GzipRequestCompressor { GzipRequestCompressor() }
 
-    /// A compressor of those bodies that `shouldCompressBodyData` says yes to.
+    /// Creates a compressor of the bodies for which `shouldCompressBodyData` returns true.
     public static func gzipCompressor(
         duplicateHeaderBehavior: GzipRequestCompressor.DuplicateHeaderBehavior = .error,
         shouldCompressBodyData: @escaping @Sendable (_ bodyData: Data) -> Bool = { _ in true }

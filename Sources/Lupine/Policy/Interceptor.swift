@@ -2,29 +2,30 @@
 
 public import LupineLoading
 
-/// Several adapters and retriers as one, asked one after the other.
+/// Combines several adapters and retriers, which are called one after the other.
 ///
-/// Adapters work on each other's results until one fails. Retriers are asked until one answers anything but `doNotRetry`.
-/// It can be subclassed, so the compiler cannot see that it is `Sendable`: it stores two constants.
+/// Each adapter gets the result of the one before it, until one fails. Retriers are called until one completes with a result
+/// other than `doNotRetry`. `@unchecked Sendable` because it can be subclassed; it stores two constants.
 open class Interceptor: @unchecked Sendable, RequestInterceptor {
-    /// The adapters, in their order.
+    /// The adapters, in order.
     public let adapters: [any RequestAdapter]
-    /// The retriers, in their order.
+    /// The retriers, in order.
     public let retriers: [any RequestRetrier]
 
-    /// An interceptor of two closures.
+    /// Creates an interceptor from two closures.
     public init(adaptHandler: @escaping AdaptHandler, retryHandler: @escaping RetryHandler) {
         adapters = [Adapter(adaptHandler)]
         retriers = [Retrier(retryHandler)]
     }
 
-    /// An interceptor of an adapter and a retrier.
+    /// Creates an interceptor from an adapter and a retrier.
     public init(adapter: any RequestAdapter, retrier: any RequestRetrier) {
         adapters = [adapter]
         retriers = [retrier]
     }
 
-    /// An interceptor of several; `interceptors` adapt after all adapters and are asked after all retriers.
+    /// Creates an interceptor from adapters, retriers and interceptors; `interceptors` come after all adapters and all
+    /// retriers.
     public init(
         adapters: [any RequestAdapter] = [], retriers: [any RequestRetrier] = [],
         interceptors: [any RequestInterceptor] = []
@@ -33,7 +34,7 @@ open class Interceptor: @unchecked Sendable, RequestInterceptor {
         self.retriers = retriers + interceptors
     }
 
-    /// Runs the adapters, each on what the one before it gave.
+    /// Calls the adapters, each with the result of the one before it.
     open func adapt(
         _ urlRequest: URLRequest, for session: Session,
         completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
@@ -44,7 +45,7 @@ open class Interceptor: @unchecked Sendable, RequestInterceptor {
         }
     }
 
-    /// Runs the adapters, each on what the one before it gave.
+    /// Calls the adapters, each with the result of the one before it.
     open func adapt(
         _ urlRequest: URLRequest, using state: RequestAdapterState,
         completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
@@ -71,7 +72,7 @@ open class Interceptor: @unchecked Sendable, RequestInterceptor {
         }
     }
 
-    /// Asks the retriers.
+    /// Calls the retriers in order.
     open func retry(
         _ request: Request, for session: Session, dueTo error: any Error,
         completion: @escaping @Sendable (RetryResult) -> Void
@@ -97,21 +98,22 @@ open class Interceptor: @unchecked Sendable, RequestInterceptor {
 }
 
 extension RequestInterceptor where Self == Interceptor {
-    /// An interceptor of two closures.
+    /// Creates an interceptor from two closures.
     public static func interceptor(
         adapter: @escaping AdaptHandler, retrier: @escaping RetryHandler
     ) -> Interceptor {
         Interceptor(adaptHandler: adapter, retryHandler: retrier)
     }
 
-    /// An interceptor of an adapter and a retrier.
+    /// Creates an interceptor from an adapter and a retrier.
     public static func interceptor(
         adapter: any RequestAdapter, retrier: any RequestRetrier
     ) -> Interceptor {
         Interceptor(adapter: adapter, retrier: retrier)
     }
 
-    /// An interceptor of several; `interceptors` adapt after all adapters and are asked after all retriers.
+    /// Creates an interceptor from adapters, retriers and interceptors; `interceptors` come after all adapters and all
+    /// retriers.
     public static func interceptor(
         adapters: [any RequestAdapter] = [], retriers: [any RequestRetrier] = [],
         interceptors: [any RequestInterceptor] = []

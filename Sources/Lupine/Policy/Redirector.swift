@@ -2,33 +2,33 @@
 
 public import LupineLoading
 
-/// Follows redirects, does not follow them, or changes where they lead.
+/// Follows redirects, does not follow them, or changes their target.
 public struct Redirector: RedirectHandler {
-    /// What becomes of a redirect.
+    /// How a redirect is handled.
     public enum Behavior: Sendable {
         /// The proposed request is sent.
         case follow
-        /// The redirect itself is the response.
+        /// The redirect itself becomes the response.
         case doNotFollow
-        /// What the closure gives is sent; nil takes the redirect itself as the response. It is called on the session's
-        /// root queue.
+        /// The request that the closure returns is sent; with nil the redirect itself becomes the response. The closure is
+        /// called on the session's root queue.
         case modify(
             @Sendable (_ task: URLSessionTask, _ request: URLRequest, _ response: HTTPURLResponse) ->
                 URLRequest?)
     }
 
-    /// A redirector that follows.
+    /// A redirector that follows redirects.
     public static let follow = Redirector(behavior: .follow)
-    /// A redirector that does not follow.
+    /// A redirector that does not follow redirects.
     public static let doNotFollow = Redirector(behavior: .doNotFollow)
 
-    /// What becomes of a redirect.
+    /// How a redirect is handled.
     public let behavior: Behavior
 
-    /// A redirector that behaves so.
+    /// Creates a redirector with this behaviour.
     public init(behavior: Behavior) { self.behavior = behavior }
 
-    /// Completes at once, as the behaviour says.
+    /// Completes at once, according to `behavior`.
     public func task(
         _ task: URLSessionTask, willBeRedirectedTo request: URLRequest, for response: HTTPURLResponse,
         completion: @escaping (URLRequest?) -> Void
@@ -43,12 +43,12 @@ public struct Redirector: RedirectHandler {
 }
 
 extension RedirectHandler where Self == Redirector {
-    /// A redirector that follows.
+    /// A redirector that follows redirects.
     public static var follow: Redirector { .follow }
-    /// A redirector that does not follow.
+    /// A redirector that does not follow redirects.
     public static var doNotFollow: Redirector { .doNotFollow }
 
-    /// A redirector that sends what the closure gives.
+    /// Returns a redirector that sends the request which the closure returns.
     public static func modify(
         using closure: @escaping @Sendable (URLSessionTask, URLRequest, HTTPURLResponse) -> URLRequest?
     ) -> Redirector {

@@ -2,13 +2,13 @@
 
 internal import Foundation
 
-/// A credential and the one refresh that may run for it, with those that wait for that: decides what `AuthenticationInterceptor`
-/// does, which keeps it in its lock.
+/// The state machine of a credential, its single refresh and the requests that wait for it. It decides what
+/// `AuthenticationInterceptor` does, which stores it under its lock.
 ///
-/// It calls nobody: whether a credential has to be refreshed is asked outside of the lock and told here. Time is an argument:
-/// seconds that never go back.
+/// It calls no other code: whether a credential must be refreshed is determined outside the lock and passed in. Time is an
+/// argument: seconds of a monotonic clock.
 struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, Answer> {
-    /// Those that wait for a refresh, in the order in which they came.
+    /// The requests that wait for a refresh, in order of arrival.
     struct Waiting {
         var adaptations: [Adaptation] = []
         var answers: [Answer] = []
@@ -20,27 +20,27 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, Answer> 
         case failed(any Error)  // → idle, refreshing
     }
 
-    /// What a credential has said, which is known by its version.
+    /// The value of `requiresRefresh` of the credential of that version.
     struct Finding {
         let version: Int
         let requiresRefresh: Bool
     }
 
-    /// What becomes of a request that is to be authenticated.
+    /// What the interceptor does with a request that is to be authenticated.
     enum AdaptAction {
         case apply(Credential)
-        /// The credential is to be asked whether it has to be refreshed; `adapt` follows with what it said.
+        /// Read `requiresRefresh` of the credential, then call `adapt` again with the value.
         case ask(Credential, version: Int)
         case fail(any Error)
-        /// It hears of a refresh that runs.
+        /// The request waits for a running refresh.
         case wait
-        /// It hears of a refresh that has to be started; its end is told with the version.
+        /// Start a refresh, for which the request waits. Its result is passed to `refreshed` with the version.
         case refresh(Credential, version: Int)
-        /// There must be no further refresh: these hear of that, it is among them.
+        /// The refresh window is exhausted: these requests, including the current one, fail with the error.
         case refuse(Waiting, any Error)
     }
 
-    /// What becomes of a request whose credential was refused.
+    /// What the interceptor does with a request whose credential was rejected.
     enum RejectAction {
         case retry
         case fail(any Error)
@@ -50,12 +50,12 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, Answer> 
     }
 
     private(set) var credential: Credential?
-    /// Counts the credentials, so that one who has read one knows whether it is still the one.
+    /// Counts the credentials, so that a caller can tell whether the credential it has read is still the current one.
     private(set) var version = 0
     private var state = State.idle
     private var waiting = Waiting()
     private let window: (interval: TimeInterval, attempts: Int)?
-    /// When refreshes were started, as far back as the window reaches.
+    /// The start times of the refreshes within the window.
     private var starts: [TimeInterval] = []
 
     init(credential: Credential?, window: (interval: TimeInterval, attempts: Int)?) {
@@ -63,28 +63,30 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, Answer> 
         self.window = window
     }
 
-    /// What a change may replace. It is the program's: whoever makes the change under a lock keeps it until that is open.
+    /// The values that a change may replace. They belong to the program: a caller that holds a lock retains them until it
+    /// has released the lock.
     var replaceable: (Credential?, (any Error)?) {
         guard case .failed(let error) = state else { return (credential, nil) }
         return (credential, error)
     }
 
-    /// Another credential, from outside. It forces the state to idle; what comes of a refresh that runs is another credential's.
+    /// Sets another credential and returns to the idle state. The result of a running refresh will be ignored, because its
+    /// version no longer matches.
     mutating func replace(by new: Credential?) {
         credential = new
         version += 1
         state = .idle
     }
 
-    /// A request is to be authenticated.
+    /// Decides about a request that is to be authenticated.
     ///
-    /// - Parameter finding: What a credential has said, if one was asked.
+    /// - Parameter finding: The answer to a previous `.ask`, if there was one.
     mutating func adapt(
         _ adaptation: Adaptation, knowing finding: Finding? = nil, at now: TimeInterval
     ) -> AdaptAction {
         switch state {
         case .refreshing:
-            // What waits already came before this one, for the same reason.
+            // The refresh was started because the credential has expired, so this request waits as well.
             if !waiting.adaptations.isEmpty {
                 waiting.adaptations.append(adaptation)
                 return .wait
@@ -107,7 +109,7 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, Answer> 
         }
     }
 
-    /// A request that carried the credential of this version was refused.
+    /// Decides about a request that was rejected with the credential of this version.
     mutating func reject(version: Int, _ answer: Answer, at now: TimeInterval) -> RejectAction {
         guard version == self.version, let credential else { return .retry }
         switch state {
@@ -125,17 +127,18 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, Answer> 
         }
     }
 
-    /// Who is to go on when a refresh has ended, and who is to hear of its failure.
+    /// The requests that continue after a refresh, and those that fail.
     struct Outcome {
         var goOn = Waiting()
         var failed = Waiting()
     }
 
-    /// A refresh has ended. What it gave holds if the credential that it was started for is still the one: one that was set
-    /// meanwhile may be another user's, or nobody's. Those that have waited go on with that, behind its own refresh if one runs.
+    /// Handles the end of a refresh. The result is used only if the credential that was refreshed is still the current one:
+    /// a credential set meanwhile may be another user's, or nil. In that case the waiting requests continue with the current
+    /// credential, after its own refresh if one is running.
     ///
     /// - Parameters:
-    ///   - result: The new credential, or why there is none; that is told to those that come late, too, until a request is
+    ///   - result: The new credential or an error. The error also fails requests that are rejected later, until a request is
     ///     authenticated again.
     ///   - version: The version of the credential that was refreshed.
     mutating func refreshed(_ result: Result<Credential, any Error>, of version: Int) -> Outcome {

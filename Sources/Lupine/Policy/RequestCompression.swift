@@ -4,7 +4,7 @@ import Foundation
 import LupineCoding
 import LupineLoading
 
-/// What the compressors of requests have in common: when a body is compressed, and how the request then looks.
+/// The shared implementation of the request compressors: decides whether a body is compressed, and updates the request.
 ///
 /// Not for bodies that are streams or files. Called on the session's request queue.
 struct RequestCompression: Sendable {
@@ -12,7 +12,7 @@ struct RequestCompression: Sendable {
     let duplicateHeaderBehavior: DeflateRequestCompressor.DuplicateHeaderBehavior
     let shouldCompressBodyData: @Sendable (_ bodyData: Data) -> Bool
 
-    /// The request with its body compressed, or as it is.
+    /// Returns the request with its body compressed, or unchanged.
     func adapted(_ urlRequest: URLRequest) throws -> URLRequest {
         guard let body = urlRequest.httpBody, shouldCompressBodyData(body) else { return urlRequest }
         if urlRequest.value(forHTTPHeaderField: "Content-Encoding") != nil {
@@ -28,7 +28,7 @@ struct RequestCompression: Sendable {
         return request
     }
 
-    /// `body` in the coding. Level 5 is the one that Apple's compression has: the second byte of a zlib stream names it.
+    /// Returns `body` compressed. Level 5 is the level of Apple's compression; the second byte of a zlib stream records it.
     func compressed(_ body: Data) throws -> Data {
         let encoder = try DeflateEncoder(coding, level: CompressionLevel(rawValue: 5) ?? .standard)
         var result = Data()

@@ -3,7 +3,7 @@
 public import Foundation
 public import LupineLoading
 
-/// What an adapter may know about the request that it adapts.
+/// The context in which an adapter is called.
 public struct RequestAdapterState: Sendable {
     /// The `id` of the `Request`.
     public let requestID: UUID
@@ -11,17 +11,17 @@ public struct RequestAdapterState: Sendable {
     public let session: Session
 }
 
-/// Changes each `URLRequest` before it is sent: on the first attempt and on every retry, not on redirects.
+/// Changes each `URLRequest` before it is sent: on the first attempt and on every retry, but not on redirects.
 ///
-/// Called on the session's request queue, or where the adapter before it completed. The completion has to be called
-/// exactly once, from any thread; a request whose adapter never answers is never sent.
+/// Called on the session's request queue, or on the thread on which the adapter before it completed. The completion must be
+/// called exactly once, from any thread; otherwise the request is never sent.
 public protocol RequestAdapter: Sendable {
-    /// Gives the request to go on with, or why there is none: the request then fails with `requestAdaptationFailed`.
+    /// Passes the adapted request to the completion, or an error: the request then fails with `requestAdaptationFailed`.
     func adapt(
         _ urlRequest: URLRequest, for session: Session,
         completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void)
 
-    /// The same, with more to know. This is the method that is called; by default it calls the other.
+    /// Adapts a request with more context. The library calls this method; the default implementation calls the other one.
     func adapt(
         _ urlRequest: URLRequest, using state: RequestAdapterState,
         completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void)
@@ -37,24 +37,24 @@ extension RequestAdapter {
     }
 }
 
-/// What is to become of a request that failed.
+/// The decision about a failed request.
 public enum RetryResult: Sendable {
-    /// It is tried again at once.
+    /// The request is retried at once.
     case retry
-    /// It is tried again after so many seconds.
+    /// The request is retried after the delay in seconds.
     case retryWithDelay(TimeInterval)
-    /// The error stands.
+    /// The request fails with the original error.
     case doNotRetry
     /// The request fails with `requestRetryFailed`, which carries this error and the original one.
     case doNotRetryWithError(any Error)
 }
 
-/// Decides whether a request that failed is tried again.
+/// Decides whether a failed request is retried.
 ///
-/// Called on the session's root queue, or where the retrier before it completed. The completion has to be called exactly
-/// once, from any thread.
+/// Called on the session's root queue, or on the thread on which the retrier before it completed. The completion must be
+/// called exactly once, from any thread.
 public protocol RequestRetrier: Sendable {
-    /// Answers for a request that failed with `error`. `request.retryCount` is the number of retries made so far.
+    /// Decides about a request that failed with `error`. `request.retryCount` is the number of retries made so far.
     func retry(
         _ request: Request, for session: Session, dueTo error: any Error,
         completion: @escaping @Sendable (RetryResult) -> Void)
@@ -64,7 +64,7 @@ public protocol RequestRetrier: Sendable {
 public protocol RequestInterceptor: RequestAdapter, RequestRetrier {}
 
 extension RequestInterceptor {
-    /// Gives the request as it is.
+    /// Completes with the unchanged request.
     public func adapt(
         _ urlRequest: URLRequest, for session: Session,
         completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
@@ -72,7 +72,7 @@ extension RequestInterceptor {
         completion(.success(urlRequest))
     }
 
-    /// Answers `doNotRetry`.
+    /// Completes with `doNotRetry`.
     public func retry(
         _ request: Request, for session: Session, dueTo error: any Error,
         completion: @escaping @Sendable (RetryResult) -> Void

@@ -2,31 +2,32 @@
 
 public import LupineLoading
 
-/// Caches responses, does not cache them, or changes what is cached.
+/// Caches responses, does not cache them, or changes the cached response.
 public struct ResponseCacher: CachedResponseHandler {
-    /// What becomes of a response that could be cached.
+    /// How a cacheable response is handled.
     public enum Behavior: Sendable {
-        /// It is stored as proposed.
+        /// The response is stored as proposed.
         case cache
-        /// It is not stored.
+        /// The response is not stored.
         case doNotCache
-        /// What the closure gives is stored; nil stores nothing. It is called on the session's root queue.
+        /// The response that the closure returns is stored; nil stores nothing. The closure is called on the session's root
+        /// queue.
         case modify(
             @Sendable (_ task: URLSessionDataTask, _ cachedResponse: CachedURLResponse) -> CachedURLResponse?)
     }
 
-    /// A cacher that stores.
+    /// A cacher that stores responses.
     public static let cache = ResponseCacher(behavior: .cache)
-    /// A cacher that does not store.
+    /// A cacher that does not store responses.
     public static let doNotCache = ResponseCacher(behavior: .doNotCache)
 
-    /// What becomes of a response that could be cached.
+    /// How a cacheable response is handled.
     public let behavior: Behavior
 
-    /// A cacher that behaves so.
+    /// Creates a cacher with this behaviour.
     public init(behavior: Behavior) { self.behavior = behavior }
 
-    /// Completes at once, as the behaviour says.
+    /// Completes at once, according to `behavior`.
     public func dataTask(
         _ task: URLSessionDataTask, willCacheResponse response: CachedURLResponse,
         completion: @escaping (CachedURLResponse?) -> Void
@@ -41,12 +42,12 @@ public struct ResponseCacher: CachedResponseHandler {
 }
 
 extension CachedResponseHandler where Self == ResponseCacher {
-    /// A cacher that stores.
+    /// A cacher that stores responses.
     public static var cache: ResponseCacher { .cache }
-    /// A cacher that does not store.
+    /// A cacher that does not store responses.
     public static var doNotCache: ResponseCacher { .doNotCache }
 
-    /// A cacher that stores what the closure gives.
+    /// Returns a cacher that stores the response which the closure returns.
     public static func modify(
         using closure: @escaping @Sendable (URLSessionDataTask, CachedURLResponse) -> CachedURLResponse?
     ) -> ResponseCacher {

@@ -2,15 +2,15 @@
 
 internal import LupineLoading
 
-/// A retrier that runs a closure. It can be subclassed, so the compiler cannot see that it is `Sendable`: all it stores
-/// is one constant.
+/// A retrier that calls a closure. `@unchecked Sendable` because it can be subclassed; its only stored property is a
+/// constant.
 open class Retrier: @unchecked Sendable, RequestInterceptor {
     private let handler: RetryHandler
 
-    /// A retrier that runs `retryHandler`.
+    /// Creates a retrier that calls `retryHandler`.
     public init(_ retryHandler: @escaping RetryHandler) { handler = retryHandler }
 
-    /// Runs the closure.
+    /// Calls the closure.
     open func retry(
         _ request: Request, for session: Session, dueTo error: any Error,
         completion: @escaping @Sendable (RetryResult) -> Void
@@ -21,6 +21,6 @@ open class Retrier: @unchecked Sendable, RequestInterceptor {
 }
 
 extension RequestRetrier where Self == Retrier {
-    /// A retrier that runs `closure`.
+    /// Returns a retrier that calls `closure`.
     public static func retrier(using closure: @escaping RetryHandler) -> Retrier { Retrier(closure) }
 }

@@ -3,25 +3,25 @@
 public import Foundation
 internal import LupineLoading
 
-/// Retries requests that failed for a reason that may pass, a few times and after waits that grow: those of methods that are
-/// idempotent, answered with a status that says so or not at all.
+/// Retries idempotent requests that failed for a possibly temporary reason, a limited number of times and with exponential
+/// backoff. The status code or the code of the `URLError` tells whether the reason may be temporary.
 ///
-/// The wait is `base` to the power of the number of retries, times `scale` seconds. What `Timing` adds is off by default.
-/// It can be subclassed, so the compiler cannot see that it is `Sendable`: it stores constants.
+/// The delay is `base` to the power of the number of retries, times `scale` seconds. The features of `Timing` are off by
+/// default. `@unchecked Sendable` because it can be subclassed; it stores constants.
 open class RetryPolicy: @unchecked Sendable, RequestInterceptor {
-    /// How often a request is retried by default.
+    /// The default number of retries.
     public static let defaultRetryLimit: UInt = 2
-    /// The base of the waits by default.
+    /// The default base of the delays.
     public static let defaultExponentialBackoffBase: UInt = 2
-    /// The seconds of the first wait by default.
+    /// The default length of the first delay, in seconds.
     public static let defaultExponentialBackoffScale: Double = 0.5
-    /// The methods that are retried by default: those that are idempotent (RFC 9110 §9.2.2).
+    /// The methods that are retried by default: the idempotent ones (RFC 9110 §9.2.2).
     public static let defaultRetryableHTTPMethods: Set<HTTPMethod> = [
         .delete, .get, .head, .options, .put, .trace,
     ]
     /// The statuses that are retried by default.
     public static let defaultRetryableHTTPStatusCodes: Set<Int> = [408, 500, 502, 503, 504]
-    /// The errors that are retried by default: those that another attempt may not meet.
+    /// The errors that are retried by default: those that may not occur on another attempt.
     public static let defaultRetryableURLErrorCodes: Set<URLError.Code> = [
         .backgroundSessionInUseByAnotherProcess, .backgroundSessionWasDisconnected, .badServerResponse,
         .callIsActive, .cannotConnectToHost, .cannotFindHost, .cannotLoadFromNetwork, .dataNotAllowed,
@@ -30,17 +30,17 @@ open class RetryPolicy: @unchecked Sendable, RequestInterceptor {
         .serverCertificateHasBadDate, .serverCertificateNotYetValid, .timedOut,
     ]
 
-    /// How waits differ from the powers of the base.
+    /// Options that change the delays.
     public struct Timing: Hashable, Sendable {
-        /// The part of each wait that chance decides about: with 0 none, with 1 it is anything between nothing and the whole.
-        /// It keeps clients that failed together from coming back together.
+        /// The random part of each delay: with 0 there is none, with 1 the delay is anything between zero and its full
+        /// length. It keeps clients that failed together from retrying together.
         public var jitter: Double
-        /// Whether a wait is as long as the `Retry-After` of the response says, where that is longer.
+        /// Whether the delay is extended to the response's `Retry-After`, if that is longer.
         public var honorsRetryAfter: Bool
-        /// The longest `Retry-After` that is waited for; with a longer one there is no retry.
+        /// The longest `Retry-After` that is honored; there is no retry when it is longer.
         public var longestRetryAfter: TimeInterval
 
-        /// No jitter, and `Retry-After` counts for nothing, unless other values are given.
+        /// Creates a timing; by default without jitter and ignoring `Retry-After`.
         public init(
             jitter: Double = 0, honorsRetryAfter: Bool = false, longestRetryAfter: TimeInterval = 60
         ) {
@@ -50,11 +50,11 @@ open class RetryPolicy: @unchecked Sendable, RequestInterceptor {
         }
     }
 
-    /// How often a request is retried.
+    /// The maximum number of retries.
     public let retryLimit: UInt
-    /// The base of the waits.
+    /// The base of the delays.
     public let exponentialBackoffBase: UInt
-    /// The seconds of the first wait.
+    /// The length of the first delay, in seconds.
     public let exponentialBackoffScale: Double
     /// The methods that are retried.
     public let retryableHTTPMethods: Set<HTTPMethod>
@@ -62,10 +62,10 @@ open class RetryPolicy: @unchecked Sendable, RequestInterceptor {
     public let retryableHTTPStatusCodes: Set<Int>
     /// The errors that are retried.
     public let retryableURLErrorCodes: Set<URLError.Code>
-    /// How waits differ from the powers of the base.
+    /// Options that change the delays.
     public let timing: Timing
 
-    /// A policy of these values. A base below 2 stops the program.
+    /// Creates a policy. Traps when the base is below 2.
     public init(
         retryLimit: UInt = RetryPolicy.defaultRetryLimit,
         exponentialBackoffBase: UInt = RetryPolicy.defaultExponentialBackoffBase,
@@ -84,7 +84,7 @@ open class RetryPolicy: @unchecked Sendable, RequestInterceptor {
         timing = Timing()
     }
 
-    /// A policy of these values, whose waits are timed so. A base below 2 stops the program.
+    /// Creates a policy with a timing. Traps when the base is below 2.
     public init(
         retryLimit: UInt = RetryPolicy.defaultRetryLimit,
         exponentialBackoffBase: UInt = RetryPolicy.defaultExponentialBackoffBase,
@@ -104,7 +104,7 @@ open class RetryPolicy: @unchecked Sendable, RequestInterceptor {
         self.timing = timing
     }
 
-    /// Answers `retryWithDelay`, or `doNotRetry` behind the last retry and for a failure that stays.
+    /// Completes with `retryWithDelay`, or with `doNotRetry` after the last retry and for a permanent failure.
     open func retry(
         _ request: Request, for session: Session, dueTo error: any Error,
         completion: @escaping @Sendable (RetryResult) -> Void
@@ -119,8 +119,8 @@ open class RetryPolicy: @unchecked Sendable, RequestInterceptor {
         completion(.retryWithDelay(delay))
     }
 
-    /// Whether a failure may pass: the method of the latest `URLRequest` has to be one that is retried, and then the status
-    /// of the response, or the code of a `URLError`, which may be inside of an `AFError`.
+    /// Returns true if a failure may be temporary: the method of the latest `URLRequest` is retryable, and so is either the
+    /// status of the response or the code of the `URLError`, which may be wrapped in an `AFError`.
     open func shouldRetry(request: Request, dueTo error: any Error) -> Bool {
         guard let method = request.request?.method, retryableHTTPMethods.contains(method) else {
             return false
@@ -132,7 +132,8 @@ open class RetryPolicy: @unchecked Sendable, RequestInterceptor {
         return urlError.map { retryableURLErrorCodes.contains($0.code) } ?? false
     }
 
-    /// The seconds to wait behind so many retries; nil when the server asks for too many. `chance` is from 0 to 1.
+    /// Returns the delay in seconds after `retries` retries; nil when the server asks for a longer one than allowed.
+    /// `chance` is from 0 to 1.
     func delay(
         after retries: Int, retryAfter: String?, at now: Date, chance: Double
     ) -> TimeInterval? {
@@ -146,10 +147,10 @@ open class RetryPolicy: @unchecked Sendable, RequestInterceptor {
 }
 
 extension RequestInterceptor where Self == RetryPolicy {
-    /// A policy of the default values.
+    /// A policy with the default values.
     public static var retryPolicy: RetryPolicy { RetryPolicy() }
 
-    /// A policy of these values.
+    /// Returns a policy with these values.
     public static func retryPolicy(
         retryLimit: UInt = RetryPolicy.defaultRetryLimit,
         exponentialBackoffBase: UInt = RetryPolicy.defaultExponentialBackoffBase,

@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: MIT
 
-/// Where a request stands in a distributed trace: what W3C Trace Context (Level 1) sends as `traceparent` and `tracestate`.
+/// The position of a request in a distributed trace: the content of the header fields `traceparent` and `tracestate` of W3C
+/// Trace Context (Level 1).
 ///
-/// A value. Reading is strict, as the specification asks of whoever takes part in a trace: a header that does not follow its
-/// grammar is refused as a whole, one of a later version is read as far as it is known. What is written is always version `00`.
-/// Nothing here takes more than one pass over an input of bounded length.
+/// A value type. Parsing is strict, as the specification requires: a header that violates the grammar is rejected as a
+/// whole; of a later version only the known part is read. Version `00` is always written. Every parser makes a single pass
+/// over an input of bounded length.
 public struct TraceContext: Hashable, Sendable {
-    /// The trace, the first and the second eight octets; not both 0.
+    /// The first and the second eight octets of the trace ID; not both 0.
     private let high: UInt64
     private let low: UInt64
-    /// The span; not 0.
+    /// The span ID; not 0.
     private let span: UInt64
-    /// Whether whoever called may have recorded the trace: the one flag that Level 1 knows.
+    /// Whether the caller may have recorded the trace: the only flag of Level 1.
     public var isSampled: Bool
-    /// What the systems that take part have to say of the trace.
+    /// The vendor-specific data of the systems that take part in the trace.
     public var state: TraceState
 
-    /// The identity of the trace: 32 hexadecimal digits in lower case.
+    /// The trace ID: 32 hexadecimal digits in lower case.
     public var traceID: String { Self.hex(high) + Self.hex(low) }
-    /// The identity of the span, which `traceparent` calls the parent: 16 hexadecimal digits in lower case.
+    /// The span ID, which `traceparent` calls the parent ID: 16 hexadecimal digits in lower case.
     public var spanID: String { Self.hex(span) }
 
-    /// The beginning of a trace, with random identities.
+    /// Starts a trace with random IDs.
     public init(isSampled: Bool = true) {
         self.init(
             high: .random(in: 0 ... .max), low: .random(in: 1 ... .max), span: Self.newSpan,
@@ -37,14 +38,14 @@ public struct TraceContext: Hashable, Sendable {
         self.state = state
     }
 
-    /// The beginning of a trace whose identity is known; nil where it would be nothing but zeros.
+    /// Starts a trace with the given ID; nil when it is all zeros.
     init?(trace: (high: UInt64, low: UInt64), isSampled: Bool) {
         if trace == (0, 0) { return nil }
         self.init(
             high: trace.high, low: trace.low, span: Self.newSpan, isSampled: isSampled, state: TraceState())
     }
 
-    /// The next span of the same trace: same identity of the trace, flag and state, and a random identity of its own.
+    /// Returns the next span of the trace, with the same trace ID, flag and state, and a random span ID.
     public func child() -> TraceContext {
         TraceContext(high: high, low: low, span: Self.newSpan, isSampled: isSampled, state: state)
     }
@@ -53,13 +54,13 @@ public struct TraceContext: Hashable, Sendable {
 
     // MARK: header fields
 
-    /// Reads the two header fields.
+    /// Parses the two header fields.
     ///
     /// - Parameters:
     ///   - traceparent: The value of `traceparent`.
-    ///   - tracestate: The value of `tracestate`; several fields of that name are joined by commas. One that cannot be read is left
-    ///     out, as the specification asks, and is no error.
-    /// - Throws: `TraceContextError`, when `traceparent` cannot be read.
+    ///   - tracestate: The value of `tracestate`; several fields of that name are joined by commas. An invalid value is
+    ///     ignored, as the specification requires, and is not an error.
+    /// - Throws: `TraceContextError`, when `traceparent` is invalid.
     public init(traceparent: String, tracestate: String? = nil) throws(TraceContextError) {
         var text = traceparent
         let parts = try text.withUTF8Span { octets throws(TraceContextError) in try Self.parts(octets) }
@@ -71,7 +72,7 @@ public struct TraceContext: Hashable, Sendable {
     /// The value of `traceparent`: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`.
     public var traceparent: String { "00-\(traceID)-\(spanID)-\(isSampled ? "01" : "00")" }
 
-    /// The value of `tracestate`; nil where there is nothing to say.
+    /// The value of `tracestate`; nil when it is empty.
     public var tracestate: String? { state.isEmpty ? nil : state.description }
 
     private struct Parts {
@@ -81,7 +82,7 @@ public struct TraceContext: Hashable, Sendable {
         var isSampled = false
     }
 
-    /// Where things stand in a `traceparent` (section 3.2.2): version, trace-id, parent-id, trace-flags.
+    /// The length of a `traceparent` (section 3.2.2): version, trace-id, parent-id, trace-flags.
     private static let length = 55
 
     private static func parts(_ octets: Span<UInt8>) throws(TraceContextError) -> Parts {
@@ -89,7 +90,7 @@ public struct TraceContext: Hashable, Sendable {
         let version = try number(octets, 0, digits: 2)
         guard version != 0xFF else { throw .forbiddenVersion }
         if octets.count > length {
-            // What a later version has added stands behind another dash.
+            // The additions of a later version follow another dash.
             guard version > 0 else { throw .tooLong(octets.count) }
             guard octets[length] == UInt8(ascii: "-") else { throw .malformed(offset: length) }
         }
@@ -106,7 +107,7 @@ public struct TraceContext: Hashable, Sendable {
         return parts
     }
 
-    /// A number of that many digits, in lower case only.
+    /// Parses a number of that many hexadecimal digits, in lower case only.
     private static func number(
         _ octets: Span<UInt8>, _ start: Int, digits: Int
     ) throws(TraceContextError) -> UInt64 {
@@ -130,7 +131,7 @@ public struct TraceContext: Hashable, Sendable {
 }
 
 extension String {
-    /// Lends the octets.
+    /// Calls `body` with the UTF-8 octets.
     fileprivate mutating func withUTF8Span<Result>(
         _ body: (Span<UInt8>) throws(TraceContextError) -> Result
     ) throws(TraceContextError) -> Result {
@@ -139,26 +140,26 @@ extension String {
     }
 }
 
-/// Why a `traceparent` or a `tracestate` cannot be read.
+/// The reason why a `traceparent` or a `tracestate` is invalid.
 public enum TraceContextError: Error, Hashable, Sendable {
-    /// So few octets are no `traceparent`.
+    /// The value has too few octets for a `traceparent`.
     case tooShort(Int)
-    /// More octets than there may be.
+    /// The value has too many octets.
     case tooLong(Int)
-    /// What stands at this octet may not stand there.
+    /// The octet at this offset is not allowed.
     case malformed(offset: Int)
-    /// Version `ff`, which there is not.
+    /// The version is `ff`, which is forbidden.
     case forbiddenVersion
-    /// The identity of the trace is nothing but zeros.
+    /// The trace ID is all zeros.
     case zeroTraceID
-    /// The identity of the span is nothing but zeros.
+    /// The span ID is all zeros.
     case zeroSpanID
     /// A `tracestate` has more than 32 members.
     case tooManyMembers
-    /// A key of a `tracestate` comes twice.
+    /// A key of a `tracestate` occurs twice.
     case duplicateKey(String)
-    /// No key of a `tracestate`.
+    /// The key is not allowed in a `tracestate`.
     case invalidKey
-    /// No value of a `tracestate`.
+    /// The value is not allowed in a `tracestate`.
     case invalidValue
 }

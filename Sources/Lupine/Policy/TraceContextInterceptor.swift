@@ -3,25 +3,25 @@
 internal import Foundation
 public import LupineLoading
 
-/// Gives each attempt of a request its place in a distributed trace: the header fields `traceparent` and `tracestate` of W3C Trace
+/// Adds each attempt of a request to a distributed trace: sets the header fields `traceparent` and `tracestate` of W3C Trace
 /// Context.
 ///
-/// What the request is a part of is, in this order: the `traceparent` that the program has set for the request, what `parent`
-/// gives, or else a trace of its own. Each attempt is a new span of it: a retry has the same trace as the attempt before and
-/// another span, and so has whatever server the request reaches. A trace of its own has the digits of the request's `id`, so
-/// that it is the same for all its attempts. A redirect that is followed takes the fields along as they are.
+/// The trace is taken from the request's own `traceparent`, else from the `parent` closure; otherwise a new trace is
+/// started. Each attempt is a new span: a retry has the same trace ID as the attempt before and another span ID. The trace
+/// ID of a new trace consists of the digits of the request's `id`, so that all attempts share it. A followed redirect keeps
+/// the fields unchanged.
 ///
-/// A `traceparent` of the program's that cannot be read counts as none, and its `tracestate` goes with it.
+/// An invalid `traceparent` of the request is ignored, together with its `tracestate`.
 public struct TraceContextInterceptor: RequestInterceptor {
     private let isSampled: Bool
     private let parent: @Sendable (_ request: URLRequest) -> TraceContext?
 
-    /// An interceptor.
+    /// Creates an interceptor.
     ///
     /// - Parameters:
-    ///   - isSampled: Whether traces that begin with a request say that they may be recorded.
-    ///   - parent: Gives what a request is a part of that says nothing itself; nil begins a trace. Called where adapters
-    ///     are, mostly on the session's request queue: not in the task that made the request.
+    ///   - isSampled: Whether new traces set the sampled flag.
+    ///   - parent: Returns the parent of a request that has no `traceparent`; nil starts a new trace. Called where adapters
+    ///     are called, usually on the session's request queue: not in the task that created the request.
     public init(
         isSampled: Bool = true,
         parent: @escaping @Sendable (_ request: URLRequest) -> TraceContext? = { _ in nil }
@@ -59,12 +59,12 @@ public struct TraceContextInterceptor: RequestInterceptor {
 }
 
 extension RequestInterceptor where Self == TraceContextInterceptor {
-    /// Gives each attempt of a request its place in a trace that begins with the request, or goes on from its `traceparent`.
+    /// An interceptor that starts a trace for each request, or continues the trace of its `traceparent`.
     public static var traceContext: TraceContextInterceptor { TraceContextInterceptor() }
 }
 
 extension HTTPHeaders {
-    /// Says what a request is a part of, for `TraceContextInterceptor` and for servers: sets `traceparent` and `tracestate`.
+    /// Sets `traceparent` and `tracestate`, which `TraceContextInterceptor` and servers read.
     public mutating func update(_ context: TraceContext) {
         update(name: "traceparent", value: context.traceparent)
         if let tracestate = context.tracestate {

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: MIT
 
-/// What the systems that take part in a trace have to say of it: the list of W3C Trace Context's `tracestate` (section 3.3).
+/// The list of key-value pairs in W3C Trace Context's `tracestate` (section 3.3), which the systems in a trace add.
 ///
-/// A value: members in their order, the one that was changed last first, each key once, 32 at most and no more than 512 octets.
-/// What is read beyond the octets is cut by whole members, those of more than 128 octets first and then from the end, as the
-/// specification says.
+/// A value type: ordered members, the latest changed first, with unique keys, at most 32 members and 512 octets. A longer
+/// list is shortened by whole members, as the specification says: first those of more than 128 octets, then from the end.
 public struct TraceState: Hashable, Sendable, CustomStringConvertible {
-    /// The most members of a list.
+    /// The maximum number of members.
     public static let mostMembers = 32
-    /// The octets that are kept and sent.
+    /// The maximum number of octets that are kept and sent.
     public static let mostOctets = 512
-    /// A longer text is not looked at.
+    /// A longer text is rejected without parsing.
     private static let longestText = 16 << 10
-    /// Members that are longer go first.
+    /// Members longer than this are removed first.
     private static let longMember = 128
 
     private struct Member: Hashable {
@@ -23,13 +22,14 @@ public struct TraceState: Hashable, Sendable, CustomStringConvertible {
 
     private var members: [Member] = []
 
-    /// Nothing to say.
+    /// Creates an empty list.
     public init() {}
 
-    /// Reads the value of `tracestate`.
+    /// Parses the value of `tracestate`.
     ///
     /// - Parameter text: The value; several fields of that name are joined by commas.
-    /// - Throws: `TraceContextError`, when it does not follow the grammar, has a key twice, more than 32 members or more than 16 KiB.
+    /// - Throws: `TraceContextError`, when the text violates the grammar, has a duplicate key, more than 32 members or more
+    ///   than 16 KiB.
     public init(_ text: String) throws(TraceContextError) {
         guard text.utf8.count <= Self.longestText else { throw .tooLong(text.utf8.count) }
         var keys: Set<String> = []
@@ -48,21 +48,22 @@ public struct TraceState: Hashable, Sendable, CustomStringConvertible {
         cut()
     }
 
-    /// Whether there is nothing to say.
+    /// Whether the list is empty.
     public var isEmpty: Bool { members.isEmpty }
 
-    /// The keys, in their order.
+    /// The keys, in order.
     public var keys: [String] { members.map(\.key) }
 
     /// The value of a key; nil for none.
     public subscript(key: String) -> String? { members.first { $0.key == key }?.value }
 
-    /// Puts a member in front, in the place of the one that has the key. Where there is no room for all, others go, not this one.
+    /// Inserts a member at the front and removes an existing one with the same key. If the list exceeds a limit, other
+    /// members are removed.
     ///
     /// - Parameters:
-    ///   - value: 1 to 256 printable ASCII characters without `,` and `=`, the last one no space.
-    ///   - key: Lower-case letters, digits, `_`, `-`, `*` and `/`, beginning with a letter; or a tenant and a system with an `@`
-    ///     between.
+    ///   - value: 1 to 256 printable ASCII characters except `,` and `=`, not ending with a space.
+    ///   - key: Lower-case letters, digits, `_`, `-`, `*` and `/`, beginning with a letter; or a tenant and a system,
+    ///     separated by `@`.
     /// - Throws: `TraceContextError.invalidKey` and `.invalidValue`.
     public mutating func set(_ value: String, for key: String) throws(TraceContextError) {
         let member = try Self.member(key, value)
@@ -71,7 +72,7 @@ public struct TraceState: Hashable, Sendable, CustomStringConvertible {
         cut(keepingFirst: true)
     }
 
-    /// Takes a member out, if there is one.
+    /// Removes the member with the key, if there is one.
     public mutating func remove(_ key: String) { members.removeAll { $0.key == key } }
 
     /// The value of `tracestate`.

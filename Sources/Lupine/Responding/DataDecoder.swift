@@ -2,9 +2,9 @@
 
 public import Foundation
 
-/// What decodes values from data: a `JSONDecoder`, a `PropertyListDecoder`, or one of the program's.
+/// A decoder of values from data: `JSONDecoder`, `PropertyListDecoder`, or a custom type.
 public protocol DataDecoder: Sendable {
-    /// The value that the data holds. What it throws fails the response.
+    /// Returns the value decoded from the data. A thrown error fails the response.
     func decode<D: Decodable>(_ type: D.Type, from data: Data) throws -> D
 }
 

@@ -3,14 +3,14 @@
 public import Foundation
 public import LupineLoading
 
-// Validators run on the request's queue, in the order in which they were added, when a task has completed; again on
-// every retry. One that fails fails the request, and those after it do not run.
+// Validators run on the request's queue, in the order in which they were added, when a task has completed, and again on
+// every retry. When one fails, the request fails and the remaining validators do not run.
 
 extension DataRequest {
-    /// Judges a response: the request as it was sent, the response, the content.
+    /// Validates a response, given the sent request, the response and the content.
     public typealias Validation = @Sendable (URLRequest?, HTTPURLResponse, Data?) -> ValidationResult
 
-    /// Has `validation` judge the response. An error that is no `AFError` becomes `customValidationFailed`.
+    /// Adds a validator. An error other than an `AFError` becomes `customValidationFailed`.
     @preconcurrency
     @discardableResult
     public func validate(_ validation: @escaping Validation) -> Self {
@@ -32,9 +32,8 @@ extension DataRequest {
         validate { _, response, _ in Request.judge(response, statusCodes: acceptableStatusCodes) }
     }
 
-    /// Fails the request with `unacceptableContentType` or `missingContentType` unless the type of its response's content
-    /// is among these, which may have wildcards. A response without content passes. The types are asked for whenever a
-    /// response is judged.
+    /// Fails the request with `unacceptableContentType` or `missingContentType` unless the response's content type is among
+    /// these, which may contain wildcards. A response without content passes. The types are evaluated for each response.
     @preconcurrency
     @discardableResult
     public func validate<S: Sequence>(
@@ -46,8 +45,8 @@ extension DataRequest {
         }
     }
 
-    /// Fails the request unless its response's status code is from 200 to 299 and its content is of a type that the
-    /// request's `Accept` header names; any type when there is no such header.
+    /// Fails the request unless the response's status code is from 200 to 299 and its content type matches the request's
+    /// `Accept` header; without that header, any type.
     @preconcurrency
     @discardableResult
     public func validate() -> Self {

@@ -6,8 +6,8 @@ extension DataResponse: CustomStringConvertible {
 }
 
 extension DataResponse: CustomDebugStringConvertible {
-    /// The request, the response, their header fields and bodies, how long it took and the result: for a debugger. Values of
-    /// `Authorization`, `Cookie` and their like are left out.
+    /// The request, the response, their header fields and bodies, the durations and the result, for use in a debugger.
+    /// Values of `Authorization`, `Cookie` and similar fields are redacted.
     public var debugDescription: String {
         var text = ResponseDescription()
         guard let request else {

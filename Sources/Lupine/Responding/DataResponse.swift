@@ -6,19 +6,19 @@ public import LupineLoading
 /// The response of a request whose failures are `AFError`s.
 public typealias AFDataResponse<Success> = DataResponse<Success, AFError>
 
-/// What a data or upload request came to: the result, and the evidence for it.
+/// The outcome of a data or upload request: the result, and the request, response, data and metrics behind it.
 public struct DataResponse<Success: Sendable, Failure: Error & Sendable>: Sendable {
-    /// The request that was sent, as adapted; nil when there was none.
+    /// The sent request, after adaptation; nil when no request was created.
     public let request: URLRequest?
-    /// The server's response; nil when none came.
+    /// The server's response; nil when none was received.
     public let response: HTTPURLResponse?
-    /// The content; nil when none came.
+    /// The content; nil when none was received.
     public let data: Data?
-    /// What was measured of the last attempt; nil when there was no task.
+    /// The metrics of the last attempt; nil when there was no task.
     public let metrics: URLSessionTaskMetrics?
-    /// How long the serializer took, in seconds.
+    /// The time that the serializer took, in seconds.
     public let serializationDuration: TimeInterval
-    /// The value, or why there is none.
+    /// The value or the error.
     public let result: Result<Success, Failure>
 
     /// The value of a success.
@@ -33,7 +33,7 @@ public struct DataResponse<Success: Sendable, Failure: Error & Sendable>: Sendab
         return nil
     }
 
-    /// A response of these parts.
+    /// Creates a response.
     public init(
         request: URLRequest?, response: HTTPURLResponse?, data: Data?, metrics: URLSessionTaskMetrics?,
         serializationDuration: TimeInterval, result: Result<Success, Failure>

@@ -3,16 +3,16 @@
 public import Foundation
 public import LupineLoading
 
-/// Takes a response's content as it is, once the preprocessor has seen it.
+/// Returns a response's content as data, after preprocessing.
 public final class DataResponseSerializer: ResponseSerializer {
-    /// What the content goes through first.
+    /// Processes the content first.
     public let dataPreprocessor: any DataPreprocessor
     /// The status codes whose responses may be empty.
     public let emptyResponseCodes: Set<Int>
     /// The methods whose responses may be empty.
     public let emptyRequestMethods: Set<HTTPMethod>
 
-    /// A serializer with these settings.
+    /// Creates a serializer.
     public init(
         dataPreprocessor: any DataPreprocessor = DataResponseSerializer.defaultDataPreprocessor,
         emptyResponseCodes: Set<Int> = DataResponseSerializer.defaultEmptyResponseCodes,
@@ -23,10 +23,10 @@ public final class DataResponseSerializer: ResponseSerializer {
         self.emptyRequestMethods = emptyRequestMethods
     }
 
-    /// Whether no code of the program's runs in it, and no work is done.
+    /// Whether the serializer calls no code of the program and does no work.
     var isBare: Bool { type(of: dataPreprocessor) == PassthroughPreprocessor.self }
 
-    /// The content; none at all when there is none and may be none.
+    /// Returns the content; empty data when there is no content and an empty response is allowed.
     public func serialize(
         request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
     ) throws -> Data {
@@ -35,10 +35,10 @@ public final class DataResponseSerializer: ResponseSerializer {
 }
 
 extension ResponseSerializer where Self == DataResponseSerializer {
-    /// Takes the content as it is.
+    /// A serializer that returns the content as data.
     public static var data: DataResponseSerializer { DataResponseSerializer() }
 
-    /// Takes the content as it is, with these settings.
+    /// Returns a serializer that returns the content as data.
     public static func data(
         dataPreprocessor: any DataPreprocessor = DataResponseSerializer.defaultDataPreprocessor,
         emptyResponseCodes: Set<Int> = DataResponseSerializer.defaultEmptyResponseCodes,

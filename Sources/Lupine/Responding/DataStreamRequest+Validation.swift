@@ -2,14 +2,14 @@
 
 public import LupineLoading
 
-// Validators run on the request's queue, in the order in which they were added, when a task has completed and its
-// pieces have been handed on; again on every retry. One that fails fails the request, and those after it do not run.
+// Validators run on the request's queue, in the order in which they were added, when a task has completed and its chunks
+// have been delivered, and again on every retry. When one fails, the request fails and the remaining validators do not run.
 
 extension DataStreamRequest {
-    /// Judges a response: the request as it was sent, the response.
+    /// Validates a response, given the sent request and the response.
     public typealias Validation = @Sendable (URLRequest?, HTTPURLResponse) -> ValidationResult
 
-    /// Has `validation` judge the response. An error that is no `AFError` becomes `customValidationFailed`.
+    /// Adds a validator. An error other than an `AFError` becomes `customValidationFailed`.
     @preconcurrency
     @discardableResult
     public func validate(_ validation: @escaping Validation) -> Self {
@@ -31,9 +31,8 @@ extension DataStreamRequest {
         validate { _, response in Request.judge(response, statusCodes: acceptableStatusCodes) }
     }
 
-    /// Fails the stream with `unacceptableContentType` or `missingContentType` unless the type of its content is among
-    /// these, which may have wildcards; even when there was no content. The types are asked for whenever a response is
-    /// judged.
+    /// Fails the stream with `unacceptableContentType` or `missingContentType` unless its content type is among these, which
+    /// may contain wildcards, even without content. The types are evaluated for each response.
     @preconcurrency
     @discardableResult
     public func validate<S: Sequence>(
@@ -42,8 +41,8 @@ extension DataStreamRequest {
         validate { _, response in Request.judge(response, contentTypes: Array(acceptableContentTypes())) }
     }
 
-    /// Fails the stream unless its response's status code is from 200 to 299 and its content is of a type that the
-    /// request's `Accept` header names; any type when there is no such header.
+    /// Fails the stream unless the response's status code is from 200 to 299 and its content type matches the request's
+    /// `Accept` header; without that header, any type.
     @preconcurrency
     @discardableResult
     public func validate() -> Self {

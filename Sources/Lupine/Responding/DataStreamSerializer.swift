@@ -2,12 +2,12 @@
 
 public import Foundation
 
-/// Makes a value of each piece of a stream. Called on the session's serialization queue.
+/// Converts each chunk of a stream to a value. Called on the session's serialization queue.
 public protocol DataStreamSerializer: Sendable {
-    /// What is made.
+    /// The type of the values.
     associatedtype SerializedObject: Sendable
 
-    /// The value of one piece. What it throws is that piece's result: an `AFError` as it is, another error as
+    /// Returns the value of one chunk. A thrown error is the result of that chunk: an `AFError` as it is, another error as
     /// `responseSerializationFailed(.customSerializationFailed)`.
     func serialize(_ data: Data) throws -> SerializedObject
 }

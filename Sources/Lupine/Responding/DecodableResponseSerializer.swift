@@ -3,19 +3,19 @@
 public import Foundation
 public import LupineLoading
 
-/// Decodes a response's content: JSON, or what the decoder that is given understands. The decoder gets the content that
-/// came, not a copy.
+/// Decodes a response's content from JSON, or from the format of another decoder. The decoder gets the received data without
+/// a copy.
 public final class DecodableResponseSerializer<T: Decodable & Sendable>: ResponseSerializer {
-    /// What the content goes through first.
+    /// Processes the content first.
     public let dataPreprocessor: any DataPreprocessor
-    /// What decodes it.
+    /// Decodes the value.
     public let decoder: any DataDecoder
     /// The status codes whose responses may be empty.
     public let emptyResponseCodes: Set<Int>
     /// The methods whose responses may be empty.
     public let emptyRequestMethods: Set<HTTPMethod>
 
-    /// A serializer with these settings.
+    /// Creates a serializer.
     public init(
         dataPreprocessor: any DataPreprocessor = DecodableResponseSerializer.defaultDataPreprocessor,
         decoder: any DataDecoder = JSONDecoder(),
@@ -28,8 +28,9 @@ public final class DecodableResponseSerializer<T: Decodable & Sendable>: Respons
         self.emptyRequestMethods = emptyRequestMethods
     }
 
-    /// The value; the empty one of `T` when there is no content and may be none. Throws `decodingFailed` when the decoder
-    /// fails, and `invalidEmptyResponse` when there may be no content but `T` has no empty value.
+    /// Returns the decoded value; the empty value of `T` when there is no content and an empty response is allowed. Throws
+    /// `decodingFailed` when the decoder fails, and `invalidEmptyResponse` when an empty response is allowed but `T` has no
+    /// empty value.
     public func serialize(
         request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
     ) throws -> T {
@@ -46,7 +47,7 @@ public final class DecodableResponseSerializer<T: Decodable & Sendable>: Respons
 }
 
 extension ResponseSerializer {
-    /// Decodes the content into `type`.
+    /// Returns a serializer that decodes the content as `type`.
     public static func decodable<T: Decodable & Sendable>(
         of type: T.Type,
         dataPreprocessor: any DataPreprocessor = DecodableResponseSerializer<T>.defaultDataPreprocessor,

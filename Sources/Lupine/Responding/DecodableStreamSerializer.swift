@@ -2,16 +2,16 @@
 
 public import Foundation
 
-/// Decodes each piece of a stream on its own: for servers that send one value at a time and pause in between.
+/// Decodes each chunk of a stream separately, for servers that send one value at a time and pause in between.
 ///
-/// Where values may arrive cut or joined the server has to say where they end: see `NDJSONSerializer`.
+/// If values may be split or joined on arrival, the server must mark where they end: see `NDJSONSerializer`.
 public struct DecodableStreamSerializer<T: Decodable & Sendable>: DataStreamSerializer {
-    /// What decodes the pieces.
+    /// Decodes the chunks.
     public let decoder: any DataDecoder
-    /// What each piece goes through first.
+    /// Processes each chunk first.
     public let dataPreprocessor: any DataPreprocessor
 
-    /// A serializer with these settings.
+    /// Creates a serializer.
     public init(
         decoder: any DataDecoder = JSONDecoder(),
         dataPreprocessor: any DataPreprocessor = PassthroughPreprocessor()
@@ -20,7 +20,7 @@ public struct DecodableStreamSerializer<T: Decodable & Sendable>: DataStreamSeri
         self.dataPreprocessor = dataPreprocessor
     }
 
-    /// The piece's value. Throws `decodingFailed` when the decoder fails, and what the preprocessor throws.
+    /// Returns the chunk's value. Throws `decodingFailed` when the decoder fails, and any error of the preprocessor.
     public func serialize(_ data: Data) throws -> T {
         let content = try dataPreprocessor.preprocess(data)
         do { return try decoder.decode(T.self, from: content) } catch {
@@ -30,7 +30,7 @@ public struct DecodableStreamSerializer<T: Decodable & Sendable>: DataStreamSeri
 }
 
 extension DataStreamSerializer {
-    /// Decodes each piece into `type`.
+    /// Returns a serializer that decodes each chunk as `type`.
     public static func decodable<T: Decodable & Sendable>(
         of type: T.Type, decoder: any DataDecoder = JSONDecoder(),
         dataPreprocessor: any DataPreprocessor = PassthroughPreprocessor()

@@ -3,23 +3,23 @@
 internal import Foundation
 public import LupineLoading
 
-/// Decodes the messages of a web socket: data as they are, text as UTF-8.
+/// Decodes the messages of a WebSocket: data as it is, text as UTF-8.
 public struct DecodableWebSocketMessageDecoder<Value: Decodable & Sendable>: WebSocketMessageSerializer {
-    /// Why a message has no value.
+    /// The reason why a message could not be decoded.
     public enum Error: Swift.Error {
         /// The decoder failed.
         case decoding(any Swift.Error)
-        /// The message is of a kind that is not known. Not thrown as long as all kinds are known.
+        /// The message is of an unknown kind. Never thrown while all kinds are known.
         case unknownMessage(description: String)
     }
 
-    /// What decodes.
+    /// Decodes the values.
     public let decoder: any DataDecoder
 
-    /// A decoder of messages that uses a decoder of data.
+    /// Creates a message decoder that uses `decoder`.
     public init(decoder: any DataDecoder) { self.decoder = decoder }
 
-    /// The value of a message. Throws `Error`.
+    /// Returns the value of a message. Throws `Error`.
     public func decode(_ message: URLSessionWebSocketTask.Message) throws -> Value {
         let data =
             switch message {

@@ -3,15 +3,15 @@
 public import Dispatch
 public import Foundation
 
-// The handlers of downloads that come with a serializer. Each is added to the request's, starts it where the session or
-// the request says so, and has its serializer run on the session's serialization queue. All but `responseURL` read the
-// whole file.
+// Response handlers with serializers for downloads. Each method adds a handler and starts the request where the session or
+// the request is set to do so. The serializers run on the session's serialization queue; all but that of `responseURL` read
+// the whole file.
 
 extension DownloadRequest {
-    /// Gives where the file is, without reading it.
+    /// Adds a handler that receives the URL of the file, without reading the file.
     ///
     /// - Parameters:
-    ///   - queue: Where the handler is called.
+    ///   - queue: The queue on which the handler is called.
     ///   - completionHandler: Called once, when the request and all its serializers are done.
     @preconcurrency
     @discardableResult
@@ -23,11 +23,11 @@ extension DownloadRequest {
             queue: queue, responseSerializer: URLResponseSerializer(), completionHandler: completionHandler)
     }
 
-    /// Takes the content as it is.
+    /// Adds a handler that receives the content as data.
     ///
     /// - Parameters:
-    ///   - queue: Where the handler is called.
-    ///   - dataPreprocessor: What the content goes through first.
+    ///   - queue: The queue on which the handler is called.
+    ///   - dataPreprocessor: Processes the content first.
     ///   - emptyResponseCodes: The status codes whose responses may be empty.
     ///   - emptyRequestMethods: The methods whose responses may be empty.
     ///   - completionHandler: Called once, when the request and all its serializers are done.
@@ -48,12 +48,12 @@ extension DownloadRequest {
             completionHandler: completionHandler)
     }
 
-    /// Reads the content as text.
+    /// Adds a handler that receives the content as text.
     ///
     /// - Parameters:
-    ///   - queue: Where the handler is called.
-    ///   - dataPreprocessor: What the content goes through first.
-    ///   - encoding: The text's encoding; when nil the one that the response names, else ISO Latin-1.
+    ///   - queue: The queue on which the handler is called.
+    ///   - dataPreprocessor: Processes the content first.
+    ///   - encoding: The encoding of the text; if nil, the one that the response declares, otherwise ISO Latin-1.
     ///   - emptyResponseCodes: The status codes whose responses may be empty.
     ///   - emptyRequestMethods: The methods whose responses may be empty.
     ///   - completionHandler: Called once, when the request and all its serializers are done.
@@ -76,14 +76,14 @@ extension DownloadRequest {
             completionHandler: completionHandler)
     }
 
-    /// Reads the content as JSON of any shape.
+    /// Adds a handler that receives the content as untyped JSON.
     ///
     /// - Parameters:
-    ///   - queue: Where the handler is called.
-    ///   - dataPreprocessor: What the content goes through first.
+    ///   - queue: The queue on which the handler is called.
+    ///   - dataPreprocessor: Processes the content first.
     ///   - emptyResponseCodes: The status codes whose responses may be empty.
     ///   - emptyRequestMethods: The methods whose responses may be empty.
-    ///   - options: How the JSON is read.
+    ///   - options: Options for reading the JSON.
     ///   - completionHandler: Called once, when the request and all its serializers are done.
     @available(*, deprecated, message: "Decode a type of your own with responseDecodable.")
     @preconcurrency
@@ -104,13 +104,14 @@ extension DownloadRequest {
             completionHandler: completionHandler)
     }
 
-    /// Decodes the content: JSON, a property list with a `PropertyListDecoder`, or what the decoder understands.
+    /// Adds a handler that receives a value decoded from the content: from JSON, or from the format of another `decoder`
+    /// such as `PropertyListDecoder`.
     ///
     /// - Parameters:
-    ///   - type: What is decoded.
-    ///   - queue: Where the handler is called.
-    ///   - dataPreprocessor: What the content goes through first.
-    ///   - decoder: What decodes it.
+    ///   - type: The type to decode.
+    ///   - queue: The queue on which the handler is called.
+    ///   - dataPreprocessor: Processes the content first.
+    ///   - decoder: Decodes the value.
     ///   - emptyResponseCodes: The status codes whose responses may be empty.
     ///   - emptyRequestMethods: The methods whose responses may be empty.
     ///   - completionHandler: Called once, when the request and all its serializers are done.

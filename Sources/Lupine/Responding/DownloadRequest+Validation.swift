@@ -3,17 +3,18 @@
 public import Foundation
 public import LupineLoading
 
-// Validators run on the request's queue, in the order in which they were added, when a task has completed and its file
-// is in place; again on every retry. One that fails fails the request, and those after it do not run; the file stays.
+// Validators run on the request's queue, in the order in which they were added, when a task has completed and its file is in
+// place, and again on every retry. When one fails, the request fails and the remaining validators do not run; the file is
+// kept.
 
 extension DownloadRequest {
-    /// Judges a response: the request as it was sent, the response, where the content is.
+    /// Validates a response, given the sent request, the response and the URL of the file.
     public typealias Validation =
         @Sendable (
             _ request: URLRequest?, _ response: HTTPURLResponse, _ fileURL: URL?
         ) -> ValidationResult
 
-    /// Has `validation` judge the response. An error that is no `AFError` becomes `customValidationFailed`.
+    /// Adds a validator. An error other than an `AFError` becomes `customValidationFailed`.
     @preconcurrency
     @discardableResult
     public func validate(_ validation: @escaping Validation) -> Self {
@@ -28,8 +29,8 @@ extension DownloadRequest {
         return self
     }
 
-    /// Fails the download with `unacceptableStatusCode` unless its response's status code is among these. That nothing was
-    /// missing any more when the download was gone on with (416) is no failure.
+    /// Fails the download with `unacceptableStatusCode` unless its response's status code is among these. A 416 passes when
+    /// it shows that a resumed download was already complete.
     @preconcurrency
     @discardableResult
     public func validate<S: Sequence & Sendable>(statusCode acceptableStatusCodes: S) -> Self
@@ -40,9 +41,9 @@ extension DownloadRequest {
         }
     }
 
-    /// Fails the download with `unacceptableContentType` or `missingContentType` unless the type of its content is among
-    /// these, which may have wildcards. A file of no bytes passes; no file fails with `dataFileNil`, one that cannot be
-    /// looked up with `dataFileReadFailed`. The types are asked for whenever a response is judged.
+    /// Fails the download with `unacceptableContentType` or `missingContentType` unless its content type is among these,
+    /// which may contain wildcards. An empty file passes; a missing file fails with `dataFileNil`, a file whose attributes
+    /// cannot be read with `dataFileReadFailed`. The types are evaluated for each response.
     @preconcurrency
     @discardableResult
     public func validate<S: Sequence>(
@@ -54,8 +55,8 @@ extension DownloadRequest {
         }
     }
 
-    /// Fails the download unless its response's status code is from 200 to 299 and its content is of a type that the
-    /// request's `Accept` header names; any type when there is no such header.
+    /// Fails the download unless the response's status code is from 200 to 299 and its content type matches the request's
+    /// `Accept` header; without that header, any type.
     @preconcurrency
     @discardableResult
     public func validate() -> Self {
@@ -66,8 +67,8 @@ extension DownloadRequest {
         }
     }
 
-    /// Whether the response says that there is nothing behind what an earlier download has left. Its type is not that of the
-    /// file.
+    /// Whether a 416 response shows that the earlier download was already complete. The content type of such a response is
+    /// not that of the file.
     private func wasWholeAlready(_ response: HTTPURLResponse) -> Bool {
         guard response.statusCode == 416, case .resumeData(let data) = downloadable,
             let received = ResumeData(data)?.received,
@@ -76,7 +77,7 @@ extension DownloadRequest {
         return range.start == nil && range.total == received
     }
 
-    /// Only the file's size is read, never the file.
+    /// Validates the content type unless the file is empty. Reads only the size of the file.
     static func judge(
         _ response: HTTPURLResponse, fileURL: URL?, contentTypes: () -> [String]
     ) -> ValidationResult {

@@ -8,8 +8,8 @@ extension DownloadResponse: CustomStringConvertible {
 }
 
 extension DownloadResponse: CustomDebugStringConvertible {
-    /// The request, the response, their header fields, where the content is, how long it took and the result: for a
-    /// debugger. Values of `Authorization`, `Cookie` and their like are left out.
+    /// The request, the response, their header fields, the file URL, the durations and the result, for use in a debugger.
+    /// Values of `Authorization`, `Cookie` and similar fields are redacted.
     public var debugDescription: String {
         var text = ResponseDescription()
         guard let request else {

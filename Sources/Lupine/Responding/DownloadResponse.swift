@@ -6,21 +6,21 @@ public import LupineLoading
 /// The response of a download whose failures are `AFError`s.
 public typealias AFDownloadResponse<Success> = DownloadResponse<Success, AFError>
 
-/// What a download came to: the result, and the evidence for it.
+/// The outcome of a download: the result, and the request, response, file and metrics behind it.
 public struct DownloadResponse<Success: Sendable, Failure: Error & Sendable>: Sendable {
-    /// The request that was sent, as adapted; nil when there was none.
+    /// The sent request, after adaptation; nil when no request was created.
     public let request: URLRequest?
-    /// The server's response; nil when none came.
+    /// The server's response; nil when none was received.
     public let response: HTTPURLResponse?
-    /// Where the content is; nil when it did not come whole.
+    /// The URL of the file; nil when the content is incomplete.
     public let fileURL: URL?
-    /// What a later download can go on from; nil when there is nothing.
+    /// The resume data for a later download; nil when there is none.
     public let resumeData: Data?
-    /// What was measured of the last attempt; nil when there was no task.
+    /// The metrics of the last attempt; nil when there was no task.
     public let metrics: URLSessionTaskMetrics?
-    /// How long the serializer took, in seconds.
+    /// The time that the serializer took, in seconds.
     public let serializationDuration: TimeInterval
-    /// The value, or why there is none.
+    /// The value or the error.
     public let result: Result<Success, Failure>
 
     /// The value of a success.
@@ -35,7 +35,7 @@ public struct DownloadResponse<Success: Sendable, Failure: Error & Sendable>: Se
         return nil
     }
 
-    /// A response of these parts.
+    /// Creates a response.
     public init(
         request: URLRequest?, response: HTTPURLResponse?, fileURL: URL?, resumeData: Data?,
         metrics: URLSessionTaskMetrics?, serializationDuration: TimeInterval,

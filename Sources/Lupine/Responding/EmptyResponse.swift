@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 
-/// What has a value for a response without content. A program may conform its own types.
+/// A type that has a value for a response without content. Programs may conform their own types.
 public protocol EmptyResponse: Sendable {
-    /// The value of a response without content.
+    /// Returns the value for a response without content.
     static func emptyValue() -> Self
 }
 
-/// Nothing: what a response without content is decoded into. All of them are equal.
+/// The type to decode from a response without content. All values are equal.
 public struct Empty: Hashable, Codable, Sendable, EmptyResponse {
-    /// The one value.
+    /// The only value.
     public static let value = Empty()
 
     private init() {}
 
-    /// `value`.
+    /// Returns `value`.
     public static func emptyValue() -> Empty { value }
 }

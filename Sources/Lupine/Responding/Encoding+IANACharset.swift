@@ -3,8 +3,8 @@
 internal import Foundation
 
 extension String.Encoding {
-    /// The encoding of that name in the IANA register of character sets, in any mix of cases; nil for all but those of
-    /// Unicode and ISO 8859-1.
+    /// Creates the encoding with that name in the IANA character set registry, ignoring case; nil for all but Unicode
+    /// encodings and ISO 8859-1.
     init?(ianaCharsetName name: String) {
         switch name.lowercased() {
         case "utf-8": self = .utf8

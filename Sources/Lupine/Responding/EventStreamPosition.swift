@@ -3,12 +3,12 @@
 public import Foundation
 public import LupineLoading
 
-/// How far an event stream has been read: what a `ServerSentEventsSerializer` keeps up to date and, as the request's
-/// adapter, what asks the server to go on from there with `Last-Event-ID` on every attempt (WHATWG HTML §9.2.4).
+/// The position up to which an event stream has been read. A `ServerSentEventsSerializer` updates it; used as the request's
+/// adapter, it asks the server on every attempt to continue from there with `Last-Event-ID` (WHATWG HTML §9.2.4).
 ///
-/// One position belongs to one stream: give it to the serializer of one handler of one request. The identifier is that of
-/// the last event that was read, on the session's serialization queue; a session whose queues are independent of each
-/// other may be asking again while events are being read, and then gets those twice. Any thread may use it.
+/// Use one position for the serializer of one handler of one request. The identifier is that of the last event read on the
+/// session's serialization queue. A session whose queues run independently may send the next attempt while events are still
+/// being read, and then receives those events twice. Can be used on any thread.
 public final class EventStreamPosition: RequestAdapter, Sendable {
     private struct Reached: Sendable {
         var lastEventID: String
@@ -17,18 +17,18 @@ public final class EventStreamPosition: RequestAdapter, Sendable {
 
     private let reached: Protected<Reached>
 
-    /// A position after the event of that identifier; at the beginning when it is empty.
+    /// Creates a position after the event with that identifier; at the beginning if it is empty.
     public init(lastEventID: String = "") {
         reached = Protected(Reached(lastEventID: lastEventID, reconnectionTime: nil))
     }
 
-    /// The identifier of the last event that was read; empty when none was named.
+    /// The identifier of the last event that was read; empty when no event had one.
     public var lastEventID: String { reached.read { $0.lastEventID } }
 
-    /// How long the stream asks clients to wait before they connect again, in seconds; nil when it has not asked.
+    /// The delay in seconds that the stream asks clients to wait before they reconnect; nil when it has not sent one.
     public var reconnectionTime: TimeInterval? { reached.read { $0.reconnectionTime } }
 
-    /// Sets `Last-Event-ID`, unless no event has been named or the identifier cannot stand in a header.
+    /// Sets `Last-Event-ID`, unless there is no identifier or it is not a valid field value.
     public func adapt(
         _ urlRequest: URLRequest, for session: Session,
         completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void

@@ -2,20 +2,21 @@
 
 public import Foundation
 
-/// Takes away `)]}',` and the line's end that some services put before their JSON, so that no page can load it as a script.
+/// Removes the prefix `)]}',` and the line feed that some services put before their JSON to prevent its inclusion as a
+/// script.
 public struct GoogleXSSIPreprocessor: DataPreprocessor {
     private static let prefix = Data(")]}',\n".utf8)
 
-    /// A preprocessor of that kind.
+    /// Creates a preprocessor.
     public init() {}
 
-    /// `data` without the six bytes, when it starts with them; they are looked for nowhere else.
+    /// Returns `data` without the six bytes if it starts with them.
     public func preprocess(_ data: Data) throws -> Data {
         data.starts(with: Self.prefix) ? data.dropFirst(Self.prefix.count) : data
     }
 }
 
 extension DataPreprocessor where Self == GoogleXSSIPreprocessor {
-    /// Takes away `)]}',` and the line's end before the content.
+    /// A preprocessor that removes the prefix `)]}',` and the line feed.
     public static var googleXSSI: GoogleXSSIPreprocessor { GoogleXSSIPreprocessor() }
 }

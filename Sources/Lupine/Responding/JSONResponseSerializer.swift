@@ -3,19 +3,19 @@
 public import Foundation
 public import LupineLoading
 
-/// Reads a response's content as JSON of any shape, into dictionaries and arrays.
+/// Converts a response's content from JSON to untyped dictionaries and arrays.
 @available(*, deprecated, message: "Decode a type of your own with DecodableResponseSerializer.")
 public final class JSONResponseSerializer: ResponseSerializer {
-    /// What the content goes through first.
+    /// Processes the content first.
     public let dataPreprocessor: any DataPreprocessor
     /// The status codes whose responses may be empty.
     public let emptyResponseCodes: Set<Int>
     /// The methods whose responses may be empty.
     public let emptyRequestMethods: Set<HTTPMethod>
-    /// How the JSON is read.
+    /// Options for reading the JSON.
     public let options: JSONSerialization.ReadingOptions
 
-    /// A serializer with these settings.
+    /// Creates a serializer.
     public init(
         dataPreprocessor: any DataPreprocessor = JSONResponseSerializer.defaultDataPreprocessor,
         emptyResponseCodes: Set<Int> = JSONResponseSerializer.defaultEmptyResponseCodes,
@@ -28,8 +28,8 @@ public final class JSONResponseSerializer: ResponseSerializer {
         self.options = options
     }
 
-    /// The JSON; `NSNull` when there is no content and may be none. Throws `jsonSerializationFailed` when the content is
-    /// no JSON.
+    /// Returns the JSON object; `NSNull` when there is no content and an empty response is allowed. Throws
+    /// `jsonSerializationFailed` when the content is not JSON.
     public func serialize(
         request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
     ) throws -> Any {

@@ -2,23 +2,22 @@
 
 import Foundation
 
-/// Cuts a stream into lines, whatever pieces it arrives in. Knows nothing of what the lines mean.
+/// Splits a stream into lines, independent of how it is divided into chunks. Does not interpret the lines.
 ///
-/// A line that is longer than the limit is reported once, as soon as that is clear, and then skipped to its end: a peer
-/// that never ends a line costs no more memory than the limit. A byte order mark at the beginning of the stream belongs
-/// to no line.
+/// A line longer than the limit is reported once, as soon as the limit is exceeded, and then skipped to its end: a peer that
+/// never ends a line cannot use more memory than the limit. A byte order mark at the beginning of the stream is dropped.
 struct LineSplitter: Sendable {
-    /// What ends a line.
+    /// The characters that end a line.
     enum Ending: Sendable {
         /// A line feed.
         case feed
-        /// A line feed, a carriage return, or the two together.
+        /// A line feed, a carriage return, or a carriage return followed by a line feed.
         case feedOrReturn
     }
 
-    /// What was found.
+    /// A parsed line.
     enum Piece: Equatable, Sendable {
-        /// A line without its end.
+        /// A line without its ending.
         case line(Data)
         /// A line that is longer than the limit.
         case tooLong
@@ -30,11 +29,11 @@ struct LineSplitter: Sendable {
 
     private let ending: Ending
     private let limit: Int
-    /// The line whose end has not come.
+    /// The beginning of the line whose ending has not been received.
     private var begun = Data()
     private var isFirstLine = true
     private var isSkipping = false
-    /// The last line ended with a carriage return, to which a line feed may belong.
+    /// Whether the last line ended with a carriage return; a following line feed then belongs to it.
     private var followsReturn = false
 
     init(ending: Ending, limit: Int) {
@@ -42,7 +41,7 @@ struct LineSplitter: Sendable {
         self.limit = limit
     }
 
-    /// Hands on the lines that `data` ends, in order.
+    /// Passes the lines that `data` completes to `take`, in order.
     mutating func split(_ data: Data, _ take: (Piece) -> Void) {
         var start = data.startIndex
         if followsReturn, let first = data.first {
@@ -64,7 +63,7 @@ struct LineSplitter: Sendable {
         }
     }
 
-    /// Hands on the line that the end of the stream ends.
+    /// Passes the last line to `take`, which is ended by the end of the stream.
     mutating func finish(_ take: (Piece) -> Void) {
         if !begun.isEmpty { endLine(take) }
         isSkipping = false
@@ -81,7 +80,7 @@ struct LineSplitter: Sendable {
         return nil
     }
 
-    /// Adds to the line, unless it gets too long.
+    /// Appends to the unfinished line, unless it exceeds the limit.
     private mutating func hold(_ part: Data, _ take: (Piece) -> Void) {
         if isSkipping || part.isEmpty { return }
         let (length, overflows) = begun.count.addingReportingOverflow(part.count)
@@ -106,7 +105,7 @@ struct LineSplitter: Sendable {
         take(.line(line))
     }
 
-    /// How much of the mark, or of its beginning, the line starts with.
+    /// Returns the number of bytes at the beginning of the line that belong to a byte order mark, complete or partial.
     private func markLength(_ begun: Data, _ part: Data) -> Int {
         let start = Array((begun.prefix(3) + part.prefix(3)).prefix(3))
         return Self.mark.starts(with: start) ? start.count : 0

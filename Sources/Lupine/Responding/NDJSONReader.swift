@@ -2,15 +2,15 @@
 
 package import Foundation
 
-/// Cuts one attempt's stream into lines and has the serializer make a value of each.
+/// Splits the stream of one attempt into lines and converts each to a value with the serializer.
 package struct NDJSONReader<T: Decodable & Sendable>: DataStreamReader {
     private let serializer: NDJSONSerializer<T>
     private var lines: LineSplitter
-    /// So many lines of one piece that fail have errors of their own; those behind them share the last one. A line of two octets
-    /// would cost several hundred otherwise.
+    /// The number of failing lines of one chunk that get an error of their own; later ones share the last error. Otherwise a
+    /// line of two octets could cost several hundred.
     private let mostErrors = 16
 
-    /// A reader for one attempt.
+    /// Creates a reader for one attempt.
     package init(_ serializer: NDJSONSerializer<T>) {
         self.serializer = serializer
         lines = LineSplitter(ending: .feed, limit: serializer.maximumLineLength)

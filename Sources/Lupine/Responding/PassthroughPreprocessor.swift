@@ -2,16 +2,16 @@
 
 public import Foundation
 
-/// Leaves content as it came.
+/// A preprocessor that leaves the content unchanged.
 public struct PassthroughPreprocessor: DataPreprocessor {
-    /// A preprocessor that does nothing.
+    /// Creates a preprocessor.
     public init() {}
 
-    /// `data`.
+    /// Returns `data`.
     public func preprocess(_ data: Data) throws -> Data { data }
 }
 
 extension DataPreprocessor where Self == PassthroughPreprocessor {
-    /// Leaves content as it came.
+    /// A preprocessor that leaves the content unchanged.
     public static var passthrough: PassthroughPreprocessor { PassthroughPreprocessor() }
 }

@@ -2,16 +2,16 @@
 
 public import Foundation
 
-/// Gives each piece of a stream as it came.
+/// Returns each chunk of a stream as data.
 public struct PassthroughStreamSerializer: DataStreamSerializer {
-    /// A serializer of that kind.
+    /// Creates a serializer.
     public init() {}
 
-    /// `data`.
+    /// Returns `data`.
     public func serialize(_ data: Data) throws -> Data { data }
 }
 
 extension DataStreamSerializer where Self == PassthroughStreamSerializer {
-    /// Gives each piece as it came.
+    /// A serializer that returns each chunk as data.
     public static var passthrough: PassthroughStreamSerializer { PassthroughStreamSerializer() }
 }

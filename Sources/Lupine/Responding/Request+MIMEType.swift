@@ -3,8 +3,8 @@
 import Foundation
 
 extension Request {
-    /// A media type as validation compares them: type and subtype as they are written, without parameters. The
-    /// comparison is of letters as they stand, as the inherited rules want it (RFC 9110 §8.3.1 would fold their case).
+    /// A media type as validation compares it: type and subtype as written, without parameters. The comparison is
+    /// case-sensitive, as in Alamofire (RFC 9110 §8.3.1 defines media types as case-insensitive).
     struct MIMEType: Hashable, Sendable {
         let type: String
         let subtype: String
@@ -12,7 +12,7 @@ extension Request {
         /// Whether it is `*/*`.
         var isWildcard: Bool { type == "*" && subtype == "*" }
 
-        /// What `string` spells before its first semicolon; nil unless that is two words around one slash.
+        /// Parses `string` up to its first semicolon; nil unless that is two words separated by one slash.
         init?(_ string: String) {
             let trimmed = string.trimmingCharacters(in: .whitespacesAndNewlines)
             let words = trimmed.prefix { $0 != ";" }.split(separator: "/", omittingEmptySubsequences: false)
@@ -21,7 +21,7 @@ extension Request {
             self.subtype = String(subtype)
         }
 
-        /// Whether a response of type `other` is one of these. Only the receiver's words may be wildcards.
+        /// Whether `other`, the type of a response, matches this type. Only this type may contain wildcards.
         func matches(_ other: MIMEType) -> Bool {
             (type == "*" || type == other.type) && (subtype == "*" || subtype == other.subtype)
         }

@@ -3,18 +3,18 @@
 import Foundation
 import LupineLoading
 
-// The judgements that all kinds of requests make alike. They run on the request's queue when a task has completed.
+// Validations shared by all kinds of requests. They run on the request's queue when a task has completed.
 
 extension Request {
-    /// The status codes of `validate()`.
+    /// The status codes that `validate()` accepts.
     static let acceptableStatusCodes = 200..<300
 
-    /// The content types of `validate()`: what the request that was sent accepts, or anything.
+    /// Returns the content types that `validate()` accepts: those of the sent request's `Accept` header, or any type.
     static func acceptableContentTypes(of request: URLRequest?) -> [String] {
         request?.value(forHTTPHeaderField: "Accept")?.components(separatedBy: ",") ?? ["*/*"]
     }
 
-    /// Whether the response's status code is among those.
+    /// Validates that the response's status code is among `statusCodes`.
     static func judge(
         _ response: HTTPURLResponse, statusCodes: some Sequence<Int>
     ) -> ValidationResult {
@@ -23,7 +23,7 @@ extension Request {
         return .failure(AFError.responseValidationFailed(reason: .unacceptableStatusCode(code: code)))
     }
 
-    /// Whether the type of the response's content is among those, of which any may have wildcards.
+    /// Validates that the response's content type is among `contentTypes`, which may contain wildcards.
     static func judge(_ response: HTTPURLResponse, contentTypes: [String]) -> ValidationResult {
         let acceptable = contentTypes.lazy.compactMap(MIMEType.init)
         guard let text = response.mimeType, let type = MIMEType(text) else {

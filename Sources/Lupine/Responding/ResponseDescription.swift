@@ -3,28 +3,28 @@
 internal import Foundation
 internal import LupineLoading
 
-/// A response as text for a developer: blocks of a name in brackets and what belongs to it, below it and indented.
+/// Describes a response as text for a developer: blocks with a title in brackets, followed by indented lines.
 ///
-/// It shows all header fields, those that are credentials by name alone, and short bodies that are text: for a debugger, not
-/// for a log that others read, since bodies and fields of any other name may be secret too.
+/// Shows all header fields, with the values of credentials redacted, and short text bodies. For a debugger, not for a log
+/// that others read: bodies and other fields may be secret too.
 struct ResponseDescription {
-    /// Longer bodies are not shown.
+    /// The maximum size of a body that is shown.
     static let longestBody = 100_000
     private static let step = "    "
-    /// What the type of a body has in it that is worth showing.
+    /// Substrings of the media types of bodies that are shown.
     private static let textualTypes = ["json", "xml", "text"]
 
     private var lines: [String] = []
 
-    /// The blocks in their order.
+    /// The blocks in order.
     var text: String { lines.joined(separator: "\n") }
 
-    /// A line with a value.
+    /// Adds a line with a value.
     mutating func add(_ name: String, _ value: String?, depth: Int = 0) {
         lines.append(Self.indentation(depth) + "[\(name)]: \(value ?? "None")")
     }
 
-    /// A request: its method, address, header fields and body.
+    /// Adds a request: its method, URL, header fields and body.
     mutating func add(_ request: URLRequest) {
         add("Request", "\(request.method?.rawValue ?? "None") \(request)")
         let headers = request.headers
@@ -32,33 +32,33 @@ struct ResponseDescription {
         add(body: request.httpBody, type: headers["Content-Type"])
     }
 
-    /// A response: its status and header fields.
+    /// Adds a response: its status and header fields.
     mutating func add(_ response: HTTPURLResponse) {
         addTitle("Response", depth: 0)
         add("Status Code", "\(response.statusCode)", depth: 1)
         add(response.headers)
     }
 
-    /// A body, by the type that its message says it has.
+    /// Adds a body, whose format is determined by the declared media type.
     mutating func add(body: Data?, type: String?) {
         guard let body, !body.isEmpty else { return add("Body", nil, depth: 1) }
         guard body.count <= Self.longestBody, let type, Self.textualTypes.contains(where: type.contains)
         else { return add("Body", Self.count(of: body), depth: 1) }
         addTitle("Body", depth: 1)
         let text = String(decoding: body, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-        // By octets: characters of a body may be long.
+        // Split by octets, because a single character of a body may be very long.
         for line in text.utf8.split(separator: 0x0A, omittingEmptySubsequences: false) {
             lines.append(Self.indentation(2) + Substring(line.last == 0x0D ? line.dropLast() : line))
         }
     }
 
-    /// How long loading and serializing took.
+    /// Adds the durations of loading and serializing.
     mutating func addDurations(metrics: URLSessionTaskMetrics?, serialization: TimeInterval) {
         add("Network Duration", metrics.map { "\($0.taskInterval.duration)s" })
         add("Serialization Duration", "\(serialization)s")
     }
 
-    /// The size of data in words.
+    /// Returns the size of data as text.
     static func count(of data: Data) -> String { "\(data.count) bytes" }
 
     private mutating func add(_ headers: HTTPHeaders) {

@@ -3,46 +3,46 @@
 public import Foundation
 public import LupineLoading
 
-// What a serializer need not say. All of it runs on the session's serialization queue.
+// Default implementations for serializers. All of them run on the session's serialization queue.
 
-/// What may be empty by default; made once, not for each request.
+/// The default methods and status codes with empty responses; created once, not for each request.
 private enum EmptyByDefault {
     static let requestMethods: Set<HTTPMethod> = [.head]
     static let responseCodes: Set<Int> = [204, 205]
 }
 
 extension ResponseSerializer {
-    /// What content goes through when nothing else is said: nothing.
+    /// The default preprocessor, which leaves the content unchanged.
     public static var defaultDataPreprocessor: any DataPreprocessor { PassthroughPreprocessor() }
-    /// The methods whose responses may be empty when nothing else is said: `HEAD`.
+    /// The methods whose responses may be empty by default: `HEAD`.
     public static var defaultEmptyRequestMethods: Set<HTTPMethod> { EmptyByDefault.requestMethods }
-    /// The status codes whose responses may be empty when nothing else is said: 204 and 205.
+    /// The status codes whose responses may be empty by default: 204 and 205.
     public static var defaultEmptyResponseCodes: Set<Int> { EmptyByDefault.responseCodes }
 
-    /// `defaultDataPreprocessor`.
+    /// Returns `defaultDataPreprocessor`.
     public var dataPreprocessor: any DataPreprocessor { Self.defaultDataPreprocessor }
-    /// `defaultEmptyRequestMethods`.
+    /// Returns `defaultEmptyRequestMethods`.
     public var emptyRequestMethods: Set<HTTPMethod> { Self.defaultEmptyRequestMethods }
-    /// `defaultEmptyResponseCodes`.
+    /// Returns `defaultEmptyResponseCodes`.
     public var emptyResponseCodes: Set<Int> { Self.defaultEmptyResponseCodes }
 
-    /// Whether the request's method lets its response be empty; nil when there is no request, or no method.
+    /// Whether the request's method allows an empty response; nil when there is no request or no method.
     public func requestAllowsEmptyResponseData(_ request: URLRequest?) -> Bool? {
         request?.httpMethod.map { emptyRequestMethods.contains(HTTPMethod(rawValue: $0)) }
     }
 
-    /// Whether the response's status code lets it be empty; nil when there is no response.
+    /// Whether the response's status code allows it to be empty; nil when there is no response.
     public func responseAllowsEmptyResponseData(_ response: HTTPURLResponse?) -> Bool? {
         response.map { emptyResponseCodes.contains($0.statusCode) }
     }
 
-    /// Whether the response may be empty: the request or the response says so.
+    /// Whether the request's method or the response's status code allows an empty response.
     public func emptyResponseAllowed(forRequest request: URLRequest?, response: HTTPURLResponse?) -> Bool {
         requestAllowsEmptyResponseData(request) == true || responseAllowsEmptyResponseData(response) == true
     }
 
-    /// The content to convert: what the preprocessor made of it, or nil when there is none and may be none. Throws
-    /// `error` before all else, `inputDataNilOrZeroLength` when content is missing, and what the preprocessor throws.
+    /// Returns the preprocessed content, or nil when there is no content and an empty response is allowed. Throws `error` if
+    /// there is one, `inputDataNilOrZeroLength` when content is missing, and any error of the preprocessor.
     func content(
         of data: Data?, request: URLRequest?, response: HTTPURLResponse?, error: (any Error)?
     ) throws -> Data? {
@@ -58,10 +58,10 @@ extension ResponseSerializer {
 }
 
 extension DownloadResponseSerializerProtocol where Self: DataResponseSerializerProtocol {
-    /// Reads the whole file and serializes what it holds. A download without a file fails with `inputFileNil`, a file
-    /// that cannot be read with `inputFileReadFailed`, one that is longer than the session's `collectedBodyLimit` with
-    /// `customSerializationFailed(URLError.dataLengthExceedsMaximum)`, and stays where it is; a file of no bytes is judged like
-    /// a response without content.
+    /// Reads the whole file and serializes its content. A missing file fails with `inputFileNil`, an unreadable one with
+    /// `inputFileReadFailed`. A file that is longer than the session's `collectedBodyLimit` fails with
+    /// `customSerializationFailed(URLError.dataLengthExceedsMaximum)` and is kept. An empty file is treated like a response
+    /// without content.
     public func serializeDownload(
         request: URLRequest?, response: HTTPURLResponse?, fileURL: URL?, error: (any Error)?
     ) throws -> SerializedObject {

@@ -3,7 +3,7 @@
 internal import Foundation
 
 extension Result where Failure == AFError {
-    /// What a serializer came to, and how long it took, in seconds. Errors of users' serializers are wrapped.
+    /// Returns the result of a serializer and its duration in seconds. Errors other than `AFError` are wrapped.
     static func timed(_ serialize: () throws -> Success) -> (Self, TimeInterval) {
         let start = ContinuousClock.now
         let result: Self

@@ -2,18 +2,19 @@
 
 public import Foundation
 
-/// One event of an event stream, as the WHATWG HTML standard dispatches it (§9.2.6).
+/// An event of an event stream, as the WHATWG HTML standard dispatches it (§9.2.6).
 public struct ServerSentEvent: Hashable, Sendable {
-    /// What kind of event it is: the `event` field, or `message`.
+    /// The type of the event: the `event` field, or `message`.
     public let type: String
     /// The `data` lines, joined by line feeds.
     public let data: String
-    /// The last identifier that the stream has named so far; empty when it has named none. What to go on from.
+    /// The last identifier that the stream has sent so far, from which a later request can continue; empty when it has sent
+    /// none.
     public let lastEventID: String
-    /// How long the stream asks clients to wait before they connect again, in seconds; nil when it has not asked.
+    /// The delay in seconds that the stream asks clients to wait before they reconnect; nil when it has not sent one.
     public let reconnectionTime: TimeInterval?
 
-    /// An event of these parts.
+    /// Creates an event.
     public init(
         type: String = "message", data: String, lastEventID: String = "",
         reconnectionTime: TimeInterval? = nil

@@ -3,25 +3,25 @@
 package import Foundation
 internal import LupineLoading
 
-/// The event stream interpretation of WHATWG HTML §9.2.6: fields into events, for one attempt of one handler.
+/// Interprets an event stream (WHATWG HTML §9.2.6): converts fields to events, for one attempt of one handler.
 ///
-/// An event that exceeds a limit is reported once and then skipped up to the empty line that ends it. Its identifier does
-/// not count as seen.
+/// An event that exceeds a limit is reported once and then skipped up to the empty line that ends it. Its identifier is
+/// ignored.
 package struct ServerSentEventsReader: DataStreamReader {
     private let lineLimit: Int
     private let eventLimit: Int
     private let position: EventStreamPosition?
     private var lines: LineSplitter
-    /// The `data` lines, each with a line feed after it.
+    /// The `data` lines, each followed by a line feed.
     private var data = Data()
     private var type = ""
-    /// The `id` of the event that is being read, if it has one.
+    /// The `id` of the current event, if it has one.
     private var named: String?
     private var lastEventID: String
     private var reconnectionTime: TimeInterval?
     private var isSkipping = false
 
-    /// A reader for one attempt, which goes on from `position` and moves it.
+    /// Creates a reader for one attempt, which continues from `position` and updates it.
     package init(lineLimit: Int, eventLimit: Int, position: EventStreamPosition?) {
         self.lineLimit = lineLimit
         self.eventLimit = eventLimit
@@ -37,7 +37,7 @@ package struct ServerSentEventsReader: DataStreamReader {
         return found.compactMap { take($0) }
     }
 
-    /// An event that the stream does not end is none.
+    /// Returns nothing: an event without an empty line at its end is discarded.
     package mutating func finish() -> [Result<ServerSentEvent, any Error>] { [] }
 
     private mutating func take(_ piece: LineSplitter.Piece) -> Result<ServerSentEvent, any Error>? {
@@ -55,11 +55,11 @@ package struct ServerSentEventsReader: DataStreamReader {
     }
 
     private mutating func take(field: Data, value: Data) -> Result<ServerSentEvent, any Error>? {
-        // No name that is known is longer, and a peer's may be long to compare.
+        // No known field name is longer, and comparing a long one of the peer would be expensive.
         guard field.count <= 5 else { return nil }
         switch String(decoding: field, as: UTF8.self) {
         case "data":
-            // The line feed after the last line is no part of the data.
+            // The line feed after the last line does not count as data.
             guard data.count + value.count <= eventLimit else {
                 return skip(.eventTooLarge(limit: eventLimit))
             }
@@ -73,8 +73,8 @@ package struct ServerSentEventsReader: DataStreamReader {
         return nil
     }
 
-    /// A type or an identifier. They are compared, and an identifier goes into a header field: one that is too long for that, or
-    /// has a long run of combining characters, is as if it had not come.
+    /// Returns an event type or an identifier. Both are compared, and an identifier is sent in a header field: one that is
+    /// too long for that, or has a long run of combining characters, is ignored.
     private static func name(_ value: Data) -> String? {
         guard value.count <= PeerText.longestKept else { return nil }
         let text = String(decoding: value, as: UTF8.self)
@@ -95,7 +95,7 @@ package struct ServerSentEventsReader: DataStreamReader {
         return .failure(error)
     }
 
-    /// The empty line: dispatches the event, if there is one.
+    /// Handles the empty line: dispatches the event, if there is one.
     private mutating func endEvent() -> Result<ServerSentEvent, any Error>? {
         defer {
             data.removeAll(keepingCapacity: data.count <= 1 << 16)
@@ -104,7 +104,7 @@ package struct ServerSentEventsReader: DataStreamReader {
         }
         let name = named.take()
         if isSkipping { return nil }
-        // Compared once for each time that it was sent: an id may be long, and empty lines are cheap to send.
+        // Compared only when the event had an `id`: an identifier may be long, and empty lines are cheap to send.
         if let name, !lastEventID.utf8.elementsEqual(name.utf8) {
             lastEventID = name
             position?.reach(name)

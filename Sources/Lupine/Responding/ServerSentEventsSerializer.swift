@@ -2,10 +2,11 @@
 
 public import Foundation
 
-/// Reads `text/event-stream` (WHATWG HTML §9.2): the handler gets a result for each event.
+/// Parses `text/event-stream` (WHATWG HTML §9.2): the handler gets a result for each event.
 ///
-/// A value of settings, to be given to any number of handlers and requests; each handler and attempt reads its stream on
-/// its own. Only an `EventStreamPosition` is shared, by those that are given it, and should be given to one request.
+/// The serializer only holds settings and can be used for any number of handlers and requests; each handler and attempt
+/// reads its stream independently. Only an `EventStreamPosition` is shared by the handlers that use it, and should belong to
+/// one request.
 ///
 /// ```swift
 /// let position = EventStreamPosition()
@@ -15,28 +16,28 @@ public import Foundation
 ///     }
 /// ```
 ///
-/// What exceeds a limit is a failure of its own, and the stream goes on with the next event. Data that has not been ended
-/// by an empty line when the stream ends is no event.
+/// An event that exceeds a limit is reported as a failure, and the stream continues with the next event. Data without an
+/// empty line at its end when the stream ends is not an event.
 public struct ServerSentEventsSerializer: SpanningStreamSerializer {
-    /// Why data is not one event.
+    /// The reason why data is not exactly one event.
     public enum Mismatch: Error, Hashable, Sendable {
-        /// It holds so many.
+        /// The data contains this number of events.
         case eventCount(Int)
     }
 
-    /// Where the stream is read up to; nil when nobody keeps it.
+    /// The position that the readers update; nil for none.
     public let position: EventStreamPosition?
-    /// The most bytes that a line may have.
+    /// The maximum length of a line in bytes.
     public let maximumLineLength: Int
-    /// The most bytes that the data of an event may have.
+    /// The maximum size of an event's data in bytes.
     public let maximumEventSize: Int
 
-    /// A serializer with these settings.
+    /// Creates a serializer.
     ///
     /// - Parameters:
-    ///   - position: What keeps the last event's identifier, for a later attempt or request to go on from.
-    ///   - maximumLineLength: The most bytes that a line may have; 1 MiB by default.
-    ///   - maximumEventSize: The most bytes that the data of an event may have; 4 MiB by default.
+    ///   - position: Stores the identifier of the last event, from which a later attempt or request continues.
+    ///   - maximumLineLength: The maximum length of a line in bytes; 1 MiB by default.
+    ///   - maximumEventSize: The maximum size of an event's data in bytes; 4 MiB by default.
     public init(
         position: EventStreamPosition? = nil, maximumLineLength: Int = 1 << 20,
         maximumEventSize: Int = 1 << 22
@@ -46,7 +47,7 @@ public struct ServerSentEventsSerializer: SpanningStreamSerializer {
         self.maximumEventSize = maximumEventSize
     }
 
-    /// The event in `data`, which has to hold exactly one.
+    /// Returns the event in `data`, which must contain exactly one.
     public func serialize(_ data: Data) throws -> ServerSentEvent {
         var reader = makeReader()
         let results = reader.read(data)
@@ -56,7 +57,7 @@ public struct ServerSentEventsSerializer: SpanningStreamSerializer {
         return try result.get()
     }
 
-    /// A reader that begins at the position.
+    /// Returns a reader that starts at the position.
     public func makeReader() -> any DataStreamReader<ServerSentEvent> {
         ServerSentEventsReader(
             lineLimit: maximumLineLength, eventLimit: maximumEventSize, position: position)
@@ -64,10 +65,10 @@ public struct ServerSentEventsSerializer: SpanningStreamSerializer {
 }
 
 extension DataStreamSerializer where Self == ServerSentEventsSerializer {
-    /// Reads `text/event-stream`.
+    /// A serializer of `text/event-stream`.
     public static var serverSentEvents: ServerSentEventsSerializer { ServerSentEventsSerializer() }
 
-    /// Reads `text/event-stream`, with these settings.
+    /// Returns a serializer of `text/event-stream`.
     public static func serverSentEvents(
         position: EventStreamPosition? = nil, maximumLineLength: Int = 1 << 20,
         maximumEventSize: Int = 1 << 22

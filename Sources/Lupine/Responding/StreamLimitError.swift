@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// What a stream's server sent more of than the serializer takes. The value that was too large is lost; those after it are
-/// read again.
+/// The limit of the serializer that a stream exceeded. The value that was too large is lost; the following ones are read
+/// again.
 public enum StreamLimitError: Error, Hashable, Sendable {
     /// A line has more bytes than `limit`.
     case lineTooLong(limit: Int)

@@ -3,10 +3,10 @@
 import Foundation
 internal import LupineLoading
 
-/// One stream handler's serializer at work: takes each piece through it, with the reader that belongs to the attempt.
+/// Runs the serializer of one stream handler on each chunk, with the reader of the attempt.
 ///
-/// Called for one piece after the other, on a queue that is serial. A piece of a later attempt makes a new
-/// reader; what the earlier attempt left unfinished is gone with the old one.
+/// Called for one chunk after the other, on a serial queue. The first chunk of a later attempt creates a new reader; the
+/// unfinished state of the earlier attempt is discarded with the old one.
 final class StreamSerialization<Value: Sendable>: Sendable {
     private struct Progress: Sendable {
         var attempt: Int
@@ -14,9 +14,9 @@ final class StreamSerialization<Value: Sendable>: Sendable {
     }
 
     private enum Manner: Sendable {
-        /// Each piece is a value.
+        /// Each chunk is a value.
         case piecewise(@Sendable (Data) throws -> Value)
-        /// Values span pieces.
+        /// Values may span chunks.
         case spanning(any SpanningStreamSerializer<Value>, Protected<Progress?>)
     }
 
@@ -31,7 +31,7 @@ final class StreamSerialization<Value: Sendable>: Sendable {
         }
     }
 
-    /// What `data`, which came in that attempt, amounts to.
+    /// Returns the results for `data`, which was received in that attempt.
     func results(of data: Data, attempt: Int) -> [Result<Value, AFError>] {
         switch manner {
         case .piecewise(let serialize): [Result { try serialize(data) }.mapError(Self.asAFError)]
@@ -39,7 +39,7 @@ final class StreamSerialization<Value: Sendable>: Sendable {
         }
     }
 
-    /// What is left when the stream of that attempt has ended as it should.
+    /// Returns the remaining results after the stream of that attempt has ended regularly.
     func lastResults(attempt: Int) -> [Result<Value, AFError>] {
         switch manner {
         case .piecewise: []
@@ -47,7 +47,7 @@ final class StreamSerialization<Value: Sendable>: Sendable {
         }
     }
 
-    /// The reader is taken out of the state while it works: it calls the program's decoder.
+    /// Advances the reader outside the lock, because it calls the program's decoder.
     private func advance(
         _ attempt: Int, by step: (inout any DataStreamReader<Value>) -> [Result<Value, any Error>]
     ) -> [Result<Value, AFError>] {

@@ -3,21 +3,21 @@
 public import Foundation
 public import LupineLoading
 
-/// Reads a response's content as text.
+/// Converts a response's content to text.
 ///
-/// The encoding is the one that was asked for, else the one that the response names, else ISO Latin-1, in which any bytes
-/// are text.
+/// The encoding is the requested one, else the one that the response declares, else ISO Latin-1, in which any bytes are
+/// valid text.
 public final class StringResponseSerializer: ResponseSerializer {
-    /// What the content goes through first.
+    /// Processes the content first.
     public let dataPreprocessor: any DataPreprocessor
-    /// The encoding to read the content in, whatever the response says; nil when the response decides.
+    /// The encoding of the content, which overrides that of the response; nil to use the response's.
     public let encoding: String.Encoding?
     /// The status codes whose responses may be empty.
     public let emptyResponseCodes: Set<Int>
     /// The methods whose responses may be empty.
     public let emptyRequestMethods: Set<HTTPMethod>
 
-    /// A serializer with these settings.
+    /// Creates a serializer.
     public init(
         dataPreprocessor: any DataPreprocessor = StringResponseSerializer.defaultDataPreprocessor,
         encoding: String.Encoding? = nil,
@@ -30,8 +30,8 @@ public final class StringResponseSerializer: ResponseSerializer {
         self.emptyRequestMethods = emptyRequestMethods
     }
 
-    /// The text; the empty text when there is no content and may be none. Throws `stringSerializationFailed` when the
-    /// content is no text in the encoding.
+    /// Returns the text; empty when there is no content and an empty response is allowed. Throws `stringSerializationFailed`
+    /// when the content is not text in the encoding.
     public func serialize(
         request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
     ) throws -> String {
@@ -46,7 +46,7 @@ public final class StringResponseSerializer: ResponseSerializer {
         return text
     }
 
-    /// Where nothing but ASCII came the bytes are UTF-8 already, whichever of these two encodings was meant.
+    /// Returns the text. Pure ASCII is valid UTF-8 in both encodings, which allows a faster conversion.
     private static func text(of content: Data, in encoding: String.Encoding) -> String? {
         if encoding == .isoLatin1 || encoding == .utf8, content.allSatisfy({ $0 < 0x80 }) {
             return String(decoding: content, as: UTF8.self)
@@ -56,10 +56,10 @@ public final class StringResponseSerializer: ResponseSerializer {
 }
 
 extension ResponseSerializer where Self == StringResponseSerializer {
-    /// Reads the content as text.
+    /// A serializer that returns the content as text.
     public static var string: StringResponseSerializer { StringResponseSerializer() }
 
-    /// Reads the content as text, with these settings.
+    /// Returns a serializer that returns the content as text.
     public static func string(
         dataPreprocessor: any DataPreprocessor = StringResponseSerializer.defaultDataPreprocessor,
         encoding: String.Encoding? = nil,

@@ -2,20 +2,20 @@
 
 public import Foundation
 
-/// Reads a stream as UTF-8 text. What is no UTF-8 becomes U+FFFD; a character that arrives in two pieces is given whole,
-/// with the second.
+/// Converts a stream to text, read as UTF-8. Invalid UTF-8 becomes U+FFFD; a character that arrives in two chunks is
+/// delivered whole, with the second.
 public struct StringStreamSerializer: SpanningStreamSerializer {
-    /// A serializer of that kind.
+    /// Creates a serializer.
     public init() {}
 
-    /// The text of `data` alone.
+    /// Returns the text of `data`, without regard to other chunks.
     public func serialize(_ data: Data) throws -> String { String(decoding: data, as: UTF8.self) }
 
-    /// A reader that holds back what may be the beginning of a character.
+    /// Returns a reader that buffers an incomplete character at the end of a chunk.
     public func makeReader() -> any DataStreamReader<String> { UTF8StreamReader() }
 }
 
 extension DataStreamSerializer where Self == StringStreamSerializer {
-    /// Reads UTF-8 text.
+    /// A serializer of UTF-8 text.
     public static var string: StringStreamSerializer { StringStreamSerializer() }
 }

@@ -3,12 +3,12 @@
 public import Foundation
 public import LupineLoading
 
-/// Gives where a download's file is. Never looks at the file.
+/// Returns the URL of a download's file. Never reads the file.
 public struct URLResponseSerializer: DownloadResponseSerializerProtocol {
-    /// A serializer of that kind.
+    /// Creates a serializer.
     public init() {}
 
-    /// The file's place. Throws `inputFileNil` when the download left no file.
+    /// Returns the file's URL. Throws `inputFileNil` when there is no file.
     public func serializeDownload(
         request: URLRequest?, response: HTTPURLResponse?, fileURL: URL?, error: (any Error)?
     ) throws -> URL {
@@ -19,6 +19,6 @@ public struct URLResponseSerializer: DownloadResponseSerializerProtocol {
 }
 
 extension DownloadResponseSerializerProtocol where Self == URLResponseSerializer {
-    /// Gives where the file is.
+    /// A serializer that returns the URL of the file.
     public static var url: URLResponseSerializer { URLResponseSerializer() }
 }

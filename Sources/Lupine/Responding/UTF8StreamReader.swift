@@ -2,10 +2,10 @@
 
 import Foundation
 
-/// Reads UTF-8 from pieces that may end inside of a character. The texts that it gives, joined, are the text of the whole
-/// stream, read at once (RFC 3629).
+/// Decodes UTF-8 from chunks that may end within a character. The concatenated results are equal to the text of the whole
+/// stream decoded at once (RFC 3629).
 struct UTF8StreamReader: DataStreamReader {
-    /// At most three bytes, which a fourth may complete.
+    /// The beginning of an incomplete character: at most three bytes.
     private var begun = Data()
 
     mutating func read(_ data: Data) -> [Result<String, any Error>] {
@@ -24,7 +24,7 @@ struct UTF8StreamReader: DataStreamReader {
         data.isEmpty ? [] : [.success(String(decoding: data, as: UTF8.self))]
     }
 
-    /// How many bytes at the end are the beginning of a character that is not complete.
+    /// Returns the number of bytes at the end that belong to an incomplete character.
     private static func unfinished(in data: Data) -> Int {
         let tail = Array(data.suffix(3))
         for count in 1...3 where count <= tail.count {
@@ -35,7 +35,7 @@ struct UTF8StreamReader: DataStreamReader {
         return 0
     }
 
-    /// Whether more bytes can make a character of these: the second byte narrows what the first allows (RFC 3629 §4).
+    /// Whether these bytes are the beginning of a valid character: the second byte is restricted by the first (RFC 3629 §4).
     private static func isBeginning(_ bytes: ArraySlice<UInt8>) -> Bool {
         guard let lead = bytes.first else { return false }
         let second = bytes.dropFirst().first

@@ -3,19 +3,19 @@
 public import Foundation
 public import LupineLoading
 
-/// Makes values of the messages of a web socket. Called on the serialization queue.
+/// Converts the messages of a WebSocket to values. Called on the serialization queue.
 public protocol WebSocketMessageSerializer<Output, Failure>: Sendable {
-    /// What it makes.
+    /// The type of the values.
     associatedtype Output: Sendable
-    /// What it throws.
+    /// The type of the errors.
     associatedtype Failure: Error = any Error
 
-    /// The value of a message. Throws when it has none.
+    /// Returns the value of a message. Throws when the message cannot be converted.
     func decode(_ message: URLSessionWebSocketTask.Message) throws -> Output
 }
 
 extension WebSocketMessageSerializer {
-    /// Decodes messages as JSON.
+    /// Returns a serializer that decodes messages as JSON.
     public static func json<Value: Decodable & Sendable>(
         decoding _: Value.Type = Value.self, using decoder: JSONDecoder = JSONDecoder()
     ) -> DecodableWebSocketMessageDecoder<Value> where Self == DecodableWebSocketMessageDecoder<Value> {

@@ -3,9 +3,9 @@
 internal import Foundation
 internal import LupineHTTP
 
-/// A path with names in braces: `/users/{id}/posts`, or `/files/{*}` with any rest.
+/// A path with names in braces: `/users/{id}/posts`, or `/files/{*}`, which matches any rest.
 ///
-/// A segment in braces matches any segment that is not empty. A value.
+/// A segment in braces matches any nonempty segment.
 struct PathPattern: Sendable {
     private enum Segment {
         case literal(String)
@@ -27,7 +27,8 @@ struct PathPattern: Sendable {
         }
     }
 
-    /// What the braces stand for; nil when the path, percent-encoded, does not match. The rest is named `*`.
+    /// Returns the decoded values of the names in braces; nil when the percent-encoded path does not match. The rest is
+    /// named `*`.
     func parameters(in path: String) -> [String: String]? {
         let parts = Self.split(path)
         var found: [String: String] = [:]

@@ -2,12 +2,12 @@
 
 internal import LupineTransport
 
-/// The requests that came, in their order, and those who wait for one. Any thread.
+/// The received requests, in order, and the tasks that wait for one. Can be used on any thread.
 final class RequestLog: Sendable {
     private struct State {
         var requests: [TestRequest] = []
         var waiting: [(index: Int, waiter: Waiter<TestRequest>)] = []
-        /// How many requests `next` has given out.
+        /// The number of requests that `next` has claimed.
         var taken = 0
         var end: (any Error)?
     }
@@ -27,7 +27,7 @@ final class RequestLog: Sendable {
         for waiter in ready { waiter.resume(.success(request)) }
     }
 
-    /// The request of that number, from 0, once it has come.
+    /// Waits for the request with that index and returns it.
     func request(at index: Int) async throws -> TestRequest {
         let waiter = Waiter<TestRequest>()
         let outcome = state.withLock { state -> Result<TestRequest, any Error>? in
@@ -40,7 +40,7 @@ final class RequestLog: Sendable {
         return try await waiter.value()
     }
 
-    /// The first request that no call of this has returned yet, once it has come.
+    /// Waits for the first request that this method has not returned yet.
     func next() async throws -> TestRequest {
         let index = state.withLock { state -> Int in
             defer { state.taken += 1 }
@@ -49,7 +49,7 @@ final class RequestLog: Sendable {
         return try await request(at: index)
     }
 
-    /// No further request comes: whoever waits is told so.
+    /// Ends the log: waiting tasks fail with the error.
     func close(_ error: any Error) {
         let waiting = state.withLock { state -> [Waiter<TestRequest>] in
             state.end = error

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 
-/// The header fields of a test's request or response, in their order; a name may stand there several times.
+/// The header fields of a test's request or response, in order. A name may occur several times.
 ///
-/// Names are compared in any mix of cases. A value; written as a dictionary where no name repeats.
+/// Names are case-insensitive. Can be written as a dictionary literal.
 public struct TestHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral {
-    /// One field.
+    /// A header field.
     public struct Field: Sendable, Hashable {
-        /// The name, as it was given.
+        /// The name, as written.
         public var name: String
         /// The value.
         public var value: String
 
-        /// A field of its two parts.
+        /// Creates a field.
         public init(_ name: String, _ value: String) {
             self.name = name
             self.value = value
@@ -21,10 +21,10 @@ public struct TestHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     /// All fields.
     public var fields: [Field]
 
-    /// Fields in this order.
+    /// Creates fields in this order.
     public init(_ fields: [Field] = []) { self.fields = fields }
 
-    /// Fields from a dictionary literal, in its order.
+    /// Creates fields in the order of a dictionary literal.
     public init(dictionaryLiteral elements: (String, String)...) {
         fields = elements.map { Field($0.0, $0.1) }
     }
@@ -38,11 +38,11 @@ public struct TestHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// The values of all fields of that name, in their order.
+    /// Returns the values of all fields of that name, in order.
     public func values(of name: String) -> [String] {
         fields.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
     }
 
-    /// Adds a field behind those that are there.
+    /// Appends a field.
     public mutating func add(_ name: String, _ value: String) { fields.append(Field(name, value)) }
 }

@@ -5,37 +5,37 @@ internal import LupineHTTP
 internal import LupineLoading
 internal import LupineOrigin
 
-/// A request that an origin or a stubbed session got, with its whole body. A value.
+/// A request received by an origin or a stubbed session, with its whole body.
 public struct TestRequest: Sendable, Hashable {
     /// The method, such as `GET`.
     public let method: String
-    /// The whole address, with the query.
+    /// The absolute URL, including the query.
     public let url: URL
-    /// The header fields, in their order.
+    /// The header fields, in order.
     public let headers: TestHeaders
-    /// The body; empty where there was none.
+    /// The body; empty when there was none.
     public let body: Data
-    /// What the braces of the route's or the pattern's path stand for, decoded: `id` for `/users/{id}`.
+    /// The decoded values of the names in braces in the route's or the pattern's path: `id` for `/users/{id}`.
     public internal(set) var parameters: [String: String] = [:]
 
     /// The path, percent-decoded.
     public var path: String { url.path(percentEncoded: false) }
 
-    /// The query as it came; nil without one.
+    /// The query, percent-encoded as received; nil without one.
     public var query: String? { url.query(percentEncoded: true) }
 
-    /// The items of the query, decoded, in their order.
+    /// The items of the query, decoded, in order.
     public var queryItems: [URLQueryItem] {
         URLComponents(url: url, resolvingAgainstBaseURL: false)?.queryItems ?? []
     }
 
-    /// The value of the first item of the query with that name.
+    /// Returns the value of the first query item with that name.
     public func query(_ name: String) -> String? { queryItems.first { $0.name == name }?.value }
 
-    /// The body as text; octets that are no UTF-8 are replaced.
+    /// The body as text; invalid UTF-8 is replaced.
     public var text: String { String(decoding: body, as: UTF8.self) }
 
-    /// The body decoded from JSON. Throws the decoder's error.
+    /// Returns the body decoded from JSON. Throws the decoder's error.
     public func json<Value: Decodable>(
         _ type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()
     ) throws -> Value {
@@ -49,7 +49,7 @@ public struct TestRequest: Sendable, Hashable {
         self.body = body
     }
 
-    /// What came to an origin at `base`.
+    /// Creates the request received by an origin at `base`.
     init(_ request: OriginRequest, at base: URL) {
         let path = request.path == "*" ? "" : request.path
         let target = request.query.isEmpty ? path : path + "?" + request.query
@@ -63,7 +63,7 @@ public struct TestRequest: Sendable, Hashable {
             headers: headers, body: Data(request.body))
     }
 
-    /// What a session sends, with the body that was read from it.
+    /// Creates the request of a session, with its body already read.
     init(_ request: URLRequest, at url: URL, body: Data) {
         self.init(
             method: request.httpMethod ?? "GET", url: url,

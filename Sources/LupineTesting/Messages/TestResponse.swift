@@ -2,11 +2,11 @@
 
 public import Foundation
 
-/// What a route of a `TestOrigin` or a stub answers: a status, header fields and content, or one of the ways in which servers
-/// misbehave.
+/// The response of a route of a `TestOrigin` or of a stub: a status, header fields and content, or a simulated failure of a
+/// server.
 ///
-/// A value, made by the functions below and changed by those that return a copy:
-/// `.json(users).header("ETag", "\"1\"").cut(after: 20)`.
+/// Created by the functions below, and modified by methods that return a copy: `.json(users).header("ETag",
+/// "\"1\"").cut(after: 20)`.
 public struct TestResponse: Sendable {
     /// A step of a streamed response.
     public enum Piece: Sendable {
@@ -14,7 +14,7 @@ public struct TestResponse: Sendable {
         case data(Data)
         /// Text in UTF-8, sent as one chunk.
         case text(String)
-        /// Nothing until the signal is open.
+        /// A pause until the signal is open.
         case wait(TestSignal)
 
         /// The octets; nil for a wait.
@@ -27,32 +27,32 @@ public struct TestResponse: Sendable {
         }
     }
 
-    /// How a connection ends that breaks.
+    /// How an interrupted connection ends.
     enum Break: Sendable { case closed, reset, stalled }
 
-    /// What becomes of the response.
+    /// How the response is sent.
     enum Course: Sendable {
-        /// It goes out as it stands here.
+        /// The response is sent completely.
         case whole
-        /// So many octets of the content go out, then that happens.
+        /// The first octets of the content are sent, then the connection ends.
         case broken(after: Int, Break)
-        /// Not even a head goes out.
+        /// Nothing is sent, not even a head.
         case unanswered(Break)
-        /// Octets that are no response go out.
+        /// Octets are sent that are not an HTTP response.
         case garbage(Data)
-        /// A stubbed session reports this error; an origin resets the connection.
+        /// A stubbed session reports the error; an origin resets the connection.
         case failed(any Error)
     }
 
-    /// The status code, 101 or 200 to 999; any other goes out of an origin as 500.
+    /// The status code, 101 or 200 to 999; an origin sends any other as 500.
     public var status: Int
-    /// The header fields, beside those that frame the message.
+    /// The header fields, except those that frame the message.
     public var headers: TestHeaders
     /// The content, in pieces.
     var pieces: [Piece]
-    /// Whether the pieces go out one by one, without a length before them.
+    /// Whether the pieces are sent one by one, without a `Content-Length`.
     var isStreamed: Bool
-    /// What the response waits for.
+    /// The signal that the response waits for.
     var hold: TestSignal?
     var course = Course.whole
 
@@ -65,26 +65,27 @@ public struct TestResponse: Sendable {
 
     // MARK: responses
 
-    /// A response without content.
+    /// Returns a response without content.
     public static func status(_ status: Int, headers: TestHeaders = [:]) -> TestResponse {
         var response = TestResponse(status, nil, [])
         response.headers = headers
         return response
     }
 
-    /// Text in UTF-8.
+    /// Returns a response with text in UTF-8.
     public static func text(_ text: String, status: Int = 200) -> TestResponse {
         TestResponse(status, "text/plain; charset=utf-8", [.text(text)])
     }
 
-    /// Octets of a media type.
+    /// Returns a response with octets of a media type.
     public static func data(
         _ data: Data, contentType: String = "application/octet-stream", status: Int = 200
     ) -> TestResponse {
         TestResponse(status, contentType, [.data(data)])
     }
 
-    /// A value as JSON. A value that cannot be encoded is answered with status 500 and the encoder's error as text.
+    /// Returns a response with a value as JSON. For a value that cannot be encoded, the response has status 500 and the
+    /// encoder's error as text.
     public static func json(
         _ value: some Encodable, status: Int = 200, encoder: JSONEncoder = JSONEncoder()
     ) -> TestResponse {
@@ -95,12 +96,12 @@ public struct TestResponse: Sendable {
         }
     }
 
-    /// A redirect to an address, absolute or relative to the request's.
+    /// Returns a redirect to a URL, absolute or relative to the request's.
     public static func redirect(to location: String, status: Int = 302) -> TestResponse {
         self.status(status, headers: ["Location": location])
     }
 
-    /// Content that goes out piece by piece, each as one chunk.
+    /// Returns a response whose content is sent piece by piece, each as one chunk.
     public static func stream(
         _ pieces: [Piece], contentType: String = "application/octet-stream", status: Int = 200
     ) -> TestResponse {
@@ -109,23 +110,24 @@ public struct TestResponse: Sendable {
 
     // MARK: misbehaviour
 
-    /// The connection is closed in answer to the request.
+    /// A response that closes the connection without an answer.
     public static var closed: TestResponse { unanswered(.closed) }
 
-    /// The connection is reset in answer to the request.
+    /// A response that resets the connection without an answer.
     public static var reset: TestResponse { unanswered(.reset) }
 
-    /// The request is never answered, and the connection stays open.
+    /// A response that is never sent, while the connection stays open.
     public static var stalled: TestResponse { unanswered(.stalled) }
 
-    /// Octets that are no response, and the end of the connection.
+    /// Returns a response of octets that are not HTTP, followed by the end of the connection.
     public static func garbage(_ octets: Data = Data("\u{7}garbage\r\n\r\n".utf8)) -> TestResponse {
         var response = status(200)
         response.course = .garbage(octets)
         return response
     }
 
-    /// A stubbed session reports the error as that of the load. An origin cannot, and resets the connection.
+    /// Returns a response that a stubbed session reports as the error of the load. An origin cannot do so, and resets the
+    /// connection.
     public static func failure(_ error: any Error) -> TestResponse {
         var response = status(200)
         response.course = .failed(error)
@@ -140,27 +142,27 @@ public struct TestResponse: Sendable {
 
     // MARK: changes
 
-    /// The response with one header field more.
+    /// Returns the response with an additional header field.
     public func header(_ name: String, _ value: String) -> TestResponse {
         var response = self
         response.headers.add(name, value)
         return response
     }
 
-    /// The response, which is held back until the signal is open: a slow server.
+    /// Returns the response, delayed until the signal is open, to simulate a slow server.
     public func held(until signal: TestSignal) -> TestResponse {
         var response = self
         response.hold = signal
         return response
     }
 
-    /// The response, whose connection is closed after so many octets of its content.
+    /// Returns the response, but closes the connection after this number of content octets.
     public func cut(after octets: Int) -> TestResponse { broken(after: octets, .closed) }
 
-    /// The response, whose connection is reset after so many octets of its content.
+    /// Returns the response, but resets the connection after this number of content octets.
     public func reset(after octets: Int) -> TestResponse { broken(after: octets, .reset) }
 
-    /// The response, of whose content nothing comes any more after so many octets.
+    /// Returns the response, but stops sending after this number of content octets.
     public func stalled(after octets: Int) -> TestResponse { broken(after: octets, .stalled) }
 
     private func broken(after octets: Int, _ end: Break) -> TestResponse {
@@ -171,7 +173,7 @@ public struct TestResponse: Sendable {
 
     // MARK: reading
 
-    /// The pieces of which the first octets remain, up to the break; all of them without one.
+    /// The pieces that are sent: truncated at the break, or all of them without one.
     var sentPieces: [Piece] {
         guard case .broken(var left, _) = course else { return pieces }
         var sent: [Piece] = []

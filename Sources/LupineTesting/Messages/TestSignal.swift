@@ -2,18 +2,18 @@
 
 internal import LupineOrigin
 
-/// Something that a test opens once, and that responses and tests wait for, so that no test has to guess a time.
+/// A signal that a test opens once, and that responses and tests wait for, so that tests need no estimated delays.
 ///
-/// A response can be held until a signal is open (`TestResponse.held(until:)`), and a stream between two pieces
-/// (`TestResponse.Piece.wait`). Any thread.
+/// A response can be held until a signal is open (`TestResponse.held(until:)`), and so can a stream between two pieces
+/// (`TestResponse.Piece.wait`). Can be used on any thread.
 public final class TestSignal: Sendable {
-    /// What the origin waits for.
+    /// The gate that the origin waits for.
     let gate = Gate()
 
-    /// A signal that is not open.
+    /// Creates a signal that is not open.
     public init() {}
 
-    /// Opens the signal; everybody who waits goes on. A second call does nothing.
+    /// Opens the signal and resumes all waiting tasks. A second call does nothing.
     public func open() { gate.open() }
 
     /// Returns once the signal is open. Throws `CancellationError` when the task is cancelled first.

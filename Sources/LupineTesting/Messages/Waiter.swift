@@ -2,7 +2,8 @@
 
 internal import LupineTransport
 
-/// Somebody who waits for a value, and gets it or an error once, from whoever comes first; cancellation counts. Any thread.
+/// A one-shot continuation for a value or an error. The first outcome counts, including cancellation. Can be used on any
+/// thread.
 final class Waiter<Value: Sendable>: Sendable {
     private enum State {
         case nobody
@@ -12,7 +13,8 @@ final class Waiter<Value: Sendable>: Sendable {
 
     private let state = Lock(State.nobody)
 
-    /// Returns what `resume` is given; one caller at most. Throws `CancellationError` when the task is cancelled first.
+    /// Waits for the outcome passed to `resume`. Called at most once. Throws `CancellationError` when the task is cancelled
+    /// first.
     func value() async throws -> Value {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -28,7 +30,7 @@ final class Waiter<Value: Sendable>: Sendable {
         }
     }
 
-    /// Ends the wait; a second time it means nothing.
+    /// Ends the wait; further calls have no effect.
     func resume(_ outcome: Result<Value, any Error>) {
         let continuation = state.withLock { state -> CheckedContinuation<Value, any Error>? in
             switch state {

@@ -5,33 +5,35 @@ internal import LupineLoading
 internal import LupineOrigin
 internal import LupineTransport
 
-/// What the connections of a test's origin share: the routes, the log, and the handlers that run. Any thread.
+/// The state that the connections of a test origin share: the routes, the log, and the running handlers. Can be used on any
+/// thread.
 ///
-/// It does not know the origin, which knows it: an origin that nobody holds any more goes away although it has routes.
+/// It has no reference to the origin, so that an unreferenced origin is deallocated although it has routes.
 final class OriginCore: Sendable {
     private struct Handlers {
         var number = 0
-        /// Those that run; nil until the task is known.
+        /// The running handlers; the value is nil until the task has been created.
         var running: [Int: Task<Void, Never>?] = [:]
         var isClosed = false
-        /// Who waits until none runs any more.
+        /// The callers of `drained()`.
         var waiting: [Waiter<Void>] = []
     }
 
     let log = RequestLog()
-    /// What the responses are dated by; nil for the machine's clock.
+    /// The clock for the `Date` of responses; nil for the system clock.
     let clock: ManualClock?
     private let routes = Lock(RouteTable())
     private let handlers = Lock(Handlers())
-    /// Where the origin listens, once it does.
+    /// The URL of the origin, once it is listening.
     private let base = Lock<URL?>(nil)
 
     init(clock: ManualClock?) { self.clock = clock }
 
-    /// Every request comes here, with its body, on a loop; it is answered when its handler has.
+    /// Returns the endpoint for all requests. It is called on a loop with the whole body; the response is sent when the
+    /// handler has returned.
     func endpoint() -> Endpoint { .collected { [self] request in answer(request) } }
 
-    /// The origin listens there.
+    /// Sets the URL at which the origin listens.
     func begin(at url: URL) { base.withLock { $0 = url } }
 
     func add(_ method: String?, _ pattern: String, _ handler: @escaping RouteTable.Handler) {
@@ -39,7 +41,7 @@ final class OriginCore: Sendable {
     }
 
     private func answer(_ incoming: OriginRequest) -> OriginResponse {
-        // Nobody knows where to send a request before the origin's address is known.
+        // No client knows the origin's address before it is set.
         guard let base = base.withLock({ $0 }) else { return OriginResponse(503) }
         let request = TestRequest(incoming, at: base)
         log.add(request)
@@ -48,7 +50,7 @@ final class OriginCore: Sendable {
         return .later(answer.gate) { () throws(Refusal) in try answer.response.choice() }
     }
 
-    /// The response with the date of the test's clock, where it has none of its own: ages are counted from it.
+    /// Returns the response with the date of the test's clock, if it has no `Date`: ages are computed from it.
     private func dated(_ response: TestResponse) -> TestResponse {
         guard let clock, response.headers["Date"] == nil, let date = HTTPDate.text(of: clock.date) else {
             return response
@@ -56,7 +58,7 @@ final class OriginCore: Sendable {
         return response.header("Date", date)
     }
 
-    /// Has the program's handler answer, off the loop.
+    /// Calls the program's handler, off the loop.
     private func handle(_ request: TestRequest, _ answer: @escaping @Sendable (TestResponse) -> Void) {
         let table = routes.withLock { $0 }
         guard let (handler, parameters) = table.match(request) else {
@@ -86,7 +88,7 @@ final class OriginCore: Sendable {
         if isLate { task.cancel() }
     }
 
-    /// A handler has answered.
+    /// Called when a handler has finished.
     private func ended(_ number: Int) {
         let waiting = handlers.withLock { handlers -> [Waiter<Void>] in
             handlers.running[number] = nil
@@ -97,7 +99,8 @@ final class OriginCore: Sendable {
         for waiter in waiting { waiter.resume(.success(())) }
     }
 
-    /// Ends the log, cancels the handlers, and forgets the routes and with them what they hold. No handler begins any more.
+    /// Closes the log, cancels the handlers, and releases the routes and the objects that they retain. No new handlers are
+    /// started.
     func close(_ error: any Error) {
         log.close(error)
         let running = handlers.withLock { handlers -> [Task<Void, Never>] in
@@ -110,11 +113,11 @@ final class OriginCore: Sendable {
             return gone
         }
         for task in running { task.cancel() }
-        // What the program brought along goes away under no lock.
+        // The program's closures are released outside the lock.
         withExtendedLifetime(gone) {}
     }
 
-    /// Returns when no handler runs any more.
+    /// Returns when no handler is running.
     func drained() async {
         let waiter = Waiter<Void>()
         let isEmpty = handlers.withLock { handlers -> Bool in
@@ -125,12 +128,12 @@ final class OriginCore: Sendable {
     }
 }
 
-/// What a handler answers, for the loop that waits for it.
+/// Passes the response of a handler to the loop that waits for it.
 private final class Answer: Sendable {
     let gate = Gate()
     private let given = Lock(TestResponse.closed)
 
-    /// What was given; to be read when the gate is open.
+    /// The response; to be read only after the gate has opened.
     var response: TestResponse { given.withLock { $0 } }
 
     func give(_ response: TestResponse) {

@@ -2,13 +2,13 @@
 
 internal import Foundation
 
-/// The routes of an origin: the latest that matches a request answers it. A value.
+/// The routes of an origin. The latest matching route answers a request.
 struct RouteTable: Sendable {
-    /// Answers a request; the program's.
+    /// A closure of the program that answers a request.
     typealias Handler = @Sendable (TestRequest) async throws -> TestResponse
 
     private struct Route: Sendable {
-        /// Nil for any.
+        /// The method; nil for any.
         let method: String?
         let pattern: PathPattern
         let handler: Handler
@@ -18,13 +18,13 @@ struct RouteTable: Sendable {
 
     private var routes: [Route] = []
 
-    /// Adds a route before those that are there.
+    /// Adds a route before the existing ones.
     mutating func add(_ method: String?, _ pattern: String, _ handler: @escaping Handler) {
         routes.insert(
             Route(method: method?.uppercased(), pattern: PathPattern(pattern), handler: handler), at: 0)
     }
 
-    /// Who answers a request, and what the braces of its route stand for. `GET` answers `HEAD` too.
+    /// Returns the handler of a request and the values of the names in braces. `GET` routes also match `HEAD`.
     func match(_ request: TestRequest) -> (handler: Handler, parameters: [String: String])? {
         let path = request.url.path(percentEncoded: true)
         for route in routes {
@@ -37,7 +37,7 @@ struct RouteTable: Sendable {
         return nil
     }
 
-    /// What a request is answered for which there is no route.
+    /// Returns the response for a request without a route.
     func refusal(of request: TestRequest) -> TestResponse {
         let known = routes.isEmpty ? "none" : routes.reversed().map(\.text).joined(separator: ", ")
         return .text(

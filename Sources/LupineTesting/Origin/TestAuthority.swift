@@ -5,19 +5,19 @@ public import Lupine
 public import LupineLoading
 public import LupineTLS
 
-/// A certificate authority that is made in memory, for a day and for tests alone: nothing of it is written to a disk.
+/// A certificate authority for tests, created in memory and valid for a day. Nothing is written to disk.
 ///
-/// A client trusts it by one line of its configuration, `configuration.lupine.tls.roots = authority.roots`, or pins it by
-/// `authority.evaluator`. Immutable, and any thread's.
+/// A client trusts it with `configuration.lupine.tls.roots = authority.roots`, or pins it with `authority.evaluator`.
+/// Immutable; can be used on any thread.
 public final class TestAuthority: Sendable {
     private let identity: TLSIdentity
 
-    /// The authority's certificate, as the loading system and trust evaluators take it.
+    /// The authority's certificate, for the loading system and trust evaluators.
     public let secCertificate: SecCertificate
 
-    /// A new authority, with a key and a name of its own.
+    /// Creates an authority with its own key and name.
     ///
-    /// - Throws: `CertificateError` when OpenSSL cannot make one.
+    /// - Throws: `CertificateError` when OpenSSL cannot create it.
     public init() throws(CertificateError) {
         identity = try ThrowawayIdentity.authority()
         pem = Self.pem(identity.certificate)
@@ -27,16 +27,16 @@ public final class TestAuthority: Sendable {
         secCertificate = certificate
     }
 
-    /// The authority's certificate, as the transport takes it.
+    /// The authority's certificate, for the transport.
     public var certificate: Certificate { identity.certificate }
 
     /// The authority's certificate as PEM.
     public let pem: String
 
-    /// Roots of a configuration that are this authority and no other.
+    /// Roots for a configuration that contain only this authority.
     public var roots: TrustRoots { .certificates([identity.certificate]) }
 
-    /// An evaluator for a `ServerTrustManager` that trusts servers of this authority alone, and checks their names and dates.
+    /// An evaluator for a `ServerTrustManager` that trusts only servers of this authority, and checks names and dates.
     public var evaluator: PinnedCertificatesTrustEvaluator {
         PinnedCertificatesTrustEvaluator(certificates: [secCertificate], acceptSelfSignedCertificates: true)
     }
@@ -47,9 +47,9 @@ public final class TestAuthority: Sendable {
         return "-----BEGIN CERTIFICATE-----\n\(lines)\n-----END CERTIFICATE-----\n"
     }
 
-    /// A certificate and key for a server of these names and addresses.
+    /// Returns a certificate and a key for a server with these names and addresses.
     ///
-    /// - Throws: `CertificateError` for what is no name of a host.
+    /// - Throws: `CertificateError` for an invalid host name.
     func issue(for names: [String]) throws(CertificateError) -> TLSIdentity {
         try ThrowawayIdentity.make(names: names, signedBy: identity)
     }

@@ -7,7 +7,7 @@ internal import LupineOrigin
 internal import LupineTLS
 internal import LupineTransport
 
-/// An HTTP/1.1 server in the process of a test, on a free port of the loopback, whose routes are closures.
+/// An HTTP/1.1 server in the process of a test, on a free port of the loopback interface, whose routes are closures.
 ///
 /// ```swift
 /// let origin = try await TestOrigin.start()
@@ -16,10 +16,10 @@ internal import LupineTransport
 /// await origin.shutdown()
 /// ```
 ///
-/// Requests are read whole, up to 16 MiB of body; what no route matches is answered with 404 and the routes that there are.
-/// Origins share nothing, so that tests may run in parallel. Any thread.
+/// Requests are read whole, up to a body of 16 MiB. A request without a matching route is answered with 404 and a list of
+/// the routes. Origins share no state, so that tests may run in parallel. Can be used on any thread.
 public final class TestOrigin: SessionSource {
-    /// Whether an origin speaks TLS, and who vouches for it.
+    /// Whether an origin uses TLS, and which authority issues its certificate.
     public struct TLS: Sendable {
         enum Kind: Sendable {
             case none
@@ -28,18 +28,18 @@ public final class TestOrigin: SessionSource {
         }
 
         let kind: Kind
-        /// Whom the certificate is for.
+        /// The names in the certificate.
         var names = ThrowawayIdentity.loopback
 
         /// Plain HTTP.
         public static let none = TLS(kind: .none)
-        /// TLS, with an authority that is made for this origin: `TestOrigin.authority`.
+        /// TLS, with an authority that is created for this origin: `TestOrigin.authority`.
         public static let authority = TLS(kind: .own)
 
-        /// TLS, with an authority that several origins may have.
+        /// TLS, with an authority that several origins may share.
         public static func authority(_ authority: TestAuthority) -> TLS { TLS(kind: .given(authority)) }
 
-        /// The same with a certificate for other names, in the place of those of the loopback.
+        /// Returns the setting with a certificate for these names instead of those of the loopback interface.
         public func certificate(for names: [String]) -> TLS {
             var other = self
             other.names = names
@@ -49,12 +49,12 @@ public final class TestOrigin: SessionSource {
 
     /// `http://127.0.0.1:PORT`, or `https` with TLS.
     public let url: URL
-    /// Who vouches for the origin; nil without TLS.
+    /// The authority that issued the origin's certificate; nil without TLS.
     public let authority: TestAuthority?
 
     private let core: OriginCore
     private let origin: LupineOrigin.Origin
-    /// Keeps the sessions.
+    /// Retains the sessions.
     public let shelf = SessionShelf()
     private let ending = Lock<Task<Void, Never>?>(nil)
 
@@ -68,8 +68,8 @@ public final class TestOrigin: SessionSource {
     /// Starts an origin on a free port of 127.0.0.1.
     ///
     /// - Parameters:
-    ///   - tls: Whether it speaks TLS.
-    ///   - clock: What its sessions go by, and what it dates its responses by; nil for the machine's clock.
+    ///   - tls: Whether the origin uses TLS.
+    ///   - clock: The clock of its sessions and of the `Date` of its responses; nil for the system clock.
     /// - Throws: `TestOriginError.cannotStart`.
     public static func start(
         tls: TLS = .none, clock: ManualClock? = nil
@@ -101,7 +101,7 @@ public final class TestOrigin: SessionSource {
         return TestOrigin(url, authority, core, origin)
     }
 
-    /// An origin that nobody holds any more closes all it has, without anybody waiting for it.
+    /// Shuts the origin down asynchronously, unless `shutdown()` was called.
     deinit {
         guard ending.withLock({ $0 == nil }) else { return }
         core.close(TestOriginError.shutDown)
@@ -109,14 +109,14 @@ public final class TestOrigin: SessionSource {
         Task.detached { await origin.shutdown() }
     }
 
-    /// The address of a path, which may have a query: `origin.url("/users?page=2")`.
+    /// Returns the URL of a path, which may have a query: `origin.url("/users?page=2")`.
     public func url(_ path: String) -> URL {
         URL(string: path, relativeTo: url)?.absoluteURL ?? url.appending(path: path)
     }
 
     // MARK: sessions
 
-    /// A new configuration with stores in memory, whose sessions trust the origin's authority, if it has one.
+    /// A new configuration with in-memory stores, whose sessions trust the origin's authority, if it has one.
     public var configuration: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.af.ephemeral
         if let authority { configuration.lupine.tls.roots = authority.roots }
@@ -126,14 +126,14 @@ public final class TestOrigin: SessionSource {
 
     // MARK: what it answers
 
-    /// Answers requests of a method (nil: any) for paths of a pattern; of several routes that match, the latest answers.
+    /// Answers requests of a method (nil: any) whose paths match a pattern. Of several matching routes, the latest answers.
     ///
     /// - Parameters:
-    ///   - method: The method; `GET` answers `HEAD` too.
-    ///   - pattern: A path, where `{name}` stands for one segment that becomes `parameters["name"]`, and `{*}` at the end for
-    ///     any rest.
-    ///   - handler: Answers; called in a task of its own for each request, off the origin's thread. An error is answered with
-    ///     status 500 and its text.
+    ///   - method: The method; `GET` also matches `HEAD`.
+    ///   - pattern: A path, in which `{name}` matches one segment, available as `parameters["name"]`, and `{*}` at the end
+    ///     matches any rest.
+    ///   - handler: Returns the response; called in a new task for each request, off the origin's thread. A thrown error is
+    ///     answered with status 500 and its text.
     public func route(
         _ method: String?, _ pattern: String,
         _ handler: @escaping @Sendable (_ request: TestRequest) async throws -> TestResponse
@@ -141,33 +141,35 @@ public final class TestOrigin: SessionSource {
         core.add(method, pattern, handler)
     }
 
-    /// Answers requests of a method (nil: any) for paths of a pattern always alike.
+    /// Answers requests of a method (nil: any) whose paths match a pattern with the same response.
     public func route(_ method: String?, _ pattern: String, _ response: TestResponse) {
         core.add(method, pattern) { _ in response }
     }
 
     // MARK: what it got
 
-    /// The requests that came, in their order, also those that no route matched.
+    /// The received requests, in order, including those without a matching route.
     public var requests: [TestRequest] { core.log.requests }
 
-    /// The request of that number, from 0; waits until it has come.
+    /// Waits for the request with that index and returns it.
     ///
-    /// - Throws: `TestOriginError.shutDown` when the origin ends before, `CancellationError` when the task is cancelled.
+    /// - Throws: `TestOriginError.shutDown` when the origin is shut down first, `CancellationError` when the task is
+    ///   cancelled.
     public func request(at index: Int) async throws -> TestRequest { try await core.log.request(at: index) }
 
-    /// The first request that no call of this has returned yet; waits until it has come.
+    /// Waits for the first request that this method has not returned yet.
     ///
-    /// - Throws: `TestOriginError.shutDown` when the origin ends before, `CancellationError` when the task is cancelled.
+    /// - Throws: `TestOriginError.shutDown` when the origin is shut down first, `CancellationError` when the task is
+    ///   cancelled.
     public func nextRequest() async throws -> TestRequest { try await core.log.next() }
 
-    /// How many connections were accepted so far.
+    /// The number of connections accepted so far.
     public var connectionCount: Int { origin.counts.connectionsAccepted }
 
     // MARK: the end
 
-    /// Closes everything, and returns when the last connection and the last handler is gone; handlers that still run are
-    /// cancelled. It happens once, however often this is called. A handler cannot wait for it.
+    /// Shuts the origin down and cancels running handlers. Returns when the last connection and the last handler have ended.
+    /// Further calls wait for the same shutdown. Must not be awaited in a handler.
     public func shutdown() async {
         let (core, origin) = (core, origin)
         let task = ending.withLock { ending -> Task<Void, Never> in
@@ -184,14 +186,14 @@ public final class TestOrigin: SessionSource {
     }
 }
 
-/// Runs `body` with an origin of its own, and shuts that down behind it, whether `body` returns or throws.
+/// Calls `body` with a new origin, and shuts that down afterwards, whether `body` returns or throws.
 ///
 /// - Parameters:
-///   - tls: Whether the origin speaks TLS.
-///   - clock: What its sessions go by, and what it dates its responses by; nil for the machine's clock.
-///   - isolation: Where `body` runs: with the caller.
+///   - tls: Whether the origin uses TLS.
+///   - clock: The clock of its sessions and of the `Date` of its responses; nil for the system clock.
+///   - isolation: The isolation of `body`: that of the caller.
 ///   - body: Called once, with the origin.
-/// - Throws: What `body` throws, and `TestOriginError.cannotStart`.
+/// - Throws: Any error of `body`, and `TestOriginError.cannotStart`.
 public func withOrigin<Result>(
     tls: TestOrigin.TLS = .none, clock: ManualClock? = nil, isolation: isolated (any Actor)? = #isolation,
     _ body: (_ origin: TestOrigin) async throws -> Result

@@ -2,16 +2,16 @@
 
 public import Foundation
 
-/// What goes wrong with a test's origin itself.
+/// An error of a test origin itself.
 public enum TestOriginError: Error, Hashable, Sendable {
-    /// The system gives it no socket, no thread or no certificate; why, in words.
+    /// No socket, thread or certificate could be created, for this reason.
     case cannotStart(String)
-    /// It was shut down before the request came that somebody waits for.
+    /// The origin was shut down before the awaited request was received.
     case shutDown
 }
 
 extension TestOriginError: CustomStringConvertible, LocalizedError {
-    /// What happened, in words.
+    /// A description of the error.
     public var description: String {
         switch self {
         case .cannotStart(let reason): "the origin cannot start: \(reason)"

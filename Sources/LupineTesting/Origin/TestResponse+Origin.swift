@@ -4,9 +4,9 @@ internal import Foundation
 internal import LupineHTTP
 internal import LupineOrigin
 
-/// How an origin answers with a response: as HTTP where it is whole, by a script of octets where it is not.
+/// Converts a response for an origin: to an HTTP response if it is complete, otherwise to a script of octets.
 extension TestResponse {
-    /// What the connection does. Called on its loop.
+    /// Returns what the connection does. Called on its loop.
     func choice() throws(Refusal) -> EndpointChoice {
         switch course {
         case .whole:
@@ -32,7 +32,7 @@ extension TestResponse {
         return octets.isEmpty ? .none : .bytes(octets)
     }
 
-    /// One piece after the other, as the client takes them.
+    /// Returns a body that sends one piece after the other, as fast as the client reads them.
     private func streamedBody() -> OriginResponse.Body {
         var rest = pieces[...]
         return .stream(length: nil) { output, _ in
@@ -52,7 +52,7 @@ extension TestResponse {
         }
     }
 
-    /// A head that announces the whole content.
+    /// Returns a head that announces the complete content.
     private func head() -> String {
         var lines = ["HTTP/1.1 \(status) "] + headers.fields.map { "\($0.name): \($0.value)" }
         if isStreamed {
@@ -63,7 +63,7 @@ extension TestResponse {
         return lines.joined(separator: "\r\n") + "\r\n\r\n"
     }
 
-    /// The content up to the break, in chunks that are announced whole.
+    /// Returns the content up to the break. The announced chunk sizes are those of the complete pieces.
     private func contentSteps() -> [Script.Step] {
         zip(sentPieces, pieces).flatMap { sent, whole -> [Script.Step] in
             if case .wait(let signal) = sent { return [.waitForGate(signal.gate)] }

@@ -3,7 +3,7 @@
 package import Foundation
 internal import LupineHTTP
 
-/// A request and what became of it, as a recording keeps them: one JSON document.
+/// A request and its outcome in the format of a recording: one JSON document.
 ///
 /// ```json
 /// {"version": 1,
@@ -11,33 +11,33 @@ internal import LupineHTTP
 ///  "response": {"status": 200, "headers": ["Content-Type: text/plain"], "text": "hello"}}
 /// ```
 ///
-/// A body is `text` where it is UTF-8, else `base64`; in the place of a response an `error` may stand. What is read has legal
-/// methods, fields and statuses, and reads the same when it is written again. A value.
+/// A body is `text` if it is UTF-8, otherwise `base64`; an `error` may replace the `response`. Parsed documents have valid
+/// methods, fields and statuses, and are equal after being written and read again.
 package struct RecordedExchange: Sendable, Hashable {
     /// The version of the format.
     package static let version = 1
 
-    /// What was asked.
+    /// The request.
     package struct Request: Sendable, Hashable {
-        /// A word, such as `GET`.
+        /// A token, such as `GET`.
         package var method: String
-        /// Without secrets, so that it need not be an address any more.
+        /// The redacted URL, which may no longer be a valid URL.
         package var url: String
         var headers: TestHeaders
-        /// Empty where there was none.
+        /// The body; empty when there was none.
         package var body: Data
     }
 
-    /// What became of it.
+    /// The outcome of the request.
     package enum Outcome: Sendable, Hashable {
         case response(status: Int, headers: TestHeaders, body: Data)
-        /// An error by its domain and code; the text is for people.
+        /// An error with its domain and code; the text is for people.
         case failure(domain: String, code: Int, text: String)
     }
 
-    /// What was asked.
+    /// The request.
     package var request: Request
-    /// What became of it.
+    /// The outcome of the request.
     package var outcome: Outcome
 
     init(_ request: Request, _ outcome: Outcome) {
@@ -45,11 +45,11 @@ package struct RecordedExchange: Sendable, Hashable {
         self.outcome = outcome
     }
 
-    /// Reads a document.
+    /// Parses a document.
     ///
     /// - Parameters:
-    ///   - data: The document, and nothing else.
-    ///   - path: Where it stands, for the error.
+    ///   - data: The complete document.
+    ///   - path: The path of the file, for error messages.
     package init(_ data: Data, path: String) throws(RecordingError) {
         let file: File
         do {
@@ -86,7 +86,7 @@ package struct RecordedExchange: Sendable, Hashable {
         }
     }
 
-    /// The document, for people to read.
+    /// Returns the document, formatted for people.
     package func data() throws -> Data {
         let sent = File.Message(request.body)
         var file = File(
@@ -107,7 +107,7 @@ package struct RecordedExchange: Sendable, Hashable {
         return try encoder.encode(file) + Data("\n".utf8)
     }
 
-    /// What a stub answers with.
+    /// The response of a stub.
     package var answer: TestResponse {
         switch outcome {
         case .response(let status, let headers, let body):
@@ -163,7 +163,7 @@ extension TestHeaders {
     fileprivate var lines: [String] { fields.map { "\($0.name): \($0.value)" } }
 }
 
-/// The document, member by member.
+/// The members of the document.
 private struct File: Codable {
     struct Message {
         var text: String?
@@ -171,7 +171,7 @@ private struct File: Codable {
 
         init(_ body: Data) {
             if body.isEmpty { return }
-            // Text that the decoder of the document would change is no text.
+            // Text that does not survive decoding unchanged is stored as Base64.
             if let text = String(data: body, encoding: .utf8), Data(text.utf8) == body {
                 self.text = text
             } else {

@@ -4,7 +4,7 @@ public import Foundation
 internal import Lupine
 public import LupineLoading
 
-/// Stands between a program and a server, and writes down what they say: one JSON file for each exchange, without secrets.
+/// Records the exchanges between a program and a server: one JSON file for each exchange, with secrets redacted.
 ///
 /// ```swift
 /// let recorder = try Recorder(into: folder)
@@ -14,25 +14,26 @@ public import LupineLoading
 /// let stubs = try Stubs.replaying(folder)
 /// ```
 ///
-/// Each request of its sessions goes to the server and is written when the response is whole; then the program gets it, with its
-/// content decoded. Each hop of a redirect is an exchange of its own, and an error of the network is recorded as well. Files are
-/// for their owner only (0600). `RecordingRedaction` says what is left out; whatever else a message holds, a token in a body of another
-/// name too, stands in the file. Any thread.
+/// Each request of its sessions is sent to the server, and written once the response is complete; then the program receives
+/// the response, with its content decoded. Each response of a redirect chain is a separate exchange. Network errors are
+/// recorded as well. Files are readable by their owner only (0600). `RecordingRedaction` defines what is redacted;
+/// everything else is written, including, for example, a token in a body under another name. Can be used on any thread.
 public final class Recorder: SessionSource {
     private let core: RecorderCore
-    /// Keeps the sessions.
+    /// Retains the sessions.
     public let shelf = SessionShelf()
 
-    /// A recorder into a folder, which is made if it does not exist.
+    /// Creates a recorder that writes to a folder, which is created if it does not exist.
     ///
     /// - Parameters:
-    ///   - folder: Where the files go; it has none yet.
-    ///   - configuration: How the servers are reached. It is copied; caching is switched off. A session whose configuration has other
-    ///     TLS options loads nothing over https: it would be told that servers are good which it does not trust.
-    ///   - redaction: What is left out.
-    ///   - limits: How much is written.
-    ///   - clock: What the sessions go by, those that reach the servers too; nil for the machine's clock.
-    /// - Throws: `RecordingError.inUse` when the folder has recordings, `notReadable` when it cannot be looked into.
+    ///   - folder: The folder for the files; it must not contain recordings.
+    ///   - configuration: The configuration for the connections to servers. It is copied, with caching off. A session whose
+    ///     TLS options differ from it fails all https loads, because it would accept responses of servers that it does not
+    ///     trust.
+    ///   - redaction: Defines what is redacted.
+    ///   - limits: Limits the size of the recording.
+    ///   - clock: The clock of all sessions, including those that connect to the servers; nil for the system clock.
+    /// - Throws: `RecordingError.inUse` when the folder contains recordings, `notReadable` when it cannot be read.
     public init(
         into folder: URL, configuration: URLSessionConfiguration = .ephemeral,
         redacting redaction: RecordingRedaction = .standard, limits: RecordingLimits = RecordingLimits(),
@@ -45,27 +46,27 @@ public final class Recorder: SessionSource {
     /// A new configuration whose sessions are recorded.
     public var configuration: URLSessionConfiguration { core.configuration() }
 
-    /// How many exchanges have begun.
+    /// The number of exchanges that have begun.
     public var count: Int { core.count }
 
-    /// Says whether everything could be written.
+    /// Checks that all exchanges could be written.
     ///
-    /// - Throws: The first `RecordingError` that there was.
+    /// - Throws: The first `RecordingError` that occurred.
     public func verify() throws(RecordingError) {
         if let failure = core.failure { throw failure }
     }
 }
 
 extension Stubs {
-    /// Stubs that answer with what was recorded: the first request of a method, an address and a body with the first recording of
-    /// these, and so on. `verify` says which recordings were not asked for.
+    /// Returns stubs that answer with a recording: the first request of a method, a URL and a body gets the first recorded
+    /// outcome for these, and so on. `verify` reports the recordings that were not requested.
     ///
     /// - Parameters:
-    ///   - folder: What a `Recorder` has written. It blocks while it is read.
-    ///   - redaction: What was left out: requests are compared without it.
-    ///   - limits: How much is read.
-    ///   - clock: What the sessions go by; nil for the machine's clock.
-    /// - Throws: `RecordingError` when a file cannot be read, is no recording or exceeds a limit.
+    ///   - folder: A folder written by a `Recorder`. Reading it blocks.
+    ///   - redaction: The redaction of the recording; it is applied to requests before they are compared.
+    ///   - limits: Limits the size of the recording.
+    ///   - clock: The clock of the sessions; nil for the system clock.
+    /// - Throws: `RecordingError` when a file cannot be read, is not a recording or exceeds a limit.
     public static func replaying(
         _ folder: URL, redacting redaction: RecordingRedaction = .standard,
         limits: RecordingLimits = RecordingLimits(), clock: ManualClock? = nil

@@ -5,7 +5,8 @@ internal import Lupine
 internal import LupineLoading
 internal import LupineTransport
 
-/// What a recorder does: asks the server, and writes down what it said. It does not know the sessions that it serves. Any thread.
+/// The implementation of `Recorder`: sends requests to the server and writes the exchanges. It has no reference to the
+/// sessions that it serves. Can be used on any thread.
 final class RecorderCore: Sendable {
     private struct State {
         var count = 0
@@ -44,7 +45,7 @@ final class RecorderCore: Sendable {
     var count: Int { state.withLock { $0.count } }
     var failure: RecordingError? { state.withLock { $0.failure } }
 
-    /// A new configuration whose sessions are recorded.
+    /// Returns a new configuration whose sessions are recorded.
     func configuration() -> URLSessionConfiguration {
         let configuration = Self.copy(front)
         configuration.urlCache = nil
@@ -64,7 +65,7 @@ final class RecorderCore: Sendable {
 }
 
 extension RecorderCore: Answering {
-    /// By the loads of the upstream, which know what they came over.
+    /// True: the loads of `upstream` store the cookies, because they know the connection.
     var hasStoredCookies: Bool { true }
 
     func answer(_ request: TestRequest, _ original: URLRequest, for asker: AnsweringProtocol) async throws
@@ -81,7 +82,7 @@ extension RecorderCore: Answering {
         do {
             let (body, head) = try await upstream.load(outgoing, for: asker)
             guard let head = head as? HTTPURLResponse else { throw URLError(.badServerResponse) }
-            // The content is decoded.
+            // These fields do not apply to the decoded content.
             let gone: Set = ["content-encoding", "content-length", "transfer-encoding", "connection"]
             let headers = TestHeaders(
                 head.lupine.fields.filter { !gone.contains($0.name.lowercased()) }
@@ -95,7 +96,7 @@ extension RecorderCore: Answering {
             response.headers = headers
             return response
         } catch  where error is CancellationError || (error as? URLError)?.code == .cancelled {
-            // The program's doing, and no part of what the server said.
+            // A cancellation comes from the program and is not recorded.
             throw error
         } catch {
             let seen = error as NSError
@@ -110,7 +111,7 @@ extension RecorderCore: Answering {
 }
 
 extension RecordedExchange.Request {
-    /// A request without secrets.
+    /// Creates a redacted request.
     init(_ request: TestRequest, _ redaction: RecordingRedaction) {
         self.init(
             method: request.method, url: redaction.url(request.url),

@@ -2,28 +2,28 @@
 
 public import Foundation
 
-/// What is wrong with a recording: the file or folder, and why.
+/// An error of a recording, with the path of the file or folder.
 public enum RecordingError: Error, Hashable, Sendable {
-    /// A folder to record into has recordings already.
+    /// The folder to record into already contains recordings.
     case inUse(path: String)
-    /// A file or folder could not be written; why, in words.
+    /// A file or folder could not be written, for this reason.
     case notWritable(path: String, reason: String)
-    /// A file or folder could not be read; why, in words.
+    /// A file or folder could not be read, for this reason.
     case notReadable(path: String, reason: String)
-    /// A folder holds no recording.
+    /// The folder contains no recordings.
     case empty(path: String)
-    /// A folder holds more files than are read.
+    /// The folder contains more files than the limit.
     case tooMany(path: String, limit: Int)
-    /// A file, or all of them together, have more bytes than are read.
+    /// A file, or all files together, have more bytes than the limit.
     case tooLarge(path: String, limit: Int)
-    /// A file was written in another version of the format.
+    /// The file has another version of the format.
     case unsupportedVersion(path: String, version: Int)
-    /// A file is no recording; why, in words.
+    /// The file is not a recording, for this reason.
     case malformed(path: String, reason: String)
 }
 
 extension RecordingError: CustomStringConvertible, LocalizedError {
-    /// What is wrong, in words.
+    /// A description of the error.
     public var description: String {
         switch self {
         case .inUse(let path): "\(path) has recordings already: remove them to record anew"

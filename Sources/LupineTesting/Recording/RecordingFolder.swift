@@ -3,12 +3,12 @@
 internal import Foundation
 internal import LupineLoading
 
-/// A folder of recordings, one file for each exchange, in the order of their names. It blocks while it reads and writes. A value.
+/// A folder of recordings, with one file for each exchange, ordered by name. Reading and writing block.
 struct RecordingFolder: Sendable {
     let url: URL
     let limits: RecordingLimits
 
-    /// The files, in their order.
+    /// Returns the names of the files, sorted.
     private func names() throws(RecordingError) -> [String] {
         do {
             return try FileManager.default.contentsOfDirectory(atPath: url.path)
@@ -18,13 +18,13 @@ struct RecordingFolder: Sendable {
         }
     }
 
-    /// Throws when there are recordings already; a folder that does not exist yet will do.
+    /// Throws when the folder contains recordings. The folder need not exist.
     func requireEmpty() throws(RecordingError) {
         guard FileManager.default.fileExists(atPath: url.path) else { return }
         guard try names().isEmpty else { throw .inUse(path: url.path) }
     }
 
-    /// Writes an exchange, for its owner's eyes only.
+    /// Writes an exchange to a file that only its owner can read.
     func write(_ exchange: RecordedExchange, number: Int) throws(RecordingError) {
         let file = url.appending(path: Self.name(exchange.request, number: number))
         guard number <= limits.files else { throw .tooMany(path: url.path, limit: limits.files) }
@@ -40,7 +40,7 @@ struct RecordingFolder: Sendable {
         }
     }
 
-    /// All exchanges, in their order.
+    /// Returns all exchanges, in order.
     func read() throws(RecordingError) -> [RecordedExchange] {
         let names = try names()
         guard !names.isEmpty else { throw .empty(path: url.path) }
@@ -62,7 +62,7 @@ struct RecordingFolder: Sendable {
         let data: Data
         do {
             let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
-            // Opening a pipe would wait for a writer.
+            // Only regular files: opening a named pipe would block until it has a writer.
             guard attributes[.type] as? FileAttributeType == .typeRegular else {
                 throw CocoaError(.fileReadUnknown)
             }
@@ -78,7 +78,7 @@ struct RecordingFolder: Sendable {
         return data
     }
 
-    /// `0001-GET-api-test-users.json`
+    /// Returns a file name such as `0001-GET-api-test-users.json`.
     private static func name(_ request: RecordedExchange.Request, number: Int) -> String {
         let digits = String(number)
         let padded = String(repeating: "0", count: max(0, 4 - digits.count)) + digits

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 
-/// How much of a recording is written and read: recordings are input like any other. A value.
+/// Limits for writing and reading recordings, which are untrusted input.
 public struct RecordingLimits: Sendable, Hashable {
-    /// Bytes of one file; a recorder takes bodies of so many bytes.
+    /// The maximum number of bytes of a file, and of a body that a recorder accepts.
     public var fileBytes = 16 << 20
-    /// Files of one folder.
+    /// The maximum number of files in a folder.
     public var files = 9_999
-    /// Bytes of all files of a folder together.
+    /// The maximum number of bytes of all files in a folder.
     public var totalBytes = 256 << 20
 
-    /// 16 MiB a file, 9999 files, 256 MiB together.
+    /// Creates the default limits: 16 MiB for a file, 9999 files, 256 MiB for all files.
     public init() {}
 }

@@ -3,21 +3,21 @@
 internal import Foundation
 internal import Lupine
 
-/// What is left out of a recording: credentials in header fields and in queries, and members of bodies by their names.
+/// The redaction of a recording: credentials in header fields and in queries, and members of bodies with certain names.
 ///
-/// Header fields are those that logs leave out: `Authorization`, `Cookie`, `Set-Cookie`, keys and tokens. In queries and fragments
-/// it is what has such a name, and the user in front of a host. In bodies, JSON and forms, it is the members that are named here.
-/// Where a secret stood, `[redacted]` stands. A value.
+/// The redacted header fields are those of logs: `Authorization`, `Cookie`, `Set-Cookie`, keys and tokens. In URLs, query
+/// and fragment items with such names and the user information are redacted; in bodies, JSON members and form items with the
+/// names defined here. `[redacted]` replaces each secret.
 public struct RecordingRedaction: Sendable, Hashable {
-    /// Names of header fields, items of queries and members of bodies that are secrets besides; in any mix of cases.
+    /// Additional names of secret header fields, query items and members of bodies, in lower case.
     public let names: Set<String>
 
-    /// The usual names, and these.
+    /// Creates a redaction of the standard names and these, ignoring case.
     public init(_ names: Set<String> = []) {
         self.names = Set(names.map { $0.lowercased() })
     }
 
-    /// The usual names: of bodies `password`, `client_secret`, `access_token`, `refresh_token`, `id_token`.
+    /// The standard names: in bodies `password`, `client_secret`, `access_token`, `refresh_token`, `id_token`.
     public static let standard = RecordingRedaction()
 
     private static let usualMembers: Set = [
@@ -26,19 +26,19 @@ public struct RecordingRedaction: Sendable, Hashable {
 
     /// Whether a member of a body is a secret.
     private func isSecretMember(_ name: String) -> Bool {
-        // No name of a secret is longer, and a peer's may be long to look at.
+        // No secret's name is longer, and processing a long name of the peer would be expensive.
         guard name.utf8.count <= 1_024 else { return false }
         let small = name.lowercased()
         return Self.usualMembers.contains(small) || names.contains(small)
     }
 
-    /// An address without secrets.
+    /// Returns a URL without secrets.
     func url(_ url: URL) -> String { text(url.absoluteString) }
 
-    /// A text for people without secrets.
+    /// Returns a text for people without secrets.
     func text(_ text: String) -> String { LogRedaction.line(text, or: names) }
 
-    /// The fields without secrets.
+    /// Returns the fields without secrets.
     func headers(_ headers: TestHeaders) -> TestHeaders {
         TestHeaders(
             headers.fields.map { field in
@@ -47,7 +47,7 @@ public struct RecordingRedaction: Sendable, Hashable {
             })
     }
 
-    /// A body without secrets; as it is where it has none, and where it is neither JSON nor a form.
+    /// Returns a body without secrets; unchanged if it has none, or is neither JSON nor a form.
     func body(_ body: Data, type: String?) -> Data {
         let type = (type ?? "").lowercased()
         if type.hasPrefix("application/x-www-form-urlencoded") { return form(body) }
@@ -81,7 +81,7 @@ public struct RecordingRedaction: Sendable, Hashable {
         }
     }
 
-    /// The items of a form, without the values of those that are secrets.
+    /// Returns the items of a form, without the values of secret ones.
     private func form(_ body: Data) -> Data {
         let items = String(decoding: body, as: UTF8.self).utf8
             .split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)

@@ -4,14 +4,15 @@ internal import Foundation
 internal import LupineLoading
 internal import LupineTransport
 
-/// How a recorder reaches the servers: each hop is a load of its own.
+/// The recorder's connections to the servers. Each request of a redirect chain is a separate load.
 ///
-/// Header fields of the configuration, redirects, cookies, names and passwords are the session's in front. What is asked about
-/// a server, whether it is trusted and who is there, is asked of that session too. Any thread.
+/// Header fields of the configuration, redirects, cookies and credentials are handled by the program's session. Challenges
+/// for server trust and client certificates are also passed to that session. Can be used on any thread.
 final class Upstream: Sendable {
-    /// For the origin that the program named.
+    /// The session for the origin of the program's request.
     private let own: URLSession
-    /// For those that redirects have led to: without the configuration's identity, unless it says where that may be shown.
+    /// The session for other origins after redirects: without the configuration's client identity, unless the configuration
+    /// defines the origins for it.
     private let elsewhere: URLSession
 
     init(_ configuration: URLSessionConfiguration) {
@@ -27,8 +28,8 @@ final class Upstream: Sendable {
 
     deinit { for session in [own, elsewhere] { session.finishTasksAndInvalidate() } }
 
-    /// Throws where the session in front would have servers judged by other authorities than they are here, or be somebody else
-    /// to them.
+    /// Throws when the program's session has other TLS options: it would trust other authorities, or use another client
+    /// identity, than the connection made here.
     func requireEqualSecurity(_ request: URLRequest, of asker: AnsweringProtocol) throws(URLError) {
         guard request.url?.scheme?.lowercased() == "https", let task = asker.task, !task.isSecured(as: own)
         else { return }
@@ -38,7 +39,7 @@ final class Upstream: Sendable {
                 + "give them to the configuration that the recorder is made with", request.url)
     }
 
-    /// Loads one hop; cancelled when the task is that waits for it.
+    /// Loads one request, without following redirects. The load is cancelled with the calling task.
     func load(_ request: URLRequest, for asker: AnsweringProtocol) async throws -> (Data, URLResponse) {
         let running = Lock<URLSessionTask?>(nil)
         return try await withTaskCancellationHandler {
@@ -63,7 +64,7 @@ final class Upstream: Sendable {
     }
 }
 
-/// Asks the session in front, and hands redirects on as they are: each hop is an exchange.
+/// Passes challenges to the program's session, and does not follow redirects, because each response is an exchange.
 private final class UpstreamDelegate: NSObject, URLSessionTaskDelegate, Sendable {
     private let asker: AnsweringProtocol
 

@@ -3,14 +3,14 @@
 internal import Lupine
 internal import LupineTransport
 
-/// Keeps the sessions that were made for a test: a request does not keep its own, so that one which is made in the middle of an
-/// expression would end at once. Any thread.
+/// Retains the sessions of a test. A request does not retain its session, so that a session created within an expression
+/// would be deallocated at once. Can be used on any thread.
 public final class SessionShelf: Sendable {
     private let sessions = Lock<[Session]>([])
 
     init() {}
 
-    /// The session, which from here on lives as long as the shelf.
+    /// Retains the session until the shelf is deallocated, and returns it.
     func keeping(_ session: Session) -> Session {
         sessions.withLock { $0.append(session) }
         return session

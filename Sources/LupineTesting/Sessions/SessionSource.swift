@@ -4,21 +4,21 @@ public import Lupine
 public import LupineLoading
 internal import LupineTransport
 
-/// What makes sessions for a test: a `TestOrigin`, `Stubs` or a `Recorder`. Programs add no others.
+/// An object that creates sessions for a test: a `TestOrigin`, `Stubs` or a `Recorder`. Not for conformance by programs.
 public protocol SessionSource: AnyObject, Sendable {
-    /// A new configuration for sessions of this source: for a `URLSession`, or for a `Session` that is made by hand.
+    /// A new configuration for sessions of this source: for a `URLSession`, or for a `Session` that the test creates itself.
     var configuration: URLSessionConfiguration { get }
-    /// Keeps the sessions that `session` makes; of no use to a test.
+    /// Retains the sessions that `session` creates; not intended for tests.
     var shelf: SessionShelf { get }
 }
 
 extension SessionSource {
-    /// A new session of this source's configuration. It lives as long as the source at least, although nobody else holds it.
+    /// Returns a new session with this source's configuration. The source retains it.
     ///
     /// - Parameters:
     ///   - interceptor: Adapts and retries every request.
     ///   - redirectHandler: Decides about redirects; nil follows them.
-    ///   - eventMonitors: Hear of everything.
+    ///   - eventMonitors: Receive all events of the session.
     public func session(
         interceptor: (any RequestInterceptor)? = nil, redirectHandler: (any RedirectHandler)? = nil,
         eventMonitors: [any EventMonitor] = []

@@ -5,29 +5,29 @@ internal import LupineHTTP
 internal import LupineLoading
 internal import LupineTransport
 
-/// Who answers the requests of a session that has no sockets: its configuration's `lupine.protocolValue`.
+/// Answers the requests of a session without sockets. It is the configuration's `lupine.protocolValue`.
 protocol Answering: Sendable {
-    /// Whether the cookies of its responses have been stored.
+    /// Whether the cookies of its responses have already been stored.
     var hasStoredCookies: Bool { get }
-    /// Answers; an error becomes that of the load. Called in a task that is cancelled when the load ends.
+    /// Returns the response; a thrown error becomes that of the load. Called in a task that is cancelled when the load ends.
     ///
-    /// `asker` is the load that is answered: what is asked about a server goes to its session.
+    /// `asker` is the load to be answered; challenges of a server are passed to its session.
     func answer(_ request: TestRequest, _ original: URLRequest, for asker: AnsweringProtocol) async throws
         -> TestResponse
 }
 
 extension Answering {
-    /// Has the sessions of a configuration answered by this, all their requests over http and https.
+    /// Makes this object answer all http and https requests of the configuration's sessions.
     func install(in configuration: URLSessionConfiguration) {
         configuration.protocolClasses = [AnsweringProtocol.self]
         configuration.lupine.protocolValue = self
     }
 }
 
-/// Plays responses to a session, redirects and cookies as well.
+/// Delivers responses to a session, including redirects and cookies.
 ///
-/// The loading system starts and stops it on a serial queue; it talks from a task. That its class cannot be checked for `Sendable`
-/// is the base class' doing: it stores one lock, and its client may be told on any thread.
+/// The loading system starts and stops it on a serial queue; it calls its client from a task. `@unchecked Sendable` because
+/// the base class cannot be checked: it stores only a lock, and its client may be called on any thread.
 final class AnsweringProtocol: URLProtocol, @unchecked Sendable {
     private let playing = Lock<Task<Void, Never>?>(nil)
 
@@ -55,7 +55,8 @@ final class AnsweringProtocol: URLProtocol, @unchecked Sendable {
 
     override func stopLoading() { playing.withLock { $0.take() }?.cancel() }
 
-    /// Has the session's rules and its delegate answer a challenge of the server behind. Nobody replies when the load has ended.
+    /// Passes a server's challenge to the session, whose rules and delegate answer it. `reply` is not called after the load
+    /// has ended.
     func ask(
         _ challenge: URLAuthenticationChallenge,
         _ reply: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
@@ -87,7 +88,7 @@ final class AnsweringProtocol: URLProtocol, @unchecked Sendable {
         {
         case .none: break
         case .failure(let error): throw error
-        // Where the redirect is followed, nothing that is told from here on counts.
+        // If the redirect is followed, the loading system ignores the following calls.
         case .proposal(let next):
             client?.urlProtocol(self, wasRedirectedTo: next.request, redirectResponse: head)
         }
@@ -111,7 +112,7 @@ final class AnsweringProtocol: URLProtocol, @unchecked Sendable {
     }
 }
 
-/// Hands an answer to a challenge on.
+/// Passes the answer to a challenge to a closure.
 private final class ReplyingSender: NSObject, URLAuthenticationChallengeSender {
     private let reply: @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
 
@@ -133,7 +134,7 @@ private final class ReplyingSender: NSObject, URLAuthenticationChallengeSender {
 }
 
 extension TestResponse {
-    /// The head as a server sends it. Throws for fields that cannot be sent.
+    /// Returns the head as a server sends it. Throws for fields that cannot be sent.
     fileprivate func head() throws(HTTPError) -> ResponseHead {
         var fields = Fields()
         for field in headers.fields { try fields.append(try FieldName(field.name), field.value) }
@@ -146,7 +147,7 @@ extension TestResponse {
 }
 
 extension URLRequest {
-    /// The body, read to its end where it is a stream.
+    /// Returns the body; a body stream is read to its end.
     fileprivate func wholeBody() -> Data {
         if let httpBody { return httpBody }
         guard let stream = httpBodyStream else { return Data() }
@@ -163,7 +164,7 @@ extension URLRequest {
 }
 
 extension URLError {
-    /// The error of a stub that behaves as a bad connection, or of a session that it cannot serve.
+    /// Creates the error of a stub that simulates a bad connection, or of a session that a stub cannot serve.
     init(_ code: Code, stubbed reason: String, _ url: URL?) {
         var information: [String: Any] = [NSLocalizedDescriptionKey: reason]
         if let url { information[NSURLErrorFailingURLErrorKey] = url }

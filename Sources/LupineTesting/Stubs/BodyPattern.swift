@@ -2,16 +2,16 @@
 
 internal import Foundation
 
-/// What a pattern wants of a body. A value.
+/// The body that a pattern expects.
 enum BodyPattern: Sendable {
-    /// These octets.
+    /// Exactly these octets.
     case data(Data)
-    /// A JSON document of this value, however it is written.
+    /// A JSON document with this value, in any formatting.
     case json(Data)
 
     private static let longestShown = 2_000
 
-    /// How the body differs; nil where it does not.
+    /// Returns how the body differs; nil when it matches.
     func difference(from body: Data) -> StubDifference? {
         switch self {
         case .data(let expected):
@@ -27,7 +27,7 @@ enum BodyPattern: Sendable {
         }
     }
 
-    /// The same document, written in one way; nil for what is none.
+    /// Returns the document in a canonical format; nil when it is not JSON.
     private static func canonical(_ json: Data) -> Data? {
         guard let value = try? JSONSerialization.jsonObject(with: json, options: .fragmentsAllowed) else {
             return nil

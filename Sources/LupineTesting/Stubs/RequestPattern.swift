@@ -3,11 +3,11 @@
 public import Foundation
 internal import LupineLoading
 
-/// Which requests a stub takes: `.post("/users").json(["name": "lupin"])`.
+/// The requests that a stub answers: `.post("/users").json(["name": "lupin"])`.
 ///
-/// An address may be whole (`https://api.example.com/users`), or a path, which then may be any server's. `{name}` stands for
-/// one segment of the path and becomes `TestRequest.parameters["name"]`, `{*}` at the end for any rest. Without `?` any query
-/// will do, with it the query has these items and no others, in any order. A value.
+/// An address is absolute (`https://api.example.com/users`), or a path, which matches any server. `{name}` matches one
+/// segment of the path, available as `TestRequest.parameters["name"]`; `{*}` at the end matches any rest. Without `?` any
+/// query matches; with it, the query must have exactly these items, in any order.
 public struct RequestPattern: Sendable, CustomStringConvertible {
     private struct Condition: Sendable {
         let text: String
@@ -16,7 +16,7 @@ public struct RequestPattern: Sendable, CustomStringConvertible {
 
     private enum Address: Sendable {
         case template(String)
-        /// As it was recorded.
+        /// The URL of a recorded request.
         case exact(String)
 
         var text: String {
@@ -31,16 +31,16 @@ public struct RequestPattern: Sendable, CustomStringConvertible {
     private var headers: [TestHeaders.Field] = []
     private var body: BodyPattern?
     private var conditions: [Condition] = []
-    /// What is left out of a request before it is compared.
+    /// The redaction that is applied to a request before it is compared.
     private var redaction: RecordingRedaction?
 
-    /// A pattern of a method (nil: any) and an address.
+    /// Creates a pattern for a method (nil: any) and an address.
     public init(_ method: String?, _ address: String) {
         self.method = method?.uppercased()
         self.address = .template(address)
     }
 
-    /// A pattern of a request that was recorded.
+    /// Creates a pattern for a recorded request.
     init(_ recorded: RecordedExchange.Request, _ redaction: RecordingRedaction) {
         method = recorded.method
         address = .exact(recorded.url)
@@ -48,42 +48,42 @@ public struct RequestPattern: Sendable, CustomStringConvertible {
         self.redaction = redaction
     }
 
-    /// Requests of any method.
+    /// Matches requests of any method.
     public static func any(_ address: String) -> RequestPattern { RequestPattern(nil, address) }
-    /// GET requests.
+    /// Matches GET requests.
     public static func get(_ address: String) -> RequestPattern { RequestPattern("GET", address) }
-    /// HEAD requests.
+    /// Matches HEAD requests.
     public static func head(_ address: String) -> RequestPattern { RequestPattern("HEAD", address) }
-    /// POST requests.
+    /// Matches POST requests.
     public static func post(_ address: String) -> RequestPattern { RequestPattern("POST", address) }
-    /// PUT requests.
+    /// Matches PUT requests.
     public static func put(_ address: String) -> RequestPattern { RequestPattern("PUT", address) }
-    /// PATCH requests.
+    /// Matches PATCH requests.
     public static func patch(_ address: String) -> RequestPattern { RequestPattern("PATCH", address) }
-    /// DELETE requests.
+    /// Matches DELETE requests.
     public static func delete(_ address: String) -> RequestPattern { RequestPattern("DELETE", address) }
 
     // MARK: what else is wanted
 
-    /// The pattern, of requests that have a field of this name and value as well.
+    /// Returns the pattern, restricted to requests that also have a field of this name and value.
     public func header(_ name: String, _ value: String) -> RequestPattern {
         var pattern = self
         pattern.headers.append(TestHeaders.Field(name, value))
         return pattern
     }
 
-    /// The pattern, of requests with this body.
+    /// Returns the pattern, restricted to requests with this body.
     public func body(_ data: Data) -> RequestPattern {
         var pattern = self
         pattern.body = .data(data)
         return pattern
     }
 
-    /// The pattern, of requests with this text as their body.
+    /// Returns the pattern, restricted to requests with this text as their body.
     public func body(_ text: String) -> RequestPattern { body(Data(text.utf8)) }
 
-    /// The pattern, of requests whose body is this value in JSON; neither the order of members nor blanks matter. A value that
-    /// cannot be encoded is matched by nothing.
+    /// Returns the pattern, restricted to requests whose body is this value in JSON, in any member order and formatting.
+    /// With a value that cannot be encoded, the pattern matches nothing.
     public func json(_ value: some Encodable, encoder: JSONEncoder = JSONEncoder()) -> RequestPattern {
         do {
             var pattern = self
@@ -94,11 +94,11 @@ public struct RequestPattern: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The pattern, of requests for which `condition` holds as well.
+    /// Returns the pattern, restricted to requests that also meet `condition`.
     ///
     /// - Parameters:
-    ///   - text: The condition in words, for the errors.
-    ///   - condition: Called for requests that are compared, perhaps several times, on any thread.
+    ///   - text: A description of the condition, for error messages.
+    ///   - condition: Called for each compared request, possibly several times, on any thread.
     public func matching(
         _ text: String, _ condition: @escaping @Sendable (_ request: TestRequest) -> Bool
     ) -> RequestPattern {
@@ -107,19 +107,19 @@ public struct RequestPattern: Sendable, CustomStringConvertible {
         return pattern
     }
 
-    /// Method and address.
+    /// The method and the address.
     public var description: String { "\(method ?? "any method") \(address.text)" }
 
     // MARK: comparing
 
-    /// What the braces stand for in a request that matches.
+    /// Returns the values of the names in braces for a matching request.
     func parameters(of request: TestRequest) -> [String: String] {
         guard case .template(let text) = address else { return [:] }
         return PathPattern(AddressParts(text).path).parameters(in: request.url.path(percentEncoded: true))
             ?? [:]
     }
 
-    /// In which respects a request is not wanted; none where it matches. Calls the program's conditions.
+    /// Returns the differences between a request and the pattern; empty when it matches. Calls the program's conditions.
     func differences(from request: TestRequest) -> [StubDifference] {
         var found: [StubDifference] = []
         if let method, method != request.method {
@@ -163,12 +163,12 @@ public struct RequestPattern: Sendable, CustomStringConvertible {
     }
 }
 
-/// An address in the parts that patterns compare. A value.
+/// An address, divided into the parts that patterns compare.
 private struct AddressParts {
-    /// Scheme, host and port; nil where there is only a path.
+    /// Scheme, host and port; nil when there is only a path.
     let server: String?
     let path: String
-    /// Nil without a question mark.
+    /// The query; nil without a question mark.
     let query: String?
 
     init(_ text: String) {
@@ -186,10 +186,10 @@ private struct AddressParts {
         query = mark.map { String(rest[rest.index(after: $0)...]) }
     }
 
-    /// Path and query.
+    /// The path and the query.
     var target: String { path + (query.map { "?" + $0 } ?? "") }
 
-    /// The items of the query, decoded, in one order.
+    /// The items of the query, decoded and sorted.
     var items: [String] {
         (query ?? "").split(separator: "&").map { $0.removingPercentEncoding ?? String($0) }.sorted()
     }

@@ -5,9 +5,9 @@ internal import Lupine
 internal import LupineLoading
 internal import LupineTransport
 
-/// The stubs behind their public face: what answers the sessions, and does not know them. Any thread.
+/// The implementation of `Stubs`. It answers the sessions without a reference to them. Can be used on any thread.
 final class StubBook: Sendable {
-    /// Answers a request; the program's.
+    /// A closure of the program that answers a request.
     typealias Handler = @Sendable (TestRequest) async throws -> TestResponse
 
     private struct Stub: Sendable {
@@ -25,7 +25,7 @@ final class StubBook: Sendable {
 
     private struct State {
         var stubs: [Stub] = []
-        /// The texts of the errors that requests got from here.
+        /// The messages of the errors with which requests failed.
         var failures: [String] = []
     }
 
@@ -33,7 +33,7 @@ final class StubBook: Sendable {
     let clock: ManualClock?
     private let isInOrder: Bool
     private let state = Lock(State())
-    /// Where its sessions keep cookies, unless the program gives one of them another place.
+    /// The cookie storage of its sessions, unless the program sets another one.
     private let storage = URLSessionConfiguration.ephemeral.httpCookieStorage
 
     init(inOrder: Bool, clock: ManualClock?) {
@@ -45,7 +45,7 @@ final class StubBook: Sendable {
         state.withLock { $0.stubs.append(Stub(pattern: pattern, times: times, handler: handler)) }
     }
 
-    /// A new configuration whose sessions are answered here.
+    /// Returns a new configuration whose sessions are answered by this object.
     func configuration() -> URLSessionConfiguration {
         let configuration = URLSessionConfiguration.af.ephemeral
         configuration.urlCache = nil
@@ -55,7 +55,7 @@ final class StubBook: Sendable {
         return configuration
     }
 
-    /// Throws what is missing.
+    /// Throws an error that lists unmet expectations and failed requests.
     func verify() throws(StubError) {
         let (unmet, failures) = state.withLock { state in
             (state.stubs.filter { !$0.isMet }.map(\.text), state.failures)
@@ -71,7 +71,7 @@ final class StubBook: Sendable {
     private func handler(
         for request: TestRequest
     ) throws(StubError) -> (handler: Handler, TestRequest) {
-        // The patterns may call the program's code, which may look in here.
+        // Compared outside the lock: patterns call the program's code, which may use this object.
         let candidates = state.withLock { $0.stubs.map(\.pattern) }
         let differences = candidates.map { $0.differences(from: request) }
         let outcome = state.withLock { state -> Result<Stub, StubError> in

@@ -2,18 +2,18 @@
 
 internal import Foundation
 
-/// One respect in which a request is not what a pattern wants. A value.
+/// A difference between a request and a pattern.
 struct StubDifference: Sendable {
-    /// Which: `method`, `url`, `header Accept`, `body`.
+    /// The differing part: `method`, `url`, `header Accept`, `body`.
     let label: String
-    /// What the pattern wants; nil for nothing.
+    /// The value that the pattern expects; nil for none.
     let expected: String?
-    /// What the request has; nil for nothing.
+    /// The value of the request; nil for none.
     let actual: String?
-    /// How far it makes them differ.
+    /// The weight of the difference when the nearest stub is chosen.
     var weight = 1
 
-    /// Lines with `-` for what was wanted and `+` for what came.
+    /// The difference as lines: `-` for expected values and `+` for actual ones.
     var lines: [String] {
         let old = expected.map(Self.lines) ?? []
         let new = actual.map(Self.lines) ?? []
@@ -25,7 +25,7 @@ struct StubDifference: Sendable {
 
     private static func lines(_ text: String) -> [String] { text.components(separatedBy: "\n") }
 
-    /// Both texts line by line, those that they share once.
+    /// Merges both texts line by line; common lines occur once.
     private static func merged(_ old: [String], _ new: [String]) -> [String] {
         var (gone, come) = (Set<Int>(), Set<Int>())
         for change in new.difference(from: old) {

@@ -2,20 +2,20 @@
 
 public import Foundation
 
-/// What is wrong between stubs and the requests that came: the error of a load that no stub takes, and of `Stubs.verify()`.
+/// The error of a load that no stub answers, and of `Stubs.verify()`.
 ///
-/// Its text says it all, in several lines; header fields and bodies stand there as they are, secrets too.
+/// The text has all details, on several lines. It contains header fields and bodies unredacted, including secrets.
 public enum StubError: Error, Hashable, Sendable {
-    /// No stub takes a request; the text has the differences to the nearest one.
+    /// No stub matches a request; the text contains the differences to the nearest one.
     case noStub(String)
     /// A request came before others that were expected earlier.
     case outOfOrder(String)
-    /// What `verify` found.
+    /// The unmet expectations and failed requests that `verify` has found.
     case notMet(String)
 }
 
 extension StubError: CustomStringConvertible, LocalizedError {
-    /// What is wrong, in words.
+    /// A description of the error.
     public var description: String {
         switch self {
         case .noStub(let text), .outOfOrder(let text), .notMet(let text): text

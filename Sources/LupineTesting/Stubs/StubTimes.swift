@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// How often an expectation is to be met: `2`, `.once`, `.atLeast(1)`.
+/// The number of requests that an expectation requires: `2`, `.once`, `.atLeast(1)`.
 public struct StubTimes: Sendable, Hashable, ExpressibleByIntegerLiteral {
-    /// At least so many requests.
+    /// The minimum number of requests.
     public let least: Int
-    /// At most so many; nil for any number.
+    /// The maximum number of requests; nil for no limit.
     public let most: Int?
 
     private init(least: Int, most: Int?) {
@@ -12,22 +12,22 @@ public struct StubTimes: Sendable, Hashable, ExpressibleByIntegerLiteral {
         self.most = most
     }
 
-    /// Exactly so many.
+    /// Exactly this number of requests.
     public init(integerLiteral value: Int) { self.init(least: value, most: max(0, value)) }
 
-    /// Exactly one.
+    /// Exactly one request.
     public static let once: StubTimes = 1
-    /// Any number, none too.
+    /// Any number of requests, including none.
     public static let any = StubTimes(least: 0, most: nil)
 
-    /// Exactly so many.
+    /// Exactly this number of requests.
     public static func exactly(_ count: Int) -> StubTimes { StubTimes(integerLiteral: count) }
-    /// So many or more.
+    /// This number of requests or more.
     public static func atLeast(_ count: Int) -> StubTimes { StubTimes(least: count, most: nil) }
-    /// So many or fewer, none too.
+    /// This number of requests or fewer, including none.
     public static func atMost(_ count: Int) -> StubTimes { StubTimes(least: 0, most: max(0, count)) }
 
-    /// In words, behind "expected".
+    /// The text that follows "expected" in messages.
     var text: String {
         switch (least, most) {
         case (1, 1?): "once"

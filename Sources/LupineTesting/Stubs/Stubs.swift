@@ -12,36 +12,36 @@ public import LupineLoading
 /// try stubs.verify()
 /// ```
 ///
-/// Of several stubs that match a request the first answers that has not been used up, in the order in which they were added;
-/// a request that none takes fails with `StubError.noStub`. All `http` and `https` requests of the sessions come here, redirects
-/// too; cookies are kept, nothing is cached, and web sockets are not stubbed. The state is this object's alone, so that tests may
-/// run in parallel. Any thread.
+/// A request is answered by the first matching stub that is not used up, in the order in which the stubs were added. A
+/// request without such a stub fails with `StubError.noStub`. All `http` and `https` requests of the sessions are stubbed,
+/// including redirects. Cookies are stored, nothing is cached, and WebSockets are not stubbed. No state is shared between
+/// `Stubs`, so that tests may run in parallel. Can be used on any thread.
 public final class Stubs: SessionSource {
     private let book: StubBook
-    /// Keeps the sessions.
+    /// Retains the sessions.
     public let shelf = SessionShelf()
 
-    /// No stubs yet.
+    /// Creates an object without stubs.
     ///
     /// - Parameters:
-    ///   - inOrder: Whether an expectation may only be met when all those before it are.
-    ///   - clock: What the sessions go by; nil for the machine's clock.
+    ///   - inOrder: Whether an expectation may only be met after all those before it have been met.
+    ///   - clock: The clock of the sessions; nil for the system clock.
     public init(inOrder: Bool = false, clock: ManualClock? = nil) {
         book = StubBook(inOrder: inOrder, clock: clock)
     }
 
     // MARK: what is answered
 
-    /// Answers requests of a pattern always alike, however many come.
+    /// Answers all requests that match a pattern with the same response.
     public func stub(_ pattern: RequestPattern, _ response: TestResponse) {
         book.add(pattern, .any) { _ in response }
     }
 
-    /// Answers requests of a pattern by a closure, however many come.
+    /// Answers all requests that match a pattern with a closure.
     ///
     /// - Parameters:
-    ///   - pattern: Which requests.
-    ///   - handler: Answers; called in a task of its own for each request. An error becomes that of the load.
+    ///   - pattern: The pattern of the requests.
+    ///   - handler: Returns the response; called in a new task for each request. A thrown error becomes that of the load.
     public func stub(
         _ pattern: RequestPattern,
         _ handler: @escaping @Sendable (_ request: TestRequest) async throws -> TestResponse
@@ -49,17 +49,17 @@ public final class Stubs: SessionSource {
         book.add(pattern, .any, handler)
     }
 
-    /// Expects requests of a pattern, and answers them always alike.
+    /// Expects requests that match a pattern, and answers them with the same response.
     public func expect(_ pattern: RequestPattern, times: StubTimes = .once, _ response: TestResponse) {
         book.add(pattern, times) { _ in response }
     }
 
-    /// Expects requests of a pattern, and answers them by a closure.
+    /// Expects requests that match a pattern, and answers them with a closure.
     ///
     /// - Parameters:
-    ///   - pattern: Which requests.
-    ///   - times: How many of them.
-    ///   - handler: Answers; called in a task of its own for each request. An error becomes that of the load.
+    ///   - pattern: The pattern of the requests.
+    ///   - times: The expected number of requests.
+    ///   - handler: Returns the response; called in a new task for each request. A thrown error becomes that of the load.
     public func expect(
         _ pattern: RequestPattern, times: StubTimes = .once,
         _ handler: @escaping @Sendable (_ request: TestRequest) async throws -> TestResponse
@@ -69,22 +69,22 @@ public final class Stubs: SessionSource {
 
     // MARK: sessions
 
-    /// A new configuration, with stores of its own kind in memory, whose sessions are answered here: for a `URLSession`, or for
-    /// a `Session` that is made by hand.
+    /// A new configuration with its own in-memory stores, whose sessions are answered by this object: for a `URLSession`, or
+    /// for a `Session` that the test creates itself.
     public var configuration: URLSessionConfiguration { book.configuration() }
 
     // MARK: what came
 
-    /// The requests that came, in their order, also those that no stub took.
+    /// The received requests, in order, including those without a matching stub.
     public var requests: [TestRequest] { book.log.requests }
 
-    /// The request of that number, from 0; waits until it has come.
+    /// Waits for the request with that index and returns it.
     ///
     /// - Throws: `CancellationError` when the task is cancelled.
     public func request(at index: Int) async throws -> TestRequest { try await book.log.request(at: index) }
 
-    /// Says whether all expectations were met, and all requests had a stub.
+    /// Checks that all expectations were met and all requests had a stub.
     ///
-    /// - Throws: `StubError.notMet`, whose text has all that is missing, line by line.
+    /// - Throws: `StubError.notMet`, whose text lists all problems, line by line.
     public func verify() throws(StubError) { try book.verify() }
 }

@@ -3,13 +3,14 @@
 internal import LupineLoading
 internal import LupineTransport
 
-/// The time of a manual clock, what waits for it, and who waits for that. Any thread; alarms go off where the time is moved.
+/// The state of a manual clock: its time, its alarms, and the tasks that wait for alarms to be set. Can be used on any
+/// thread; alarms fire on the thread that moves the clock.
 final class ClockCore: Sendable {
-    /// Why somebody wants to be told of a moment.
+    /// The purpose of an alarm.
     enum Purpose {
-        /// It limits something that is under way.
+        /// A time-out of an operation in progress.
         case limit
-        /// It is all that is waited for.
+        /// A delay: nothing but the time is waited for.
         case wait
     }
 
@@ -20,19 +21,19 @@ final class ClockCore: Sendable {
         let ring: SessionClock.Ring
     }
 
-    /// The loops of a session, which end with it.
+    /// The event loops of a session, which are deallocated with it.
     private struct Group {
         weak var loops: EventLoopGroup?
     }
 
     private struct State {
         var now = Instant.zero
-        /// Where the moves lead that have begun.
+        /// The target time of all moves that have begun.
         var goal = Instant.zero
-        /// By their moments, and in the order in which they were set.
+        /// Sorted by time; alarms of the same time in the order in which they were set.
         var alarms: [Alarm] = []
         var number = 0
-        /// Who waits until so many wait.
+        /// The tasks that wait until `count` delays are pending.
         var watchers: [(count: Int, waiter: Waiter<Void>)] = []
         var groups: [Group] = []
 
@@ -45,14 +46,14 @@ final class ClockCore: Sendable {
             alarms.insert(alarm, at: place)
         }
 
-        /// Takes those who have waited long enough.
+        /// Removes and returns the watchers whose count is reached.
         mutating func takeWatchers() -> [Waiter<Void>] {
             let count = waits
             defer { watchers.removeAll { $0.count <= count } }
             return watchers.filter { $0.count <= count }.map(\.waiter)
         }
 
-        /// Goes on to the next alarm up to a moment, and takes it; to the moment when there is none.
+        /// Moves to the next alarm up to `goal`, removes and returns it; without one, moves to `goal`.
         mutating func step(to goal: Instant) -> Alarm? {
             guard let first = alarms.first, first.moment <= goal else {
                 now = max(now, goal)
@@ -65,15 +66,16 @@ final class ClockCore: Sendable {
 
     private let state = Lock(State())
 
-    /// The present moment; the first one is `zero`.
+    /// The current time; initially `zero`.
     var now: Instant { state.withLock { $0.now } }
 
-    /// How many wait, and for nothing else.
+    /// The number of pending delays.
     var waits: Int { state.withLock { $0.waits } }
 
     // MARK: alarms
 
-    /// Sets an alarm for a moment that is made of the present one; one that is due goes off soon, in no stack of the caller's.
+    /// Sets an alarm for a time computed from the current one. An alarm that is already due fires soon, in a new task and
+    /// not on the caller's stack.
     func set(
         _ purpose: Purpose, at moment: (_ now: Instant) -> Instant, _ ring: @escaping SessionClock.Ring
     ) -> SessionClock.Cancel {
@@ -89,14 +91,14 @@ final class ClockCore: Sendable {
             return {}
         }
         return { [self] in
-            // What it carries goes away outside of the lock.
+            // The alarm's closure is released outside the lock.
             _ = state.withLock { state -> Alarm? in
                 state.alarms.firstIndex { $0.number == number }.map { state.alarms.remove(at: $0) }
             }
         }
     }
 
-    /// Returns once so many wait.
+    /// Returns once that number of delays are pending.
     func whenWaiting(_ count: Int) async throws {
         let waiter = Waiter<Void>()
         let isOver = state.withLock { state in
@@ -117,7 +119,7 @@ final class ClockCore: Sendable {
         move(to: goal)
     }
 
-    /// Moves to the first moment for which somebody waits and returns how far that was; nil when nobody does.
+    /// Moves to the time of the first delay and returns the distance; nil when no delay is pending.
     func advanceToNextWait() -> Duration? {
         let move = state.withLock { state -> (from: Instant, to: Instant)? in
             guard let next = state.alarms.first(where: { $0.purpose == .wait }) else { return nil }
@@ -129,7 +131,7 @@ final class ClockCore: Sendable {
         return move.from.duration(to: move.to)
     }
 
-    /// The alarms on the way go off one after the other, each at its moment.
+    /// Fires the alarms up to `goal` in order, each at its own time.
     private func move(to goal: Instant) {
         while let alarm = state.withLock({ $0.step(to: goal) }) { alarm.ring() }
         let groups = state.withLock { state in
@@ -141,7 +143,7 @@ final class ClockCore: Sendable {
 
     // MARK: loops
 
-    /// Loops of a session that go by this clock.
+    /// Creates the event loops of a session that uses this clock.
     func loops(_ count: Int?) throws(Errno) -> SessionClock.Loops {
         let group = try EventLoopGroup(
             count: max(1, count ?? 1), name: SessionClock.loopName, clock: LoopTime(core: self))
@@ -149,7 +151,8 @@ final class ClockCore: Sendable {
         return (group, true)
     }
 
-    /// What loops go by: the machine's time, and that by which the clock was moved. What the kernel does takes the time it takes.
+    /// The clock of the event loops: the system's monotonic time plus the time by which the manual clock was moved. Work of
+    /// the kernel takes real time.
     struct LoopTime: TransportClock {
         let core: ClockCore
 

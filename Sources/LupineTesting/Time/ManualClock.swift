@@ -4,8 +4,8 @@ public import Foundation
 public import LupineLoading
 internal import LupineTransport
 
-/// A clock that stands still until a test moves it: for retries, time-outs, ages of what is cached, and for the program's own
-/// waits.
+/// A clock that stands still until a test moves it: for retries, time-outs, ages of cached responses, and the program's own
+/// delays.
 ///
 /// ```swift
 /// let clock = ManualClock()
@@ -18,14 +18,14 @@ internal import LupineTransport
 /// print(try await text)
 /// ```
 ///
-/// `Stubs`, `TestOrigin` and `Recorder` take one, and all their sessions go by it; `govern(_:)` gives it to any other
-/// configuration. It is a `Clock` of the standard library, so that code of the program that is given `any Clock<Duration>` can go
-/// by it as well. A session with one has an event loop of its own, which ends with it. Clocks know nothing of each other: tests with
-/// one each run in parallel. Any thread.
+/// `Stubs`, `TestOrigin` and `Recorder` accept a clock for all their sessions; `govern(_:)` sets it in any other
+/// configuration. It is a `Clock` of the standard library, so that code of the program that takes `any Clock<Duration>` can
+/// use it as well. A session with a manual clock has its own event loop, which ends with it. Clocks are independent: tests
+/// with one clock each run in parallel. Can be used on any thread.
 public final class ManualClock: Clock, Sendable {
-    /// A moment of a manual clock, as the time since the clock was made.
+    /// An instant of a manual clock: the time since the clock was created.
     public struct Instant: InstantProtocol {
-        /// The time since the clock was made.
+        /// The time since the clock was created.
         public let elapsed: Duration
 
         init(_ instant: LupineTransport.Instant) {
@@ -34,24 +34,24 @@ public final class ManualClock: Clock, Sendable {
 
         private init(elapsed: Duration) { self.elapsed = elapsed }
 
-        /// The moment so much later.
+        /// Returns the instant that is `duration` later.
         public func advanced(by duration: Duration) -> Instant { Instant(elapsed: elapsed + duration) }
 
-        /// The time from this moment to the other.
+        /// Returns the time from this instant to the other.
         public func duration(to other: Instant) -> Duration { other.elapsed - elapsed }
 
-        /// Whether the left one is earlier.
+        /// Whether the left instant is earlier.
         public static func < (left: Instant, right: Instant) -> Bool { left.elapsed < right.elapsed }
     }
 
-    /// The date when the clock was made.
+    /// The initial date of the clock.
     private let start: Date
     private let core = ClockCore()
     private let sessionClock: SessionClock
 
-    /// A clock that stands still at a date.
+    /// Creates a clock that stands still at a date.
     ///
-    /// - Parameter date: What the clock shows at first, in whole seconds as header fields count: a fraction is dropped.
+    /// - Parameter date: The initial date, in whole seconds as in header fields: a fraction is dropped.
     public init(date: Date = Date()) {
         let start = Date(timeIntervalSince1970: date.timeIntervalSince1970.rounded(.down))
         self.start = start
@@ -69,57 +69,55 @@ public final class ManualClock: Clock, Sendable {
 
     // MARK: what it shows
 
-    /// The present moment.
+    /// The current instant.
     public var now: Instant { Instant(core.now) }
 
-    /// The present date: that of the beginning, and the time by which the clock was moved since.
+    /// The current date: the initial date plus the time by which the clock was moved.
     public var date: Date { Self.date(core, since: start) }
 
-    /// A nanosecond.
+    /// One nanosecond.
     public var minimumResolution: Duration { .nanoseconds(1) }
 
     // MARK: moving it
 
-    /// Moves the clock. Whatever is due on the way goes off in its order, each at its moment; it never goes back, and a duration
-    /// below zero moves nothing.
+    /// Moves the clock forward. Alarms that are due fire in order, each at its own time. A negative duration has no effect.
     ///
-    /// What goes off does its work elsewhere, soon: a retry is on its way when this returns, no more. What begins to wait only
-    /// then waits from the new time on: where a test moves the clock through several waits, `advanceToNext()` goes from one to the
-    /// next.
+    /// The work of an alarm continues asynchronously: a retry has only been triggered when this method returns. A delay that
+    /// such work starts begins at the new time. To move the clock through several delays, call `advanceToNext()` for each.
     public func advance(by duration: Duration) { core.advance(by: Interval(duration)) }
 
-    /// Waits until something waits, and moves the clock to the first moment that is waited for. Time-outs that are due before
-    /// strike on the way.
+    /// Waits until a delay is pending, and moves the clock to the end of the first one. Time-outs that are due before it
+    /// fire on the way.
     ///
-    /// - Returns: How far the clock was moved: how long the first one still had to wait.
+    /// - Returns: The time by which the clock was moved: the remaining length of the first delay.
     /// - Throws: `CancellationError` when the task is cancelled.
     @discardableResult
     public func advanceToNext() async throws -> Duration {
         while true {
             try await core.whenWaiting(1)
-            // It may have been taken back meanwhile.
+            // The delay may have been cancelled meanwhile.
             if let distance = core.advanceToNextWait() { return distance }
         }
     }
 
-    /// Returns once so many wait for nothing but this clock: retries with a delay, the pings of a web socket, an `OfflineRetrier`,
-    /// `sleep`. Time-outs do not count: what they limit waits for something else.
+    /// Returns once that number of delays are pending on this clock: retries with a delay, the pings of a WebSocket, an
+    /// `OfflineRetrier`, `sleep`. Time-outs do not count: the operations that they limit wait for something else.
     ///
-    /// A retry is on its way to its moment even when its request is cancelled meanwhile, and counts until then.
+    /// A delayed retry remains pending, and counts, even if its request is cancelled meanwhile.
     ///
     /// - Throws: `CancellationError` when the task is cancelled.
     public func untilWaiting(_ count: Int = 1) async throws { try await core.whenWaiting(count) }
 
-    /// How many wait now, as `untilWaiting(_:)` counts them.
+    /// The number of pending delays, as counted by `untilWaiting(_:)`.
     public var waitingCount: Int { core.waits }
 
     // MARK: waiting for it
 
-    /// Returns once the clock has been moved to a moment, at once when it has been already.
+    /// Returns once the clock has reached an instant; at once if it has reached it already.
     ///
     /// - Parameters:
-    ///   - deadline: The moment.
-    ///   - tolerance: Of no use: the clock is exact.
+    ///   - deadline: The instant.
+    ///   - tolerance: Ignored: the clock is exact.
     /// - Throws: `CancellationError` when the task is cancelled first.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         try Task.checkCancellation()
@@ -132,7 +130,7 @@ public final class ManualClock: Clock, Sendable {
 
     // MARK: whom it governs
 
-    /// Has the sessions go by this clock that are made of the configuration from here on.
+    /// Sets this clock in the configuration, for sessions that are created from it afterwards.
     public func govern(_ configuration: URLSessionConfiguration) {
         configuration.lupine.clock = sessionClock
     }
