@@ -19,10 +19,10 @@ public enum tls_protocol_version_t: UInt16, Sendable {
     /// RFC 6347; not spoken.
     case DTLSv12 = 0xFEFD
 
-    /// The same version as the layer below names it; nil for DTLS.
+    /// The corresponding version of LupineTLS; nil for DTLS.
     var version: TLSVersion? { TLSVersion(rawValue: rawValue) }
 
-    /// The version that a connection has agreed on.
+    /// The version that a connection has negotiated.
     init(_ version: TLSVersion) {
         switch version {
         case .v1_0: self = .TLSv10
