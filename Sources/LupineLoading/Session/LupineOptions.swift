@@ -10,7 +10,7 @@ extension URLSessionConfiguration {
     ///
     /// A value type. The defaults change nothing: a session made with them behaves as Apple's documentation says.
     public struct LupineOptions: Sendable {
-        /// A host and port as they stand in a URL; the host `*` stands for every host.
+        /// A host and port as written in a URL; the host `*` stands for every host.
         public typealias HostAndPort = HTTPClient.HostAndPort
 
         // MARK: where connections go

@@ -27,9 +27,9 @@ open class URLSession: NSObject, @unchecked Sendable {
         case cancel = 0
         /// The content is delivered.
         case allow = 1
-        /// The task goes on as a download task.
+        /// The task continues as a download task.
         case becomeDownload = 2
-        /// The task goes on as a stream task.
+        /// The task continues as a stream task.
         case becomeStream = 3
     }
 

@@ -19,7 +19,7 @@ struct HopMachine: Sendable {
         case running  // → thinking, leaving, delivering, offline, preparing, stopping, over
         /// Its response is held while the client is asked what to do with it. The payload is how the transaction has ended, if
         /// it has.
-        case thinking(HopEnd?)  // → preparing, leaving, delivering, stopping, over
+        case thinking(HopEnd?)  // → preparing, leaving, delivering, answering, stopping, over
         /// The transaction is not wanted any more; its end is awaited.
         case leaving(Next)  // → preparing, answering, over, stopping
         /// The transaction's response is the load's.
