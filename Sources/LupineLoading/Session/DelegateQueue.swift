@@ -7,9 +7,9 @@ import LupineTransport
 /// Runs the callbacks of a session on its delegate queue.
 ///
 /// A task submits itself, not each of its calls: a turn on the queue runs everything that is ready, of all submitted tasks.
-/// Jobs added during a turn of an event loop are submitted when that turn ends, or when there are `company` of them: the
-/// queue's thread is woken once for all of them, and does not compete with the loop for the processor and the loop's locks
-/// before.
+/// Jobs added during a turn of an event loop are submitted when that turn ends, or when there are `company` of them. The
+/// queue's thread is not woken before, so that it is woken once for all of them and does not compete with the loop for the
+/// processor and the locks.
 ///
 /// A queue that runs one operation at a time calls one task after the other even when the dispatch queue under it is
 /// concurrent. An operation queue with an underlying dispatch queue is served by that directly, without operations; its
@@ -33,7 +33,7 @@ final class DelegateQueue: Sendable {
         }
     }
 
-    /// The number of jobs from which on they are not held any longer.
+    /// The number of jobs at which they are no longer held.
     private static let company = 8
 
     /// The number of jobs that run in one turn, before other work on the queue gets its turn.
