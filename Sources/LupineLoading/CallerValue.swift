@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 
-/// A value of the caller's that the module keeps and hands back, and does not use itself: a property that a
-/// `URLProtocol` attached to a request, the `userInfo` of a cached response, a body stream before its task opens it.
+/// A value of the caller's that the module stores and returns without using it: a property that a `URLProtocol` attached to a
+/// request, the `userInfo` of a cached response, a body stream before its task opens it.
 ///
-/// Apple's types carry such values across threads without asking whether they may be; what crosses here is the
-/// reference, and what is done with it is up to the one who put it in. Nothing else of the module is sent unchecked
-/// through this type.
+/// Apple's types pass such values between threads without requiring `Sendable`. Only the reference is passed on; the caller is
+/// responsible for how it is used on several threads. The module sends nothing else unchecked through this type.
 package struct CallerValue<Value>: @unchecked Sendable {
-    /// What the caller gave.
+    /// The caller's value.
     package let value: Value
 
-    /// Keeps `value`.
+    /// Wraps `value`.
     package init(_ value: Value) { self.value = value }
 }

@@ -2,10 +2,10 @@
 
 import LupineTransport
 
-/// Work of many small steps, which leaves the other connections of the loop their turns.
+/// Support for work in many small steps that must not starve the other connections of the loop.
 extension EventLoop {
-    /// Takes one step after the other until one says that there was nothing to do. What is not done in the allowance of a turn is
-    /// done in the next: whoever orders the steps, on other threads, may be as fast as they are taken. On this loop only.
+    /// Calls `step` until it returns false. When the allowance of a turn is spent, the remaining steps run in the next turn:
+    /// other threads may produce work as fast as it is done. Must be called on this loop.
     func repeatGivingWay(_ step: @escaping () -> Bool) {
         var allowance = TurnAllowance()
         while step() {

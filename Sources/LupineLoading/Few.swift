@@ -1,52 +1,52 @@
 // SPDX-License-Identifier: MIT
 
-/// Elements in the order in which they were added, where there is nearly always one: the attempts of a request, its handlers, the
-/// hops of a task. No array is made for that one. Other modules see through it.
+/// A collection in insertion order that stores its first element inline. There is nearly always only one (the attempts of a
+/// request, its handlers, the transactions of a task), and no array is allocated for it. Inlinable into other modules.
 @usableFromInline package struct Few<Element> {
-    /// The oldest.
+    /// The oldest element.
     @usableFromInline package internal(set) var first: Element?
     @usableFromInline var others: [Element] = []
 
-    /// None.
+    /// Creates an empty collection.
     @inlinable package init() {}
 
-    /// The newest.
+    /// The newest element.
     @inlinable package var last: Element? { others.last ?? first }
 
-    /// All, the oldest first.
+    /// All elements, oldest first.
     @inlinable package var all: [Element] { first.map { [$0] + others } ?? [] }
 
-    /// Whether there is none.
+    /// Whether there are no elements.
     @inlinable package var isEmpty: Bool { first == nil }
 
-    /// How many there are.
+    /// The number of elements.
     @inlinable package var count: Int { first == nil ? 0 : 1 + others.count }
 
-    /// Whether that holds for one of them, which are not copied for it: a sequence's own way copies each.
+    /// Whether an element satisfies the predicate. Does not copy the elements, as `Sequence.contains(where:)` does.
     @inlinable package func contains(where isIt: (borrowing Element) -> Bool) -> Bool {
         if let holds = first.map(isIt), holds { return true }
         return others.contains { isIt($0) }
     }
 
-    /// One of them, by its place; nil behind the last.
+    /// The element at index `place`; nil past the last.
     @inlinable package subscript(place: Int) -> Element? {
         if place == 0 { return first }
         return place <= others.count ? others[place - 1] : nil
     }
 
-    /// Adds the newest.
+    /// Appends an element.
     @inlinable package mutating func append(_ element: consuming Element) {
         if first == nil { first = element } else { others.append(element) }
     }
 
-    /// Takes all out.
+    /// Removes and returns all elements.
     @inlinable package mutating func takeAll() -> Few {
         var all = Few()
         swap(&all, &self)
         return all
     }
 
-    /// Takes the oldest out.
+    /// Removes and returns the oldest element.
     @inlinable package mutating func popFirst() -> Element? {
         let oldest = first.take()
         if !others.isEmpty { first = others.removeFirst() }
@@ -57,7 +57,7 @@
 extension Few: Sendable where Element: Sendable {}
 
 extension Few: ExpressibleByArrayLiteral {
-    /// These.
+    /// Creates a collection of the given elements.
     @inlinable package init(arrayLiteral elements: Element...) {
         first = elements.first
         others = Array(elements.dropFirst())
@@ -65,20 +65,20 @@ extension Few: ExpressibleByArrayLiteral {
 }
 
 extension Few: Sequence {
-    /// Goes through them, the oldest first.
+    /// Iterates over the elements, oldest first.
     @usableFromInline package struct Iterator: IteratorProtocol {
         @usableFromInline let elements: Few
         @usableFromInline var place = 0
 
         @inlinable init(_ elements: Few) { self.elements = elements }
 
-        /// The next one; nil behind the last.
+        /// The next element; nil past the last.
         @inlinable package mutating func next() -> Element? {
             defer { place += 1 }
             return elements[place]
         }
     }
 
-    /// Begins with the oldest.
+    /// An iterator that starts with the oldest element.
     @inlinable package func makeIterator() -> Iterator { Iterator(self) }
 }

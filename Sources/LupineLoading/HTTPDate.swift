@@ -2,20 +2,20 @@
 
 package import Foundation
 
-/// Dates as they stand in header fields.
+/// Reads and writes dates in header fields.
 ///
-/// Read by the algorithm of RFC 6265 §5.1.1, which takes the three forms of RFC 9110 §5.6.7 and the many that cookies
-/// come with; written in the one form that RFC 9110 wants. Times are UTC whatever zone is named.
+/// Dates are read by the algorithm of RFC 6265 §5.1.1, which accepts the three forms of RFC 9110 §5.6.7 and the many others
+/// that occur in cookies. They are written in the form that RFC 9110 requires. Times are taken as UTC whatever zone is named.
 package enum HTTPDate {
     private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    /// A longer text is no date: each word of one costs more than its octets do.
+    /// Longer text is not read as a date, to bound the work: each word costs more than its octets.
     private static let longest = 128
 
-    /// The moment that `text` names; nil when it names none.
+    /// The date that `text` names; nil if it names none.
     static func moment(of text: String) -> Date? {
         let octets = text.utf8.span
         guard octets.count <= longest else { return nil }
@@ -46,7 +46,7 @@ package enum HTTPDate {
         return Date(timeIntervalSince1970: TimeInterval(daysSince1970(year, month, day) * 86_400 + seconds))
     }
 
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`; nil for a moment before the year 1 or after 9999.
+    /// `moment` as in `Sun, 06 Nov 1994 08:49:37 GMT`; nil before the year 1 and after 9999.
     package static func text(of moment: Date) -> String? {
         let seconds = moment.timeIntervalSince1970.rounded(.down)
         guard (-62_135_596_800..<253_402_300_800).contains(seconds) else { return nil }
@@ -62,7 +62,7 @@ package enum HTTPDate {
 
     // MARK: tokens
 
-    /// The first octet at or behind `start` for which `isWanted` holds.
+    /// The index of the first octet at or after `start` that satisfies `isWanted`.
     private static func index(
         from start: Int, in octets: Span<UInt8>, where isWanted: (UInt8) -> Bool
     ) -> Int? {
@@ -78,7 +78,7 @@ package enum HTTPDate {
         }
     }
 
-    /// A number of so many digits at the start of a token, with no digit behind it.
+    /// Reads a number with the given count of digits at the start of a token; nil if another digit follows.
     private static func number(_ token: Span<UInt8>, digits: ClosedRange<Int>) -> Int? {
         var (count, number) = (0, 0)
         while count < token.count, 0x30...0x39 ~= token[count] {
@@ -95,7 +95,7 @@ package enum HTTPDate {
             let second = index(from: first + 1, in: token, where: isColon)
         else { return nil }
         let (hours, minutes) = (token.extracting(..<first), token.extracting((first + 1)..<second))
-        // Only the seconds may have something behind them.
+        // Only the seconds may be followed by other octets.
         guard 1...2 ~= hours.count, let hour = number(hours, digits: hours.count...hours.count),
             1...2 ~= minutes.count, let minute = number(minutes, digits: minutes.count...minutes.count),
             let seconds = number(token.extracting((second + 1)...), digits: 1...2)
@@ -121,7 +121,7 @@ package enum HTTPDate {
         }
     }
 
-    /// Years begin in March here, so that the leap day comes last; eras are of 400 years.
+    /// Years start in March here, so that the leap day comes last; an era is 400 years.
     private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
         let shifted = month <= 2 ? year - 1 : year
         let era = shifted / 400

@@ -3,15 +3,16 @@
 #if LUPINE_HELD_LOCKS
     internal import LupineTransport
 
-    /// How many locks the calling thread holds, for the locks of the layer above: see the transport's.
+    /// The number of locks that the calling thread holds. Counts the locks of the layer above, by way of
+    /// `LupineTransport.HeldLocks`.
     package enum HeldLocks {
-        /// One more.
+        /// Records that a lock was taken.
         package static func taken() { LupineTransport.HeldLocks.taken() }
 
-        /// One less.
+        /// Records that a lock was released.
         package static func released() { LupineTransport.HeldLocks.released() }
 
-        /// So many.
+        /// The number of locks held.
         package static var count: Int { LupineTransport.HeldLocks.count }
     }
 
@@ -21,9 +22,9 @@
     /// Stops the program if the calling thread runs an event loop; see the transport's.
     package func assertNotOnLoop() { LupineTransport.assertNotOnLoop() }
 #else
-    /// Nothing but under `-D LUPINE_HELD_LOCKS`; see the transport's.
+    /// Has an effect only under `-D LUPINE_HELD_LOCKS`; see the transport's.
     @inlinable @inline(__always) package func assertNoLockIsHeld() {}
 
-    /// Nothing but under `-D LUPINE_HELD_LOCKS`; see the transport's.
+    /// Has an effect only under `-D LUPINE_HELD_LOCKS`; see the transport's.
     @inlinable @inline(__always) package func assertNotOnLoop() {}
 #endif

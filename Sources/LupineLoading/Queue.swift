@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: MIT
 
-/// What comes first goes first. Taking one out costs the same however many wait behind it. Other modules see through it.
+/// A first-in, first-out queue. Removing the first element costs the same however many follow. Inlinable into other modules.
 @usableFromInline package struct Queue<Element> {
     @usableFromInline var storage: [Element?] = []
     @usableFromInline var head = 0
 
-    /// So many places of elements that are gone are kept before the others move up.
+    /// The number of emptied slots that are kept before the remaining elements move to the front.
     @usableFromInline static var mostSpent: Int { 64 }
 
-    /// Nothing waits.
+    /// Creates an empty queue.
     @inlinable package init() {}
 
-    /// Whether nothing waits.
+    /// Whether the queue is empty.
     @inlinable package var isEmpty: Bool { head == storage.count }
 
-    /// How many wait.
+    /// The number of elements.
     @inlinable package var count: Int { storage.count - head }
 
-    /// What goes next; nil when nothing waits.
+    /// The first element; nil if the queue is empty.
     @inlinable package var first: Element? { head < storage.count ? storage[head] : nil }
 
-    /// Adds one behind all others.
+    /// Appends an element.
     @inlinable package mutating func append(_ element: Element) { storage.append(element) }
 
-    /// Takes out the one that waits longest.
+    /// Removes and returns the first element.
     @inlinable package mutating func popFirst() -> Element? {
         guard head < storage.count else { return nil }
         let element = storage[head].take()
@@ -38,7 +38,7 @@
         return element
     }
 
-    /// Takes out the first one of which that holds: at once where it is the one that waits longest.
+    /// Removes and returns the first element that satisfies `isWanted`; in constant time if that is the first in the queue.
     @inlinable package mutating func removeFirst(where isWanted: (Element) -> Bool) -> Element? {
         if let first, isWanted(first) { return popFirst() }
         guard let index = storage[head...].firstIndex(where: { $0.map(isWanted) ?? false }) else {
@@ -47,7 +47,7 @@
         return storage.remove(at: index)
     }
 
-    /// Takes out all, in order.
+    /// Removes and returns all elements in order.
     @inlinable package mutating func takeAll() -> [Element] {
         defer { self = Queue() }
         return storage[head...].compactMap { $0 }

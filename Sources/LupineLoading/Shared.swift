@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 
-/// A value behind one reference, copied when it is changed while somebody else holds it too.
+/// A value behind one reference, with copy-on-write.
 ///
-/// It makes a large struct cheap to pass: a copy is one retain, however many members there are. An array of one element
-/// is the standard library's own such reference, and is `Sendable` as its element is.
+/// It makes a large struct cheap to pass: a copy is one retain, however many members the struct has. An array of one element is
+/// the standard library's own such reference, and is `Sendable` if its element is.
 struct Shared<Value: Sendable>: Sendable {
     private var cell: [Value]
 
-    /// A value that nobody else holds yet.
+    /// Stores a value in a new, unshared reference.
     init(_ value: consuming Value) { cell = [value] }
 
-    /// The value; changing it never shows in a copy.
+    /// The value. Changing it does not affect copies.
     var value: Value {
         _read { yield cell[0] }
         _modify { yield &cell[0] }

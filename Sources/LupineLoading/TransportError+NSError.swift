@@ -3,12 +3,12 @@
 public import Foundation
 public import LupineTransport
 
-/// The transport's errors as Foundation sees them: with a description, and with the system's error beneath where there is
-/// one (U-16.1).
+/// Makes the transport's errors available to Foundation, with a description and, if there is one, the underlying system error
+/// (U-16.1).
 extension TransportError: CustomNSError, LocalizedError {
     public static var errorDomain: String { "LupineTransport.TransportError" }
 
-    /// The number of the code that the URL loading system reports it under.
+    /// The raw value of the `URLError.Code` that the error is reported as.
     public var errorCode: Int { code.rawValue }
 
     public var errorUserInfo: [String: Any] {
@@ -23,7 +23,7 @@ extension TransportError: CustomNSError, LocalizedError {
 
     public var errorDescription: String? { description }
 
-    /// What the kernel said; of several attempts, to the last of them (U-9.16).
+    /// The error that the kernel reported; for several connection attempts, the error of the last one (U-9.16).
     private var systemError: Errno? {
         switch self {
         case .connect(_, let error), .connectionLost(_, _, let error), .outOfDescriptors(let error),

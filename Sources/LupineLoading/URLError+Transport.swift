@@ -6,32 +6,32 @@ internal import LupineHTTP
 internal import LupineTLS
 internal import LupineTransport
 
-/// Where errors of the transport become those of the URL loading system: the one place.
+/// Translates errors of the transport into errors of the URL loading system. No other file does so.
 ///
-/// Each carries the failing URL under both of its keys (U-6.6), without name and password since errors are printed, the
-/// transport's error under `NSUnderlyingErrorKey`, and a description that names host, step and cause. Errors of the loader's
-/// own are made by `loading`.
+/// Each error carries the failing URL under both of its keys (U-6.6), without name and password since errors are printed, the
+/// transport's error under `NSUnderlyingErrorKey`, and a description that names host, step and cause. `loading` makes the
+/// errors of the loader itself.
 extension URLError {
-    /// The value of `NSURLErrorFailingURLStringErrorKey`, which is deprecated but still looked for.
+    /// The value of `NSURLErrorFailingURLStringErrorKey`, which is deprecated but still read by programs.
     private static let failingURLStringKey = "NSErrorFailingURLStringKey"
 
-    /// The error of a load that the transport could not carry out.
+    /// The error of a load that failed in the transport.
     init(_ error: TransportError, url: URL?) {
         self = .loading(error.code, url: url, underlying: error)
     }
 
-    /// An error of the loader's own, with another beneath.
+    /// An error of the loader itself, with an underlying error.
     ///
     /// - Parameters:
-    ///   - underlying: What lies beneath.
-    ///   - reason: What happened, where the underlying error does not say it.
+    ///   - underlying: The underlying error.
+    ///   - reason: What happened, if the underlying error does not say so.
     static func loading(
         _ code: URLError.Code, url: URL?, underlying: any Error, reason: String? = nil
     ) -> URLError {
         loading(code, url: url, reason: reason ?? String(describing: underlying), underlying: underlying)
     }
 
-    /// The error of a load whose whole has taken too long.
+    /// The error of a load that exceeded its resource time-out.
     static func tooLong(_ url: URL?, after time: Interval?, underlying: (any Error)? = nil) -> URLError {
         let origin = WebOrigin(url).map { " from \($0.authority)" } ?? ""
         let limit = time.map { " (\($0))" } ?? ""
@@ -42,7 +42,7 @@ extension URLError {
             underlying: underlying)
     }
 
-    /// The error of a load that ended without a response, as a protocol of the program's may (U-17.5).
+    /// The error of a load that ended without a response, as that of a program's `URLProtocol` can (U-17.5).
     static func noResponse(_ url: URL?) -> URLError {
         let origin = url.map { " of \($0.withoutUserInfo.absoluteString)" } ?? ""
         return .loading(
@@ -50,18 +50,18 @@ extension URLError {
             reason: "the load\(origin) ended without a response: a URLProtocol gives one before it finishes")
     }
 
-    /// The error of what was cancelled.
+    /// The error of a cancelled load.
     static func cancelled(url: URL?) -> URLError { loading(.cancelled, url: url, reason: "cancelled") }
 
-    /// An error of the loader's own.
+    /// An error of the loader itself.
     ///
     /// - Parameters:
-    ///   - reason: What happened: no error is without words.
-    ///   - underlying: What lies beneath, if anything does.
+    ///   - reason: What happened: every error has a description.
+    ///   - underlying: The underlying error, if any.
     static func loading(
         _ code: URLError.Code, url: URL?, reason: String, underlying: (any Error)? = nil
     ) -> URLError {
-        // Foundation shows the one in `localizedDescription` and the other in `description`.
+        // Foundation shows the description in `localizedDescription` and the failure reason in `description`.
         let reason = code == .cancelled ? "cancelled" : reason
         var information: [String: Any] = [
             NSLocalizedDescriptionKey: reason, NSLocalizedFailureReasonErrorKey: reason,
@@ -74,7 +74,7 @@ extension URLError {
         return URLError(code, userInfo: information)
     }
 
-    /// The error with more to its user info.
+    /// Returns the error with `information` added to its user info.
     func adding(_ information: [String: Any]) -> URLError {
         information.isEmpty
             ? self : URLError(code, userInfo: userInfo.merging(information) { _, added in added })
@@ -82,7 +82,7 @@ extension URLError {
 }
 
 extension TransportError {
-    /// The code under which the URL loading system reports it.
+    /// The code that the URL loading system reports the error as.
     var code: URLError.Code {
         switch self {
         case .url(let error): error.code
@@ -112,8 +112,8 @@ extension TransportError {
         }
     }
 
-    /// What all addresses together say: without any network if none was reached through one, late if nothing answered, else
-    /// refused.
+    /// The code for the errors of all addresses: `notConnectedToInternet` if no address had a route, `timedOut` if none
+    /// answered, otherwise `cannotConnectToHost`.
     private static func code(of errors: [Errno]) -> URLError.Code {
         let codes = Set(errors.map(\.codeOfConnecting))
         if codes == [.notConnectedToInternet] { return .notConnectedToInternet }
@@ -145,7 +145,7 @@ extension ResolutionError {
 }
 
 extension Errno {
-    /// Of the attempt to connect to one address.
+    /// The code for a failed attempt to connect to one address.
     fileprivate var codeOfConnecting: URLError.Code {
         switch POSIXErrorCode(rawValue: rawValue) {
         case .ETIMEDOUT?: .timedOut
@@ -154,7 +154,7 @@ extension Errno {
         }
     }
 
-    /// Of a file that content is read from or written to.
+    /// The code for an error of a file that content is read from or written to.
     fileprivate var codeOfFile: URLError.Code {
         switch POSIXErrorCode(rawValue: rawValue) {
         case .ENOENT?, .ENOTDIR?: .fileDoesNotExist

@@ -3,20 +3,20 @@
 import Foundation
 import LupineTransport
 
-/// Where the bytes of a request's body come from, found before anything is connected.
+/// The source of a request's body, determined before a connection is opened.
 ///
-/// A file is opened here, so that one that cannot be read fails the load before it begins (U-7.3); the descriptor that was
-/// judged is the one that is sent. A stream is only named: it is opened when its first byte is wanted.
+/// A file is opened here, so that an unreadable file fails the load before it begins (U-7.3); the descriptor that was checked
+/// is the one that is sent. A stream is opened only when its first byte is needed.
 enum BodySource: Sendable {
     case none
     case data(Data)
     case file(FileSource)
-    /// A stream that the request brings; it can be read once.
+    /// The request's own stream; it can be read once.
     case stream(BodyStream)
-    /// A stream that somebody supplies each time that it is needed.
+    /// A stream that the client supplies each time the body is sent.
     case asked
 
-    /// The body of a hop; an empty one is none.
+    /// Determines the source of a transaction's body; an empty body is `.none`.
     init(_ body: TaskOrder.Body, of request: URLRequest) throws(URLError) {
         switch body {
         case .request:
@@ -31,7 +31,7 @@ enum BodySource: Sendable {
         }
     }
 
-    /// Whether there is anything to send.
+    /// Whether there is no body to send.
     var isNone: Bool {
         switch self {
         case .none: true

@@ -4,18 +4,18 @@ import Foundation
 import LupineHTTP
 import LupineTransport
 
-/// Reads an `InputStream` for a request's body: the one place of the module that does.
+/// Reads an `InputStream` for a request's body. No other type of the module reads one.
 ///
-/// A stream may block for as long as its producer likes, so that it is read on a queue of its own, never on a loop. One
-/// piece is read at a time, when the connection asks for it. With a length, the stream has to end right there (U-7.4);
-/// without one it goes in chunks. Where somebody supplies streams, another one is asked for when the request is sent again
+/// A stream may block for as long as its producer likes, so it is read on a queue of its own, never on a loop. One piece is
+/// read at a time, when the connection asks for it. With an announced length, the stream has to end exactly there (U-7.4);
+/// without one the body is sent in chunks. If there is a supplier, it is asked for a new stream when the request is sent again
 /// (U-7.5).
 final class BodyStreamSource: ContentSource {
-    /// Asks for a stream; the answer comes once, on any thread.
+    /// Asks for a stream. `reply` is called once, on any thread.
     typealias Supplier = @Sendable (_ reply: @escaping @Sendable (BodyStream?) -> Void) -> Void
 
-    /// A stream and how far it has been read. Each has its queue: one that blocks holds up no other, and what is still read of
-    /// it when another has taken its place counts for nobody.
+    /// A stream and its read position. Each has its own queue, so that a stream that blocks does not delay the one that
+    /// replaces it. Bytes that are still read from a replaced stream are not counted for the new one.
     private final class Reader: Sendable {
         let stream: BodyStream
         let queue = DispatchQueue(label: "lupine.body-stream")
@@ -27,12 +27,12 @@ final class BodyStreamSource: ContentSource {
         func close() { queue.async { self.stream.value.close() } }
     }
 
-    /// Why the body is not what it was said to be.
+    /// How the body differs from what was announced.
     enum Mismatch: Error, Hashable, Sendable, CustomStringConvertible {
         case endsEarly(announced: Int64, read: Int64)
         case goesOn(announced: Int64)
         case unreadable
-        /// It was to be sent again, and nobody had another stream.
+        /// The body had to be sent again, and no new stream was supplied.
         case refused
 
         var description: String {
@@ -50,14 +50,14 @@ final class BodyStreamSource: ContentSource {
     private let supplier: Supplier?
     private let reader: Lock<Reader>
 
-    /// A body of so many bytes, or of as many as the stream has.
+    /// A body of `length` bytes; with nil, of as many as the stream has.
     init(_ stream: BodyStream, length: Int64?, supplier: Supplier? = nil) {
         self.length = length
         self.supplier = supplier
         reader = Lock(Reader(stream))
     }
 
-    /// What the stream, or its length, has done wrong.
+    /// The stream's error, or how the stream differs from its announced length.
     var failure: (any Error)? { current.failure.withLock { $0 } }
 
     private var current: Reader { reader.withLock { $0 } }
@@ -79,7 +79,7 @@ final class BodyStreamSource: ContentSource {
                 current.failure.withLock { $0 = Mismatch.refused }
                 return ready(false)
             }
-            // The stream before, which is the program's, goes away outside of the lock.
+            // The previous stream is released outside of the lock: it may be of a class of the program's.
             var new = Reader(stream)
             reader.withLock { swap(&$0, &new) }
             ready(true)
@@ -103,7 +103,7 @@ final class BodyStreamSource: ContentSource {
             }
             if let length {
                 if bytes.isEmpty, total < length { throw Mismatch.endsEarly(announced: length, read: total) }
-                // The connection asks for no more than was announced: whether that is all is found out here.
+                // The connection asks for no more than the announced length, so the end of the stream is checked here.
                 if total == length, !bytes.isEmpty {
                     guard try Self.read(stream.value, atMost: 1).isEmpty else {
                         throw Mismatch.goesOn(announced: length)
@@ -127,7 +127,7 @@ final class BodyStreamSource: ContentSource {
             count = max(0, min(outcome, limit))
         }
         guard outcome >= 0 else {
-            // One that was closed, or read to its end before, has no error, and Foundation's stop the program that asks.
+            // A stream that is closed or was already at its end has no error, and Foundation's streams trap when asked for one.
             switch stream.streamStatus {
             case .notOpen, .closed, .atEnd: throw Mismatch.unreadable
             default: throw stream.streamError ?? Mismatch.unreadable

@@ -2,31 +2,31 @@
 
 import Foundation
 
-/// Gathers content into pieces of at most 64 KiB, with one copy of each byte.
+/// Gathers content into pieces of at most 64 KiB, copying each byte once.
 ///
-/// What comes in one turn of a loop becomes one piece as far as it fits; pieces are never cut apart. Where chunks are kept, the
-/// first ones of a turn become pieces of their own (T-7). It is filled and emptied by whoever serialises the calls.
+/// The content of one loop turn becomes one piece as far as it fits; pieces are never split. If chunks are kept, the first ones
+/// of a turn become pieces of their own (T-7). The caller serialises all calls.
 struct ContentGatherer {
-    /// The most that a piece holds: what U-7.2 allows, and what one read brings.
+    /// The maximum size of a piece: the limit of U-7.2, and the size of one read.
     static let pieceLimit = 64 * 1024
 
-    /// So many chunks of one turn stay apart; those behind them are joined, however small a peer makes them.
+    /// The number of chunks that are kept apart in one turn; later ones are joined, however small a peer makes them.
     static let mostChunks = 64
 
     private var piece = Data()
-    /// How many chunks of this turn have been kept apart.
+    /// The number of chunks kept apart in this turn.
     private var chunks = 0
 
-    /// Nothing waits.
+    /// Whether no bytes are buffered.
     var isEmpty: Bool { piece.isEmpty }
 
-    /// How much more the piece at hand can take.
+    /// The number of bytes that the current piece can still take.
     var room: Int { Self.pieceLimit - piece.count }
 
-    /// Whether `count` bytes can be added to what waits.
+    /// Whether `count` bytes fit into the current piece.
     func hasRoom(for count: Int) -> Bool { count <= room }
 
-    /// Adds bytes, for which there is room.
+    /// Adds bytes, which must fit.
     mutating func add(_ bytes: Span<UInt8>) {
         guard !bytes.isEmpty else { return }
         unsafe bytes.withUnsafeBytes { source in
@@ -39,8 +39,8 @@ struct ContentGatherer {
         }
     }
 
-    /// Adds a chunk, and says what is to be handed on now: that chunk, as long as chunks are kept apart, or what there was no
-    /// more room for.
+    /// Adds a chunk and returns the piece to deliver now: the chunk itself while chunks are kept apart, or the bytes buffered
+    /// before if the chunk did not fit behind them.
     mutating func add(chunk bytes: Span<UInt8>) -> Data? {
         if chunks < Self.mostChunks, isEmpty {
             chunks += 1
@@ -52,13 +52,13 @@ struct ContentGatherer {
         return full
     }
 
-    /// The turn is over, and so is the count of its chunks. What waits, if anything does.
+    /// Ends the turn and its count of chunks. Returns the buffered bytes, if any.
     mutating func endTurn() -> Data? {
         chunks = 0
         return take()
     }
 
-    /// What waits, if anything does.
+    /// Removes and returns the buffered bytes, if any.
     mutating func take() -> Data? {
         guard !piece.isEmpty else { return nil }
         let taken = piece

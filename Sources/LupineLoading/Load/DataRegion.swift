@@ -3,11 +3,11 @@
 import Foundation
 import LupineTransport
 
-/// A body in memory, sent from where the caller's `Data` keeps it.
+/// A body in memory, sent from the storage of the caller's `Data`.
 struct DataRegion: OutgoingRegion {
     private let data: Data
 
-    /// The bytes of `data`, none of which is copied.
+    /// Refers to the bytes of `data` without copying them.
     init(_ data: Data) { self.data = data }
 
     var count: Int { data.count }

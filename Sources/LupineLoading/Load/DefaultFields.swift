@@ -4,16 +4,16 @@ import Foundation
 import LupineCoding
 import LupineHTTP
 
-/// The header fields that a request is given where its caller has set none (U-9.1). Computed once for the process.
+/// The header fields that are added to a request if its caller has set none (U-9.1). Computed once for the process.
 package enum DefaultFields {
-    /// Every coding that can be undone here.
+    /// All content codings that can be decoded.
     static let acceptEncoding = (["gzip", "deflate"] + (ContentCoding.decodable.contains(.br) ? ["br"] : []))
         .joined(separator: ", ")
 
-    /// The languages that the user reads, the first one most; nil when the locale names none, and the field is not sent.
+    /// The user's languages in order of preference; nil if the locale names none, in which case the field is not sent.
     static let acceptLanguage = languages(UserLanguages.preferred)
 
-    /// The program and its version, and ours.
+    /// The program and its version, and those of the library.
     static let userAgent = agent(
         process: ProcessInfo.processInfo.processName,
         version: Bundle.main.infoDictionary?["CFBundleShortVersionString"] as? String)
@@ -21,7 +21,7 @@ package enum DefaultFields {
     /// The version of this library: the newest one in CHANGELOG.md.
     package static let version = "1.0.0"
 
-    /// Language tags, six at most, as `Accept-Language` lists them (RFC 9110 §12.5.4).
+    /// Language tags, at most six, as a value of `Accept-Language` (RFC 9110 §12.5.4).
     static func languages(_ tags: [String]) -> String? {
         guard !tags.isEmpty else { return nil }
         return tags.enumerated().map { index, tag in
@@ -29,7 +29,7 @@ package enum DefaultFields {
         }.joined(separator: ", ")
     }
 
-    /// A product for the program and one for the library (RFC 9110 §10.1.5); what a token cannot hold becomes `_`.
+    /// A product for the program and one for the library (RFC 9110 §10.1.5); characters that a token cannot hold become `_`.
     static func agent(process: String, version: String?) -> String {
         let name = token(process)
         return "\(name.isEmpty ? "program" : name)/\(token(version ?? "1.0")) Lupine/\(Self.version)"

@@ -4,28 +4,28 @@ package import Foundation
 import LupineTLS
 import LupineTransport
 
-/// One transaction of a task: a request that is sent somewhere and what comes back, without redirects, challenges or
-/// caching, which are the driver's.
+/// One transaction of a task: a request and its response. Redirects, challenges and caching are left to the driver.
 ///
-/// There is one kind for each place that answers: the network, a program's `URLProtocol`, `data:` and `file:`. Any
-/// thread may call; nothing blocks.
+/// There is one implementation for each kind of source: the network, a program's `URLProtocol`, `data:` and `file:`. Any thread
+/// may call; no method blocks.
 protocol HopLoad: AnyObject, Sendable {
-    /// Begins. Called once; may be called after `cancel`.
+    /// Starts the transaction. Called once; may be called after `cancel`.
     func start()
-    /// Ends the hop with `error` as soon as possible. The client still hears `hopEnded`, once. Harmless afterwards.
+    /// Ends the transaction with `error` as soon as possible. The client still gets `hopEnded`, once. No effect after the end.
     func cancel(_ error: URLError)
-    /// Goes on after the client has answered `.pause`. Harmless at any other time.
+    /// Resumes after the client has returned `.pause`. No effect at any other time.
     func resumeReading()
-    /// What comes after the next `resumeReading()` may go into the file, as with `.splice`; where it cannot, it goes to
-    /// `hopReceived` as before.
+    /// Lets the content after the next `resumeReading()` go into the file, as with `.splice`. If the load cannot do that, the
+    /// content goes to `hopReceived` as before.
     func save(into target: FileTarget)
-    /// The rest of the content is not wanted: the hop ends as a success.
+    /// Discards the rest of the content: the transaction ends successfully.
     func skip()
-    /// While suspended no byte moves and no time-out but the resource's counts (U-6.4).
+    /// Suspends or resumes the transaction. While it is suspended, no bytes move and only the resource time-out runs (U-6.4).
     func setSuspended(_ isSuspended: Bool)
-    /// Orders hops that wait for a connection (U-9.14): 0...1.
+    /// Sets the priority, 0...1, among the transactions that wait for a connection (U-9.14).
     func setPriority(_ priority: Float)
-    /// What TLS has shown about both ends of the connection that carries it, from its response on; nil without TLS.
+    /// What the TLS handshake has established about both ends of the connection, available from the response on; nil without
+    /// TLS.
     var evidence: PeerEvidence? { get }
 }
 
@@ -34,48 +34,49 @@ extension HopLoad {
     func save(into target: FileTarget) {}
 }
 
-/// What becomes of a response's content.
+/// How a response's content is consumed.
 enum HopPlan: Sendable {
-    /// It goes to `hopReceived`.
+    /// The content goes to `hopReceived`.
     case deliver
-    /// The same, after `resumeReading()`.
+    /// As `deliver`, but only after `resumeReading()`.
     case pause
-    /// Nobody wants it; the hop ends as a success.
+    /// The content is discarded; the transaction ends successfully.
     case skip
-    /// It goes into the file, by the kernel alone where nothing decodes; `hopSpliced` says how much.
+    /// The content goes into the file, by the kernel alone if nothing has to be decoded; `hopSpliced` reports the byte counts.
     case splice(into: FileTarget)
 }
 
-/// Who drives a hop. The calls of one hop never overlap; they come on any thread and must not block.
+/// Drives a transaction. The calls of one transaction never overlap; they come on any thread and must not block.
 protocol HopLoadClient: AnyObject, Sendable {
-    /// The request's body is to be sent, and it is a stream that only the client can supply (again).
+    /// Asks for a stream of the request's body, for the first time or again; only the client can supply it.
     func hopNeedsBodyStream(_ hop: any HopLoad, reply: @escaping @Sendable (BodyStream?) -> Void)
-    /// So many bytes of the body have been handed to the socket, in all; -1 where the whole is not known.
+    /// Reports how many bytes of the body have been handed to the socket in all. `expected` is -1 if the length is unknown.
     func hopSent(_ hop: any HopLoad, total: Int64, expected: Int64)
     /// An informational response (1xx).
     func hopInterim(_ hop: any HopLoad, _ response: HTTPURLResponse)
     /// The final response.
     ///
-    /// - Parameter storagePolicy: Where it may be cached, as far as the source has a say.
+    /// - Parameter storagePolicy: Where the source allows the response to be cached.
     func hopResponse(_ hop: any HopLoad, _ response: URLResponse, storagePolicy: URLCache.StoragePolicy)
         -> HopPlan
-    /// Whether the chunks of a transfer coding are to come as pieces of their own (T-7); asked when the first one has come.
+    /// Whether the chunks of the transfer coding are delivered as pieces of their own (T-7). Called when the first one has
+    /// arrived.
     func hopKeepsChunks(_ hop: any HopLoad) -> Bool
     /// A piece of the content, decoded; never empty, at most 64 KiB.
     func hopReceived(_ hop: any HopLoad, _ data: Data) -> Demand
-    /// So many bytes went straight into the file of the plan.
+    /// Reports that `count` bytes went directly into the file of the plan.
     func hopSpliced(_ hop: any HopLoad, _ count: Int) -> Demand
-    /// A protocol of the program's says that the load goes on elsewhere (U-17.6). The hop ends when the client skips it.
+    /// A program's `URLProtocol` reports a redirect (U-17.6). The transaction ends when the client skips it.
     func hopRedirected(_ hop: any HopLoad, to request: URLRequest, response: URLResponse)
-    /// A question that the place itself asks: a protocol of the program's.
+    /// A challenge from the source itself, a program's `URLProtocol`.
     func hopChallenged(
         _ hop: any HopLoad, _ challenge: URLAuthenticationChallenge,
         reply: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)
-    /// The connection has left HTTP: a web socket's 101.
+    /// The connection has switched from HTTP to another protocol, as by a web socket's 101.
     func hopUpgraded(_ hop: any HopLoad, _ connection: UpgradedConnection, _ response: HTTPURLResponse)
         -> any UpgradeHandler
-    /// It is over. Called once for every hop that was started or cancelled. The error is the program's own as it is, where code
-    /// of the program's has failed, and else a `URLError` (U-16.4).
+    /// The transaction has ended. Called once for every one that was started or cancelled. If code of the program's has failed,
+    /// the error is that code's, unchanged; otherwise it is a `URLError` (U-16.4).
     func hopEnded(_ hop: any HopLoad, _ error: (any Error)?, _ metrics: HopMetrics)
 }
 
@@ -83,5 +84,5 @@ extension HopLoadClient {
     func hopKeepsChunks(_ hop: any HopLoad) -> Bool { false }
 }
 
-/// A body stream on its way between threads: whoever holds it last reads it.
+/// A body stream that is passed between threads; only its last owner reads it.
 package typealias BodyStream = CallerValue<InputStream>

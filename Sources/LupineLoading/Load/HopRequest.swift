@@ -3,36 +3,36 @@
 import Foundation
 import LupineTransport
 
-/// What one transaction over the network is to send: fixed when it is made.
+/// The request and options of one transaction over the network; fixed when the transaction is created.
 struct HopRequest: Sendable {
-    /// Complete: additional header fields, cookies, `Authorization` and a cache's validators are in it.
+    /// The complete request, including additional header fields, cookies, `Authorization` and a cache's validators.
     var request: URLRequest
-    /// Where the body comes from.
+    /// The source of the body.
     var body: TaskOrder.Body
-    /// The connection is to leave HTTP: 101 is an answer, and the scheme may be a web socket's.
+    /// Whether the connection is to switch from HTTP: 101 is then a final response, and the scheme may be a web socket's.
     var isUpgrade = false
-    /// Whether content codings may be undone; not where a part of a coded body is continued.
+    /// Whether content codings may be decoded; false when a part of a coded body is continued.
     var mayDecode = true
-    /// What is left of the time for the whole resource; nil for no limit.
+    /// The time left for the whole resource; nil for no limit.
     var wholeTimeout: Interval?
-    /// Orders hops that wait for a connection: 0...1.
+    /// The priority, 0...1, among transactions that wait for a connection.
     var priority: Float = 0.5
-    /// Whose connections it prefers.
+    /// The event loop whose connections are preferred.
     var loop: EventLoop?
-    /// Whether a server that asks may learn who the session is.
+    /// Whether the session's client certificate may be sent to a server that asks for one.
     var usesClientIdentity = true
-    /// Who we are to the proxy, in the place of what the configuration says.
+    /// Credentials for the proxy that replace those of the configuration.
     var proxyCredentials: ProxyServer.Credentials?
-    /// For a proxy that reads the request: the value of `Proxy-Authorization`.
+    /// The value of `Proxy-Authorization`, for a proxy that reads the request.
     var proxyAuthorization: String?
-    /// Answers a proxy that is asked for a tunnel.
+    /// Answers the challenges of a proxy that is asked for a tunnel.
     var tunnelAuthorizer: TunnelAuthorizer?
-    /// Answers for the task when a connection is opened for the hop; nil where nobody wants to be asked.
+    /// Answers for the task when a connection is opened for the transaction; nil if the task's delegate takes no challenges.
     var taskTrust: TaskTrust?
-    /// What observers are told of where it goes to the network; nil where there are none.
+    /// What transfer observers are told about the transaction when it uses the network; nil without observers.
     var place: TransferPlace?
 
-    /// A request and its body, the rest by default.
+    /// A request and its body, with defaults for the rest.
     init(
         request: URLRequest, body: TaskOrder.Body = .request, isUpgrade: Bool = false, mayDecode: Bool = true,
         wholeTimeout: Interval? = nil, priority: Float = 0.5, usesClientIdentity: Bool = true,

@@ -6,7 +6,8 @@ import LupineHTTP
 import LupineTLS
 import LupineTransport
 
-/// The way up: what the connection reports, made into responses and pieces of content. All on the connection's loop.
+/// The receiving half: turns what the connection reports into responses and pieces of content. All calls come on the
+/// connection's loop.
 extension NetworkLoad: ExchangeSink {
     func begins(on loop: EventLoop, over evidence: PeerEvidence?) {
         flow.withLock { flow in
@@ -32,7 +33,7 @@ extension NetworkLoad: ExchangeSink {
         tell(told)
     }
 
-    /// What was sent since the client last heard of it.
+    /// Reports what was sent since the last report.
     private func tellProgress() { tell(flow.withLock { $0.progress.due() }) }
 
     private func tell(_ total: Int64?) {
@@ -59,7 +60,7 @@ extension NetworkLoad: ExchangeSink {
             if !codings.isEmpty { flow.decode(codings, limit: limit) }
             if framing == .chunked, codings.isEmpty { flow.chunks = .undecided }
         }
-        // `upgraded` tells of this one.
+        // `upgraded` reports this response.
         if framing == .handover { return .deliver }
         if let evidence = evidence(decidingAbout: response) {
             readRoots(of: evidence, for: response, framing)
@@ -68,7 +69,7 @@ extension NetworkLoad: ExchangeSink {
         return contentPlan(for: response, framing)
     }
 
-    /// Asks the client what becomes of the content.
+    /// Asks the client how to consume the content.
     private func contentPlan(for response: HTTPURLResponse, _ framing: BodyFraming) -> ContentPlan {
         let plan = client.hopResponse(self, response, storagePolicy: .allowed)
         if response.statusCode == 205, framing != .none { return skipped() }
@@ -86,15 +87,15 @@ extension NetworkLoad: ExchangeSink {
         }
     }
 
-    /// What is asked about the connection before the response's cookies or the response itself are kept (U-12.3, U-13.17), where
-    /// that cannot be answered yet: nobody has judged the peer by the roots, and they have not been read.
+    /// The connection's evidence if a decision about storing the response or its cookies (U-12.3, U-13.17) needs trust roots
+    /// that have not been read yet; otherwise nil.
     private func evidence(decidingAbout response: HTTPURLResponse) -> PeerEvidence? {
         guard let evidence, evidence.needsRoots else { return nil }
         let keepsCookies = settings.cookieStorage != nil && response.fields?.contains(.setCookie) ?? false
         return keepsCookies || settings.cache != nil ? evidence : nil
     }
 
-    /// Has a worker read the roots, and goes on with the response then. The exchange stands still meanwhile.
+    /// Reads the roots on a worker thread, then continues with the response. The exchange is paused meanwhile.
     private func readRoots(
         of evidence: PeerEvidence, for response: HTTPURLResponse, _ framing: BodyFraming
     ) {
@@ -119,8 +120,8 @@ extension NetworkLoad: ExchangeSink {
         return .skip
     }
 
-    /// The codings to undo (U-9.10, U-9.11): none where one of them is unknown, since then nothing can be undone, nor for a
-    /// part of a coded body, nor where there is no body.
+    /// The codings to decode (U-9.10, U-9.11). None if one of them is unknown, since then none can be decoded, nor for a part
+    /// of a coded body, nor without a body.
     private func codings(of head: ResponseHead, _ framing: BodyFraming) -> [ContentCoding] {
         guard hop.mayDecode, settings.lupine.decodesContent, head.status.code != 206 else { return [] }
         switch framing {
@@ -165,7 +166,7 @@ extension NetworkLoad: ExchangeSink {
     }
 
     private func deliver(_ piece: Data) -> Demand {
-        // What was decoded only in part is not held against its end then.
+        // Sets `hasEnough`, so that content decoded only in part does not count as truncated at the end.
         guard !isCancelled else { return heard(.enough) }
         let file = flow.withLock { flow -> FileTarget? in
             flow.delivered += Int64(piece.count)
@@ -187,8 +188,9 @@ extension NetworkLoad: ExchangeSink {
 
     // MARK: decoding
 
-    /// Decodes piece by piece. What the client does not take now stays coded: what a small body grows to is never held as a
-    /// whole. Nor does it take all of the loop's time: after some pieces it goes on in the next turn, as after a pause.
+    /// Decodes piece by piece. Input that the client does not take now stays encoded, so that the expansion of a small body is
+    /// never held as a whole. Nor does decoding take all of the loop's time: after some pieces it continues in the next turn,
+    /// as after a pause.
     private func decode(_ bytes: Span<UInt8>) -> Demand {
         var start = 0
         while true {
@@ -230,7 +232,7 @@ extension NetworkLoad: ExchangeSink {
         flow.withLock { $0.waiting = kept }
     }
 
-    /// Goes on after a pause with what waited, and then with the connection.
+    /// Continues after a pause, first with the input that was kept, then with the connection.
     func goOnReading(_ exchange: Exchange) {
         if let waiting = flow.withLock({ $0.waiting.take() }) {
             switch decode(waiting.span) {
@@ -269,7 +271,7 @@ extension NetworkLoad: ExchangeSink {
     }
 }
 
-/// For a connection that was handed over and that nobody has a use for.
+/// Handles an upgraded connection that has no consumer.
 private final class NoUpgrade: UpgradeHandler {
     func received(_ bytes: Span<UInt8>) -> Demand { .enough }
     func drained() {}

@@ -4,10 +4,10 @@ import Foundation
 import LupineHTTP
 import LupineTransport
 
-/// One transaction over the network: a request that becomes an exchange of the transport, and what comes of it.
+/// One transaction over the network, carried by an exchange of the transport.
 ///
-/// It is the exchange's sink: the client hears from it on the loop of the connection, in the loop's turn, with no hop of its
-/// own. Not for redirects, challenges or caching, which are the driver's. `NetworkLoad+Receiving` is the way up.
+/// It is the exchange's sink, and calls its client directly in the turn of the connection's loop. Redirects, challenges and
+/// caching are left to the driver. `NetworkLoad+Receiving` is the receiving half.
 final class NetworkLoad: HopLoad {
     let hop: HopRequest
     let client: any HopLoadClient
@@ -15,15 +15,15 @@ final class NetworkLoad: HopLoad {
     private let engine: SessionEngine
     private let began = Date()
     private let life: Lock<Life>
-    /// What belongs to the response on its way up; only whoever has the turn looks at it.
+    /// The state of the response as it is received.
     let flow = Lock(ResponseFlow())
 
     private struct Life: Sendable {
         var stage = Stage.new
-        /// What it was cancelled with.
+        /// The error that it was cancelled with.
         var cancellation: URLError?
         var isSuspended = false
-        /// The client wanted to go on while it was suspended.
+        /// Whether the client called `resumeReading()` while the load was suspended.
         var owesResume = false
         var priority: Float
         var stream: BodyStreamSource?
@@ -31,12 +31,12 @@ final class NetworkLoad: HopLoad {
 
     private enum Stage: Sendable {
         case new
-        /// The body's stream has been asked for.
+        /// The plan and the body's stream are being prepared.
         case preparing
         case running(Exchange)
         case over
 
-        /// Whether an exchange carries it, or has.
+        /// Whether the load has an exchange, or has ended.
         var hasExchange: Bool {
             switch self {
             case .new, .preparing: false
@@ -118,14 +118,14 @@ final class NetworkLoad: HopLoad {
         let stage = life.withLock { life -> Stage in
             let stage = life.stage
             if life.cancellation == nil { life.cancellation = error }
-            // In the same step: what `start` has prepared meanwhile is not sent.
+            // Under the same lock, so that what `start` has prepared meanwhile is not sent.
             if !stage.hasExchange { life.stage = .over }
             return stage
         }
         switch stage {
         case .new, .preparing: endSoon(error)
         case .running(let exchange):
-            // Never inside one of the client's own calls: its end would overlap that.
+            // Deferred when on the loop: `hopEnded` must not come inside another call to the client.
             if let loop = flow.withLock({ $0.loop }), loop.isOnLoop {
                 _ = loop.execute { exchange.cancel() }
             } else {
@@ -145,7 +145,7 @@ final class NetworkLoad: HopLoad {
     }
 
     func save(into target: FileTarget) {
-        // What a decoder makes of the content does not come by itself.
+        // Decoded content cannot be spliced; it is still delivered.
         let isPlain = flow.withLock { flow in
             if !flow.decodes { flow.isSaved = true }
             return !flow.decodes
@@ -153,8 +153,8 @@ final class NetworkLoad: HopLoad {
         if isPlain { exchange?.save(into: target) }
     }
 
-    /// In a step of its own on the loop: whether the client has paused is settled there, and what a decoder still holds
-    /// comes before anything new.
+    /// Runs as a job of its own on the loop: only there is it certain whether the client has paused, and input that is still to
+    /// be decoded comes before anything new.
     private func goOn(_ exchange: Exchange) {
         guard let loop = flow.withLock({ $0.loop }) else { return }
         _ = loop.execute { self.goOnReading(exchange) }
@@ -184,7 +184,7 @@ final class NetworkLoad: HopLoad {
         exchange?.priority = priority
     }
 
-    /// Whether an exchange carries it.
+    /// Whether an exchange is running.
     var isRunning: Bool { exchange != nil }
 
     private var exchange: Exchange? {
@@ -196,7 +196,7 @@ final class NetworkLoad: HopLoad {
 
     // MARK: the end
 
-    /// Ends a load that no exchange carries, unless it has been cancelled meanwhile.
+    /// Ends a load without an exchange, unless it has been cancelled meanwhile.
     private func failSoon(_ error: URLError) {
         let isFirst = life.withLock { life -> Bool in
             guard !life.stage.hasExchange else { return false }
@@ -206,14 +206,14 @@ final class NetworkLoad: HopLoad {
         if isFirst { endSoon(error) }
     }
 
-    /// Tells the client, on a loop, never in the stack of whoever calls.
+    /// Reports the end to the client on a loop, never in the caller's stack, unless no loop is available.
     private func endSoon(_ error: URLError) {
         let end = { @Sendable in self.client.hopEnded(self, error, self.metrics([])) }
         if let group = try? EventLoopGroup.shared(), group.next().execute(end) { return }
         end()
     }
 
-    /// The exchange is over.
+    /// Reports the end of the exchange to the client.
     func finish(_ result: Result<Fields, TransportError>, _ exchanges: [ExchangeMetrics]) {
         let (cancellation, stream) = life.withLock { life in
             life.stage = .over
@@ -223,14 +223,14 @@ final class NetworkLoad: HopLoad {
         client.hopEnded(self, error, metrics(exchanges))
     }
 
-    /// Whether it was cancelled: nothing of what comes is passed on any more.
+    /// Whether the load was cancelled: nothing that is received later is passed on.
     var isCancelled: Bool { life.withLock { $0.cancellation != nil } }
 
     private func error(
         of result: Result<Fields, TransportError>, _ cancellation: URLError?, _ streamFailure: (any Error)?
     ) -> (any Error)? {
         let (failure, hasEnough, isSaved) = flow.withLock { ($0.failure, $0.hasEnough, $0.isSaved) }
-        // Also where the end was faster: what came after the cancelling has not been passed on.
+        // Also if the exchange has succeeded: what was received after the cancellation has not been passed on.
         if let cancellation { return cancellation }
         if let failure { return failure }
         guard case .failure(let error) = result else { return nil }
@@ -239,11 +239,11 @@ final class NetworkLoad: HopLoad {
         switch streamFailure {
         case let mismatch as BodyStreamSource.Mismatch:
             return URLError.loading(.requestBodyStreamExhausted, url: url, underlying: mismatch)
-        // The stream's own, as it is (U-16.4).
+        // The stream's own error, unchanged (U-16.4).
         case let failure?: return failure
         case nil: break
         }
-        // Only a file that is written fails once there is a response to save.
+        // Once a response is being saved, only writing its file can fail like this.
         if isSaved, case .file = error {
             return URLError.loading(.cannotWriteToFile, url: url, underlying: error)
         }

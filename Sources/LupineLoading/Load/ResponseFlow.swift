@@ -5,69 +5,69 @@ import LupineCoding
 import LupineTLS
 import LupineTransport
 
-/// Where the response of one hop stands on its way from the connection to the client.
+/// The state of one transaction's response between the connection and the client.
 ///
-/// Bookkeeping only: `NetworkLoad` fills it on the loop and calls the client outside.
+/// Bookkeeping only: `NetworkLoad` updates it on the loop and calls the client outside of its lock.
 struct ResponseFlow {
-    /// Where the exchange runs.
+    /// The loop of the exchange.
     var loop: EventLoop?
-    /// What the handshake of its connection has shown.
+    /// What the TLS handshake of the connection has established.
     var evidence: PeerEvidence?
     var response: URLResponse?
     var gatherer = ContentGatherer()
-    /// What becomes of the chunks of a transfer coding.
+    /// How the chunks of the transfer coding are treated.
     var chunks = Chunks.none
-    /// Undoes the content's codings; nil where it has none or keeps them.
+    /// Decodes the content; nil if it has no codings or keeps them.
     private(set) var decoder: CodingStream?
     private var allowance = TurnAllowance()
-    /// Coded bytes that wait for the client to go on; nil when the decoder has given all it had.
+    /// Encoded bytes that wait until the client resumes; nil if the decoder has consumed all its input.
     var waiting: [UInt8]?
-    /// Where the content is written, if it has to be looked at on its way into a file.
+    /// The file that content is written to if it has to be decoded first.
     var file: FileTarget?
-    /// The content goes into a file, either way.
+    /// Whether the content goes into a file, spliced or written.
     var isSaved = false
-    /// What went wrong with the content.
+    /// The error that the content has caused.
     var failure: URLError?
-    /// Nobody wants the rest.
+    /// Whether the rest of the content is not wanted.
     var hasEnough = false
-    /// Bytes handed on.
+    /// The number of bytes delivered.
     var delivered: Int64 = 0
     var progress = SendProgress(expected: 0)
-    /// What came of attempts before this one.
+    /// The metrics of earlier attempts.
     var earlier: [ExchangeMetrics] = []
 
     private var scratch: [UInt8] = []
 
-    /// The borders of a body's chunks.
+    /// How the boundaries of a body's chunks are treated.
     enum Chunks {
-        /// The body has none, or they mean nothing behind a decoder.
+        /// The body has no chunks, or a decoder makes their boundaries meaningless.
         case none
         /// The client has not been asked yet.
         case undecided
-        /// Each is a piece of its own, as far as they are not too many.
+        /// Each chunk is a piece of its own, up to a limit per turn.
         case kept
     }
 
-    /// Whether content goes through a decoder.
+    /// Whether content is decoded.
     var decodes: Bool { decoder != nil }
 
-    /// Content is to be decoded from here on.
+    /// Decodes the content that is added from here on.
     mutating func decode(_ codings: [ContentCoding], limit: ExpansionLimit) {
         decoder = CodingStream(codings, limit: limit)
     }
 
-    /// What has become of content that came.
+    /// The outcome of adding content.
     enum Addition: Sendable {
         case gathered
-        /// It waits, or is the piece; this is to be handed on.
+        /// The content was buffered, or is itself this piece, which is to be delivered.
         case piece(Data)
-        /// It is to be decoded, and was not added.
+        /// The content was not added: it has to be decoded.
         case coded
-        /// It was not added: whether chunks are kept is to be decided first.
+        /// The content was not added: the client has to decide first whether chunks are kept.
         case undecided
     }
 
-    /// Content has come.
+    /// Adds received content.
     mutating func add(_ bytes: Span<UInt8>) -> Addition {
         if decodes { return .coded }
         let piece: Data?
@@ -81,18 +81,19 @@ struct ResponseFlow {
         return piece.map(Addition.piece) ?? .gathered
     }
 
-    /// What one step of decoding came to.
+    /// The outcome of one decoding step.
     enum Step: Sendable {
-        /// All was taken; what it gave is gathered.
+        /// The input was consumed, and the output is buffered.
         case done
-        /// The piece is full; so many bytes were taken.
+        /// The piece is full; `consumed` bytes of the input were used.
         case full(consumed: Int)
-        /// The decoder has done enough for one step.
+        /// The decoder has reached its limit for one step.
         case partly(consumed: Int)
         case failed(CodingError)
     }
 
-    /// Decodes from the front of `bytes` until they are used up, a piece is full or it has been long enough.
+    /// Decodes from the front of `bytes` until they are consumed, a piece is full or the decoder reaches its limit for one
+    /// step.
     mutating func decodeStep(_ bytes: Span<UInt8>) -> Step {
         guard let decoder else { return .done }
         let room = gatherer.room
@@ -112,14 +113,14 @@ struct ResponseFlow {
         } catch { return .failed(error) }
     }
 
-    /// Whether enough was decoded for this turn of the loop.
+    /// Whether the allowance for this turn of the loop is spent.
     mutating func hasDecodedEnough(after step: Step) -> Bool {
         guard let loop else { return false }
         if case .full = step { return allowance.isSpent(on: loop) }
         return allowance.isSpent(on: loop, counting: false)
     }
 
-    /// Looks whether what was decoded is all that there was.
+    /// Checks that the content was complete; returns the error if it was not.
     mutating func finishDecoding() -> CodingError? {
         guard let decoder, waiting == nil else { return nil }
         do throws(CodingError) {
@@ -129,9 +130,10 @@ struct ResponseFlow {
     }
 }
 
-/// What has been told of a body that is being sent: seldom, always more than before, and the whole in the end (U-7.7).
+/// Decides when the progress of sending a body is reported: at most every 50 ms, always increasing, and the total at the end
+/// (U-7.7).
 struct SendProgress: Sendable {
-    /// How much there is to send; nil when nobody knows.
+    /// The length of the body; nil if unknown.
     let expected: Int64?
     private var sent: Int64 = 0
     private var told: Int64 = 0
@@ -139,10 +141,10 @@ struct SendProgress: Sendable {
 
     init(expected: Int64?) { self.expected = expected }
 
-    /// The body is sent from its start again.
+    /// Starts over, because the body is sent again from its start.
     mutating func restart() { self = SendProgress(expected: expected) }
 
-    /// So much has gone; says what is to be told now, if anything.
+    /// Records the total sent so far; returns the total to report now, if any.
     mutating func sent(_ total: Int64, at now: Instant) -> Int64? {
         sent = total
         if total != expected, let toldAt, now < toldAt + Self.interval { return nil }
@@ -150,7 +152,7 @@ struct SendProgress: Sendable {
         return due()
     }
 
-    /// What has gone and has not been told.
+    /// The total sent so far, if it has not been reported.
     mutating func due() -> Int64? {
         guard sent > told else { return nil }
         told = sent

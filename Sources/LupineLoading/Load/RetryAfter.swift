@@ -2,12 +2,12 @@
 
 package import Foundation
 
-/// The field by which a server says when it is worth coming back (RFC 9110 §10.2.3).
+/// Parses the `Retry-After` field (RFC 9110 §10.2.3).
 ///
-/// It only reads; whether to wait is for whoever retries.
+/// It only parses; whether to wait is decided by the caller that retries.
 package enum RetryAfter {
-    /// How many seconds from `now` a value names: seconds, or a date, of which those that are past are 0. Nil for anything
-    /// else.
+    /// The number of seconds from `now` that a value names: as seconds, or as a date, where a past date gives 0. Nil for
+    /// anything else.
     package static func seconds(of value: String, at now: Date) -> TimeInterval? {
         let text = value.trimmingCharacters(in: .whitespaces)
         guard !text.isEmpty else { return nil }

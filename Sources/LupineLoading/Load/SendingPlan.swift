@@ -4,17 +4,16 @@ import Foundation
 import LupineHTTP
 import LupineTransport
 
-/// What a hop puts on the wire, judged and completed before anything is connected.
-/// Its header fields are made by `SentFields`.
+/// What a transaction sends, checked and completed before a connection is opened. Its header fields are made by `SentFields`.
 struct SendingPlan: Sendable {
     let head: RequestHead
     let origin: Origin
     let options: ExchangeOptions
     let body: BodySource
-    /// How long the body is, as far as it is known.
+    /// The length of the body; nil if unknown.
     let length: Int64?
 
-    /// - Throws: why the request cannot be sent.
+    /// - Throws: The reason why the request cannot be sent.
     init(_ hop: borrowing HopRequest, _ settings: SessionSettings, _ engine: SessionEngine) throws(URLError) {
         let request = hop.request
         guard let url = request.url else {
@@ -25,7 +24,7 @@ struct SendingPlan: Sendable {
             throw .loading(.badURL, url: url, underlying: error)
         }
         let body = try BodySource(hop.body, of: request)
-        // Only here: what answers without the network gets such a request as it is.
+        // Checked only here: a load that does not use the network gets such a request unchanged.
         guard method != .get || body.isNone else {
             throw .loading(
                 .dataLengthExceedsMaximum, url: url, reason: "resource exceeds maximum size")
@@ -68,7 +67,7 @@ struct SendingPlan: Sendable {
         }
     }
 
-    /// The body in the transport's form; `stream` is what was supplied where it had to be asked for.
+    /// The body in the transport's form; `stream` reads it if it is a stream.
     func content(_ stream: BodyStreamSource?) -> OutgoingContent {
         switch body {
         case .none: .none

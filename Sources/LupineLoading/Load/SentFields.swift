@@ -3,19 +3,19 @@
 import LupineHTTP
 import LupineTransport
 
-/// The header fields that a hop puts on the wire: `Host`, the caller's in their order but for those that are the loader's own (U-1.7),
-/// and then what they lack (U-9.1).
+/// The header fields that a transaction sends: `Host`, the caller's fields in their order except those reserved for the loader
+/// (U-1.7), and then the default fields that are missing (U-9.1).
 struct SentFields {
-    /// What the caller or the session has given.
+    /// The fields that the caller or the session has set.
     let given: HeaderList
     let isUpgrade: Bool
     let mayDecode: Bool
     let hasBody: Bool
     let isPost: Bool
-    /// What goes to a proxy that reads the request.
+    /// The value of `Proxy-Authorization`, for a proxy that reads the request.
     let proxyAuthorization: String?
 
-    /// Those of a hop.
+    /// The fields of a transaction.
     init(_ hop: borrowing HopRequest, hasBody: Bool, isPost: Bool) {
         given = hop.request.headerList
         isUpgrade = hop.isUpgrade
@@ -30,13 +30,13 @@ struct SentFields {
         (isUpgrade, mayDecode, hasBody, isPost, proxyAuthorization) = (false, true, false, false, nil)
     }
 
-    /// The fields of a request to that host that has none but the session's own, and no body: what most requests send. They are written
-    /// once for each server. Nil where the session has fields that cannot be sent.
+    /// The fields of a request to `host` without a body that has no fields but the session's own, as most requests do. They are
+    /// made once for each server. Nil if one of the session's fields cannot be sent.
     static func ownFields(to host: String, _ settings: SessionSettings) -> Fields? {
         try? SentFields(given: settings.additionalHeaders).written(to: host, settings)
     }
 
-    /// The fields on that way.
+    /// The fields of a request that takes `route`.
     func fields(by route: SessionEngine.Route, _ settings: SessionSettings) throws(URLRequestError) -> Fields
     {
         if let own = route.ownFields, !isUpgrade, mayDecode, !hasBody, !isPost, proxyAuthorization == nil,
@@ -84,7 +84,7 @@ struct SentFields {
 }
 
 extension Fields {
-    /// Adds a field whose value has not been judged.
+    /// Adds a field whose value has not been validated.
     fileprivate mutating func add(_ name: FieldName, _ value: String) throws(URLRequestError) {
         do { try append(name, value) } catch { throw .invalidFieldValue(name: name.description) }
     }

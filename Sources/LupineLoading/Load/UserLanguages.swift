@@ -2,20 +2,19 @@
 
 import Foundation
 
-/// The languages that the user of a program reads, as the environment's locale names them (POSIX.1-2024, XBD 8.2), and as
-/// tags of RFC 5646.
+/// The languages that the user of a program reads, as named by the environment's locale (POSIX.1-2024, XBD 8.2), as tags of RFC
+/// 5646.
 ///
-/// Foundation on Linux does not look at the locale: `Locale.preferredLanguages` is `en-001` under any.
+/// Foundation on Linux ignores the locale: `Locale.preferredLanguages` is always `en-001`.
 package enum UserLanguages {
-    /// The languages of this process, the one that is preferred first, six at most. Found once.
+    /// The languages of this process in order of preference, at most six. Computed once.
     package static let preferred = preferred(ProcessInfo.processInfo.environment)
 
-    /// The languages that an environment names, six at most; none under the locales `C` and `POSIX`, and where no
-    /// locale is set.
+    /// The languages that an environment names, at most six; none under the locales `C` and `POSIX`, and if no locale is set.
     ///
-    /// `LC_ALL` decides before `LC_MESSAGES`, and that before `LANG`. GNU's `LANGUAGE` lists several languages between
-    /// colons, and counts only where a locale other than `C` is set. A language without its country follows the last
-    /// entry of that language: `de_AT` asks for `de-AT`, then for `de`.
+    /// `LC_ALL` takes precedence over `LC_MESSAGES`, and that over `LANG`. GNU's `LANGUAGE` lists several languages separated
+    /// by colons, and counts only if a locale other than `C` is set. A language without its country follows the last entry of
+    /// that language: `de_AT` asks for `de-AT`, then for `de`.
     package static func preferred(_ environment: [String: String]) -> [String] {
         let variables = ["LC_ALL", "LC_MESSAGES", "LANG"]
         let locale = variables.lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
@@ -36,7 +35,7 @@ package enum UserLanguages {
         return Array(tags.prefix(6))
     }
 
-    /// How much of `LANGUAGE` is read.
+    /// The number of characters of `LANGUAGE` that are read.
     private static let mostCharacters = 1_000
 
     /// The tag for a locale's name, `language[_territory][.codeset][@modifier]`, or nil when it names no language.
@@ -55,7 +54,7 @@ package enum UserLanguages {
         return tag
     }
 
-    /// The modifiers that say in which script a language is written, with the script's subtag.
+    /// The locale modifiers that name the script of a language, with the script's subtag.
     private static let scripts = ["latin": "Latn", "cyrillic": "Cyrl", "devanagari": "Deva"]
 
     private static func isLetters(_ text: some StringProtocol) -> Bool {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
 extension URLSession {
-    /// The bytes of a response as they come. Made by `URLSession.bytes(for:)`.
+    /// The bytes of a response as they arrive, made by `URLSession.bytes(for:)`.
     ///
-    /// Reading stops while bytes wait to be taken. When nobody holds the sequence or an iterator of it any more, the
-    /// transfer is cancelled. It is meant to be iterated over once: iterators take from the same bytes.
+    /// Reading stops while bytes wait to be taken. The transfer is cancelled when neither the sequence nor an iterator of it is
+    /// held any more. It is meant to be iterated over once: all iterators take from the same bytes.
     public struct AsyncBytes: AsyncSequence, Sendable {
         public typealias Element = UInt8
         public typealias Failure = any Error
@@ -19,7 +19,7 @@ extension URLSession {
         /// An iterator over the bytes that have not been taken yet.
         @inlinable public func makeAsyncIterator() -> Iterator { Iterator(source) }
 
-        /// Takes the bytes one by one out of the piece that came last.
+        /// Takes the bytes one by one from the piece that arrived last.
         public struct Iterator: AsyncIteratorProtocol {
             /// A byte.
             public typealias Element = UInt8
@@ -57,11 +57,11 @@ extension URLSession {
     }
 }
 
-/// What a sequence of bytes and its iterators share; with the last of them the transfer ends.
+/// The state that a sequence of bytes and its iterators share. The transfer ends when it is released.
 @usableFromInline
 final class ByteSource: Sendable {
     let task: URLSessionDataTask
-    /// How long a line may be.
+    /// The maximum length of a line.
     let lines: CollectedBodyLimit
     private let sink: ByteSink
 

@@ -2,11 +2,12 @@
 
 internal import LupineTransport
 
-/// The methods of delegates that have two forms: with a completion handler, and asynchronous. A class implements either.
+/// The delegate methods that have two forms: with a completion handler, and asynchronous. A class implements either.
 ///
-/// The loading system calls the form with the handler. A class that has none of its own comes to the default, which calls the
-/// asynchronous form; if that is the default too, the class has neither. Swift does not tell the one from the other, so the
-/// asynchronous default notes that it was called: from then on its class is not asked again. Any thread.
+/// The loading system calls the form with the handler. If the class does not implement it, its default implementation runs and
+/// calls the asynchronous form; if that is the default too, the class implements neither. Swift cannot tell an implementation
+/// from a default, so the asynchronous default records that it was called: from then on its class is not asked again. Any
+/// thread.
 enum AsyncForm: Hashable, Sendable {
     case sessionChallenge, taskChallenge, delayedRequest, redirect, bodyStream, bodyStreamFromOffset,
         response, caching
@@ -18,7 +19,7 @@ enum AsyncForm: Hashable, Sendable {
 
     private static let lacks = Lock<Set<Lack>>([])
 
-    /// The asynchronous default was called for an object of that class.
+    /// Records that the asynchronous default was called for an object of that class.
     func note(lackIn type: any Any.Type) {
         let lack = Lack(type: ObjectIdentifier(type), form: self)
         Self.lacks.withLock { lacks in
@@ -32,18 +33,18 @@ enum AsyncForm: Hashable, Sendable {
         return Self.lacks.withLock { $0.contains(lack) }
     }
 
-    /// Whom a question about a connection is asked for: the method for sessions is not told.
+    /// The task that a challenge of a connection belongs to: the session-level method is not given it.
     @TaskLocal static var asker: TaskCore?
 }
 
 extension URLSession {
-    /// Has a delegate answer by the asynchronous form of a method, on no queue of ours. When the task is cancelled, so is the Swift
-    /// task that this runs in.
+    /// Calls the asynchronous form of a delegate method, on no queue of the library's. When the task is cancelled, so is the
+    /// Swift task that this runs in.
     ///
     /// - Parameters:
-    ///   - task: Whom the question is asked for.
-    ///   - question: Calls the form.
-    ///   - taken: Takes the answer, on any thread.
+    ///   - task: The task that the delegate is asked for.
+    ///   - question: Calls the asynchronous form.
+    ///   - taken: Receives the answer, on any thread.
     package func ask<Answer: Sendable>(
         for task: URLSessionTask?, _ question: @escaping @Sendable () async -> Answer,
         taken: @escaping @Sendable (Answer) -> Void
@@ -57,7 +58,8 @@ extension URLSession {
         core?.waits(for: form)
     }
 
-    /// The same for a class that may have no such form: then `lacking` does what the default is to do, on the delegate queue.
+    /// The same for a class that may lack the asynchronous form: `lacking` then does what the default has to do, on the
+    /// delegate queue.
     func ask<Answer: Sendable>(
         _ form: AsyncForm, of type: any Any.Type, for task: URLSessionTask?,
         _ question: @escaping @Sendable () async -> Answer,
@@ -69,7 +71,7 @@ extension URLSession {
         }
     }
 
-    /// Asks on the delegate queue with a completion handler, and waits for the answer, or until the Swift task is cancelled.
+    /// Asks on the delegate queue with a completion handler, and waits for the answer or the cancellation of the Swift task.
     package func answer<Answer: Sendable>(
         orWhenCancelled fallback: Answer,
         _ question: @escaping @Sendable (@escaping @Sendable (Answer) -> Void) -> Void
@@ -86,7 +88,7 @@ extension URLSession {
     }
 }
 
-/// An answer that a Swift task waits for: the first counts. It goes from thread to thread under a lock of ours.
+/// An answer that a Swift task waits for; the first one counts. A lock of the library's guards it between threads.
 private final class AwaitedReply<Answer: Sendable>: Sendable {
     private struct State: Sendable {
         var answer: Answer?
@@ -97,7 +99,7 @@ private final class AwaitedReply<Answer: Sendable>: Sendable {
 
     var answer: Answer? { state.withLock { $0.answer } }
 
-    /// Goes on there when there is an answer. False when there is one already.
+    /// Resumes `continuation` when there is an answer. Returns false, and resumes it at once, if there is one already.
     func isAwaited(by continuation: CheckedContinuation<Void, Never>) -> Bool {
         let isThere = state.withLock { state in
             if state.answer == nil { state.waiting = continuation }
@@ -117,24 +119,25 @@ private final class AwaitedReply<Answer: Sendable>: Sendable {
 }
 
 extension TaskCore {
-    /// A delegate answers a question of the task's in that Swift task, which is cancelled with this one.
+    /// Records the Swift task in which a delegate answers a question of this task's. It is cancelled together with this task.
     func waits(for form: Task<Void, Never>) {
         let isAsking = state.withLock { state in
             if state.delivery.isAsking { state.forms.append(form) }
             return state.delivery.isAsking
         }
-        // The task was cancelled before this was known. Where it was not, somebody else asks the delegate.
+        // The task may have been cancelled before the Swift task was recorded. Otherwise the delegate was asked by other code
+        // than the task, and its answer does not depend on the task.
         if !isAsking, taskState == .canceling || taskState == .completed { form.cancel() }
     }
 
-    /// Nobody waits for the answers any more.
+    /// Abandons questions whose answers are not awaited any more.
     func giveUp(_ abandoned: [any TaskQuestion]) {
         for question in abandoned { question.abandon() }
         let forms = state.withLock { state in
             defer { state.forms = [] }
             return state.forms
         }
-        // What a program does about a cancellation is done at once, on the thread that cancels: not on the loop that this may be.
+        // A program's cancellation handlers run at once on the thread that cancels, which must not be a loop.
         if !forms.isEmpty { Task { for form in forms { form.cancel() } } }
     }
 }

@@ -2,12 +2,11 @@
 
 private import Foundation
 
-/// Lines of text out of a sequence of bytes, read as UTF-8.
+/// The lines of text in a sequence of bytes, read as UTF-8.
 ///
-/// A line ends with LF, CR, CR LF, VT, FF, NEL, LS or PS, which are not part of it. Lines without anything in them are
-/// left out, as Apple's sequence of this name does. A line is collected in memory: what has more bytes than the session's
-/// `collectedBodyLimit` (1 GiB for bytes of another origin) without an end ends the sequence with
-/// `URLError.dataLengthExceedsMaximum`.
+/// A line ends with LF, CR, CR LF, VT, FF, NEL, LS or PS, which are not part of it. Empty lines are left out, as in Apple's
+/// sequence of this name. A line is collected in memory: one that is longer than the session's `collectedBodyLimit` (1 GiB for
+/// bytes of another origin) ends the sequence with `URLError.dataLengthExceedsMaximum`.
 public struct AsyncLineSequence<Base: AsyncSequence>: AsyncSequence where Base.Element == UInt8 {
     public typealias Element = String
 
@@ -38,8 +37,8 @@ public struct AsyncLineSequence<Base: AsyncSequence>: AsyncSequence where Base.E
 
         /// The next line; nil at the end.
         ///
-        /// - Throws: What the bytes throw, and `URLError.dataLengthExceedsMaximum` for a line that is too long, behind which
-        ///   there is nothing more.
+        /// - Throws: The errors of the bytes, and `URLError.dataLengthExceedsMaximum` for a line that is too long, after which
+        ///   the sequence has ended.
         public mutating func next() async throws -> String? {
             while !isOver, let byte = try await bytes.next() {
                 line.append(byte)
@@ -55,7 +54,8 @@ public struct AsyncLineSequence<Base: AsyncSequence>: AsyncSequence where Base.E
             return take()
         }
 
-        /// The most bytes that an end has. They do not count, and the last may still come.
+        /// The maximum length of a line end. Its bytes do not count against the limit, and the last of them may not have
+        /// arrived yet.
         private static var longestEnd: Int { 3 }
 
         private mutating func checkLength() throws {
@@ -70,8 +70,8 @@ public struct AsyncLineSequence<Base: AsyncSequence>: AsyncSequence where Base.E
             return String(decoding: line, as: UTF8.self)
         }
 
-        /// How many bytes at the end are the end of a line; nil for none. CR LF comes out as two ends, of which the second
-        /// ends an empty line.
+        /// The length of the line end at the end of `line`; nil if there is none. CR LF is taken as two line ends, of which the
+        /// second ends an empty line.
         private static func lengthOfEnd(_ line: [UInt8]) -> Int? {
             switch line.last {
             case 0x0A?, 0x0B?, 0x0C?, 0x0D?: return 1
@@ -87,6 +87,6 @@ public struct AsyncLineSequence<Base: AsyncSequence>: AsyncSequence where Base.E
 extension AsyncLineSequence: Sendable where Base: Sendable {}
 
 extension AsyncSequence where Element == UInt8 {
-    /// The lines of text that the bytes are, as UTF-8.
+    /// The lines of text in the bytes, read as UTF-8.
     public var lines: AsyncLineSequence<Self> { AsyncLineSequence(self) }
 }

@@ -3,11 +3,11 @@
 internal import Foundation
 internal import LupineTransport
 
-/// What a `URLSessionConfiguration` holds, as a value.
+/// The values of a `URLSessionConfiguration`.
 struct ConfigurationValues: Sendable {
     static let defaultRequestTimeout: TimeInterval = 60
     static let defaultResourceTimeout: TimeInterval = 604_800
-    /// As much as the cache of the process keeps in memory.
+    /// The memory capacity of the process's shared cache.
     private static let ephemeralCacheBytes = 4 << 20
 
     var identifier: String?
@@ -35,13 +35,13 @@ struct ConfigurationValues: Sendable {
     var httpCookieStorage: HTTPCookieStorage?
     var urlCredentialStorage: URLCredentialStorage?
     var urlCache: URLCache?
-    /// Those that are registered when the configuration is made (U-17.1).
+    /// The classes that are registered when the configuration is made (U-17.1).
     var protocolClasses: [AnyClass]? = ProtocolRegistry.defaultClasses
     var multipathServiceType = URLSessionConfiguration.MultipathServiceType.none
     var usesClassicLoadingMode = true
     var lupine = URLSessionConfiguration.LupineOptions()
 
-    /// The defaults, with the stores of the process.
+    /// The defaults, with the shared stores of the process.
     static func standard() -> ConfigurationValues {
         var values = ConfigurationValues()
         values.httpCookieStorage = .shared
@@ -50,7 +50,7 @@ struct ConfigurationValues: Sendable {
         return values
     }
 
-    /// The defaults, with stores of their own that are in memory only.
+    /// The defaults, with separate stores that are in memory only.
     static func ephemeral() -> ConfigurationValues {
         var values = ConfigurationValues()
         values.httpCookieStorage = HTTPCookieStorage(file: nil)
@@ -71,7 +71,8 @@ final class ConfigurationCore: Sendable {
     subscript<Value: Sendable>(path: WritableKeyPath<ConfigurationValues, Value>) -> Value {
         get { state.withLock { $0[keyPath: path] } }
         set {
-            // What stood there goes away outside of the lock: a cache or a closure of the program's may look in here.
+            // The old value is released outside of the lock: a cache or a closure of the program's may access this
+            // configuration.
             var value = newValue
             state.withLock { swap(&$0[keyPath: path], &value) }
         }

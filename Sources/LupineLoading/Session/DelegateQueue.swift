@@ -4,16 +4,18 @@ import Dispatch
 import Foundation
 import LupineTransport
 
-/// Where a session calls back.
+/// Runs the callbacks of a session on its delegate queue.
 ///
-/// Tasks hand in themselves, not single calls: each turn on the queue runs everything that is ready, of all tasks that are. What a turn of an
-/// event loop brings comes when that turn ends, or when it is as much as `company`: the queue's thread is woken for all of it, and
-/// does not take the processor from the loop, and its locks, before.
+/// A task submits itself, not each of its calls: a turn on the queue runs everything that is ready, of all submitted tasks.
+/// Jobs added during a turn of an event loop are submitted when that turn ends, or when there are `company` of them. The
+/// queue's thread is not woken before, so that it is woken once for all of them and does not compete with the loop for the
+/// processor and the locks.
+///
 /// A queue that runs one operation at a time calls one task after the other even when the dispatch queue under it is
 /// concurrent. An operation queue with an underlying dispatch queue is served by that directly, without operations; its
-/// `isSuspended` then does not count.
+/// `isSuspended` then has no effect.
 final class DelegateQueue: Sendable {
-    /// Something to be run. A struct: a bare closure in an array is wrapped once more.
+    /// A job to be run. A struct, since a bare closure in an array is wrapped once more.
     private struct Job {
         let run: @Sendable () -> Void
     }
@@ -21,31 +23,32 @@ final class DelegateQueue: Sendable {
     private struct State {
         var ready: [Job] = []
         var isScheduled = false
-        /// Whether it is not on the queue yet, because a loop has its turn.
+        /// Whether the jobs are not on the queue yet, because an event loop is in its turn.
         var isHeld = false
 
-        /// Whether what is held goes to the queue now. Once.
+        /// Ends the holding of jobs. Returns whether they were held, and so have to be submitted now.
         mutating func release() -> Bool {
             defer { isHeld = false }
             return isHeld
         }
     }
 
-    /// So many jobs are not held.
+    /// The number of jobs at which they are no longer held.
     private static let company = 8
 
-    /// So many jobs run in one turn before others on the queue have theirs.
+    /// The number of jobs that run in one turn, before other work on the queue gets its turn.
     private static let turn = 64
 
     /// The queue as the program sees it.
     let operations: OperationQueue
     private let dispatch: DispatchQueue?
-    /// From where a queue of the program's own class is asked, whose methods may do anything: no loop does that.
+    /// The queue from which a subclass of `OperationQueue` is called: its methods may do anything, so no loop calls them. Nil
+    /// for other queues.
     private let asking: DispatchQueue?
     private let isSerial: Bool
     private let state = Lock(State())
 
-    /// Serves that queue, or one of its own that calls one after the other.
+    /// Serves `queue`, or a serial queue of its own.
     init(_ queue: OperationQueue?) {
         if let queue {
             operations = queue
@@ -83,7 +86,7 @@ final class DelegateQueue: Sendable {
         var count = 0
         var jobs: [Job] = []
         while count < Self.turn {
-            // What was ready, and its place for what comes from here on.
+            // Takes the ready jobs and leaves the emptied array for the next ones.
             state.withLock { state in
                 if state.ready.isEmpty { state.isScheduled = false }
                 swap(&jobs, &state.ready)

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// A delegate and all that it can be asked: whether it conforms to a protocol is looked up once, not at every call.
+/// A delegate and the delegate protocols that it conforms to, looked up once instead of at every call.
 final class DelegateSet: Sendable {
     let session: any URLSessionDelegate
     let task: (any URLSessionTaskDelegate)?
@@ -11,7 +11,7 @@ final class DelegateSet: Sendable {
     let stream: (any URLSessionStreamDelegate)?
     let webSocket: (any URLSessionWebSocketDelegate)?
 
-    /// A delegate of a session's or of a task's.
+    /// The delegate of a session or of a task.
     init(_ delegate: any URLSessionDelegate) {
         session = delegate
         task = delegate as? any URLSessionTaskDelegate
@@ -21,7 +21,7 @@ final class DelegateSet: Sendable {
         webSocket = delegate as? any URLSessionWebSocketDelegate
     }
 
-    /// Who judges the servers of its connections, as a token; nil where it is known that none of it does.
+    /// The object that the decisions about servers depend on, as a token; nil if it is known that the delegate makes none.
     var judge: ObjectToken? {
         if let selective = session as? any SelectiveDelegate {
             return selective.trustJudge.map { ObjectToken(of: $0) }
@@ -32,11 +32,12 @@ final class DelegateSet: Sendable {
     }
 }
 
-/// A session's delegate that says what it need not be told: a call that does nothing still takes its turn on the delegate queue.
+/// A session delegate that declares which calls it does not need: a call without effect still takes a turn on the delegate
+/// queue.
 package protocol SelectiveDelegate: URLSessionDelegate {
     /// Whether `urlSession(_:didCreateTask:)` does anything.
     var hearsOfNewTasks: Bool { get }
-    /// What its answers about servers depend on: itself, or what it leaves them to; nil where it always leaves them to the
-    /// configuration.
+    /// The object that its answers about servers depend on: itself, or the one that it leaves them to; nil if it always leaves
+    /// them to the configuration.
     var trustJudge: (any AnyObject & Sendable)? { get }
 }

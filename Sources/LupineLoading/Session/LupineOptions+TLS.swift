@@ -6,7 +6,8 @@ public import LupineTransport
 extension URLSessionConfiguration.LupineOptions {
     /// How the connections of a session are secured, beyond the versions of the configuration.
     ///
-    /// Text that OpenSSL does not understand in full makes every request that needs TLS fail with `secureConnectionFailed`.
+    /// If OpenSSL does not understand one of the texts in full, every request that needs TLS fails with
+    /// `secureConnectionFailed`.
     public struct TLS: Sendable, Hashable {
         /// The lowest version; nil for the configuration's.
         public var minimumVersion: TLSVersion?
@@ -18,20 +19,21 @@ extension URLSessionConfiguration.LupineOptions {
         public var cipherSuites: String?
         /// The groups for the key exchange in order, separated by colons; nil for the system's.
         public var groups: String?
-        /// What is trusted.
+        /// The trusted root certificates.
         public var roots = TrustRoots.system
-        /// Certificates of authorities for servers that forget to send them; they are not trusted by themselves.
+        /// Intermediate certificates, for servers that do not send theirs; they are not trusted by themselves.
         public var intermediates: [Certificate] = []
-        /// Who the session is to a server that asks, unless a challenge is answered otherwise.
+        /// The client certificate and key for servers that ask for one, unless a challenge is answered otherwise.
         public var identity: TLSIdentity?
-        /// The https origins that may see `identity`; the host `*` stands for every host. With nil each task shows it to the
-        /// origin that it names, and to none that a redirect leads to.
+        /// The https origins that `identity` may be shown to; the host `*` stands for every host. With nil each task shows it
+        /// to the origin of its own URL, and to none that a redirect leads to.
         public var identityOrigins: Set<HTTPClient.HostAndPort>?
-        /// Whether later connections may take up where an earlier one began.
+        /// Whether later connections may resume the TLS sessions of earlier ones.
         public var resumesSessions = true
-        /// The file that the secrets of every connection are appended to. Whoever can read it can read the traffic.
+        /// The file that the secrets of every connection are appended to. Whoever can read it can decrypt the traffic.
         public var keyLogPath: String?
-        /// One handshake, judging the server included; nil leaves it to the time-outs of the request.
+        /// The time limit for one handshake, including the evaluation of the server; nil leaves it to the time-outs of the
+        /// request.
         public var handshakeTimeout: Duration? = .seconds(60)
 
         /// The defaults.

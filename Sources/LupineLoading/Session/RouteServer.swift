@@ -2,23 +2,24 @@
 
 internal import LupineTransport
 
-/// The server that a URL names, read and judged once for all the URLs that spell it in the same way.
+/// The server that a URL names, parsed and validated once for all URLs that spell it in the same way.
 ///
-/// An engine keeps those that it has sent to: see `RouteTable`.
+/// An engine keeps the servers that it has sent to: see `RouteTable`.
 final class RouteServer: Sendable {
-    /// How it is reached; a web socket's schemes count as those of HTTP.
+    /// The scheme; the schemes of web sockets count as those of HTTP.
     let scheme: Origin.Scheme
-    /// A name in ASCII, or an address without brackets; with its zone, where an address has one.
+    /// A name in ASCII, or an address without brackets but with its zone, if it has one.
     let host: String
-    /// The same without a zone.
+    /// `host` without the zone.
     let nameWithoutZone: String
     let port: UInt16
     /// The value of `Host`.
     let hostField: String
-    /// The beginning of the URL that it was read from, up to the end of the authority; empty when it is not to be found again.
+    /// The beginning of the URL that it was parsed from, up to the end of the authority; empty if the server must not be found
+    /// by it.
     let spelling: [UInt8]
 
-    /// Reads an authority without a user, its name in ASCII.
+    /// Parses an authority without user information, whose name is in ASCII.
     init(
         _ scheme: Origin.Scheme, authority: String, spelling: [UInt8]
     ) throws(TransportError) {
@@ -34,11 +35,11 @@ final class RouteServer: Sendable {
         self.spelling = spelling
     }
 
-    /// Whether the beginning of a URL spells it in the same way, byte by byte.
+    /// Whether the beginning of a URL equals `spelling`, byte by byte.
     func isSpelled(_ beginning: Span<UInt8>) -> Bool {
         guard !spelling.isEmpty, beginning.count == spelling.count else { return false }
         var place = spelling.count - 1
-        // From the end: there they differ, if they do.
+        // From the end, where spellings that differ mostly do so.
         while place >= 0, spelling[place] == beginning[place] { place -= 1 }
         return place < 0
     }

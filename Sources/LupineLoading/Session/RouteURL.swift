@@ -4,21 +4,21 @@ import Foundation
 import LupineHTTP
 import LupineTransport
 
-/// What of a URL decides where a request goes and what it asks for there.
+/// The parts of a URL that decide where a request goes and what it asks for.
 ///
-/// Path and query keep their spelling (U-9.2): they are cut out of the URL's text, never composed anew. User, password and
-/// fragment are dropped, since they are never sent. The authority is judged by `TransportURL`, the one strict reader.
+/// Path and query keep their spelling (U-9.2): they are cut out of the URL's text, never recomposed. User, password and
+/// fragment are dropped, since they are never sent. The authority is validated by `TransportURL`, the one strict parser.
 struct RouteURL: Sendable {
-    /// Whom the request goes to.
+    /// The server that the request goes to.
     let server: RouteServer
     /// The request target in origin form.
     let target: String
     /// Whether there is neither path nor query, so that OPTIONS asks for the server as a whole (RFC 9110 §9.3.7).
     let namesServerAlone: Bool
 
-    /// Reads a URL; with `isWebSocket` of `ws` and `wss`, else of `http` and `https`.
+    /// Parses a URL of scheme `ws` or `wss` if `isWebSocket` is true, otherwise `http` or `https`.
     ///
-    /// - Parameter known: The server that was read from an address which spells it like that, if there was one.
+    /// - Parameter known: Returns the server that was parsed from the same spelling before, if there is one.
     init(
         _ url: URL, isWebSocket: Bool, known: (_ spelling: Span<UInt8>) -> RouteServer? = { _ in nil }
     ) throws(TransportError) {
@@ -48,7 +48,7 @@ struct RouteURL: Sendable {
         }
         target = try Self.target(bytes, from: end)
         namesServerAlone = end == bytes.count || bytes[end] == 0x23
-        // What names a user is not kept.
+        // A spelling with user information is not kept.
         let isKept = hostStart == start
         let spelling = bytes.extracting(first: end)
         if isKept, let known = known(spelling) {
@@ -60,17 +60,17 @@ struct RouteURL: Sendable {
         }
     }
 
-    /// Whether no authority goes on with this byte (RFC 3986 section 3.2).
+    /// Whether this byte ends the authority (RFC 3986 section 3.2).
     private static func endsAuthority(_ byte: UInt8) -> Bool {
         byte == 0x2F || byte == 0x3F || byte == 0x23
     }
 
-    /// The authority with its name in ASCII: `URL` leaves names as they are that are percent-encoded.
+    /// The authority with its name in ASCII: `URL` leaves percent-encoded names as they are.
     private static func named(_ authority: String) -> String {
         guard !authority.hasPrefix("["), authority.utf8.contains(0x25) else { return authority }
         let end = authority.lastIndex(of: ":") ?? authority.endIndex
         guard let name = authority[..<end].removingPercentEncoding else { return authority }
-        // What decodes to a delimiter is no name: the strict reader refuses it as it stands.
+        // A name that decodes to a delimiter is left as it is, and the strict parser rejects it.
         guard !name.utf8.contains(where: { "/?#@:[]%".utf8.contains($0) || $0 <= 0x20 || $0 == 0x7F }) else {
             return authority
         }
@@ -88,7 +88,7 @@ struct RouteURL: Sendable {
 }
 
 extension Span<UInt8> {
-    /// Whether these are the letters of a name in small letters, in any mix of cases.
+    /// Whether these are the letters of `name`, which is lowercase, in any mix of cases.
     fileprivate func isName(_ name: String) -> Bool {
         guard count == name.utf8.count else { return false }
         var place = 0

@@ -3,34 +3,34 @@
 package import Foundation
 package import LupineTransport
 
-/// What a session goes by: time for time-outs and waits, the date for the ages of what is stored, and the event loops of its
-/// connections.
+/// The clocks of a session: the time for time-outs and delays, the date for the ages of stored responses, and the event loops
+/// of its connections.
 ///
-/// A value of the configuration, `configuration.lupine.clock`: the layers above the transport ask it and no clock of their own.
-/// A class, so that reading it retains one object. Any thread.
+/// A value of the configuration, `configuration.lupine.clock`: the layers above the transport use it and no other clock. A
+/// class, so that reading it retains one object. Any thread.
 package final class SessionClock: Sendable {
-    /// What is done when an alarm goes off: once, on some thread.
+    /// Called once, on any thread, when an alarm goes off.
     package typealias Ring = @Sendable () -> Void
-    /// Takes an alarm back. Harmless when it has gone off.
+    /// Cancels an alarm. No effect after the alarm has gone off.
     package typealias Cancel = @Sendable () -> Void
-    /// Event loops, and whether they are the session's own, which it ends.
+    /// Event loops, and whether they are the session's own, which ends them.
     package typealias Loops = (group: EventLoopGroup, isOwn: Bool)
 
-    /// The present moment; it never goes back.
+    /// The present time; it never goes back.
     package let now: @Sendable () -> Instant
     /// The present date.
     package let date: @Sendable () -> Date
-    /// Rings at a moment, unless it is taken back before: where something else is waited for, and for no longer than until then
-    /// (U-14.4).
+    /// Sets an alarm for a point in time. It limits how long something else is waited for (U-14.4).
     package let alarm: @Sendable (Instant, @escaping Ring) -> Cancel
-    /// Rings so much later, unless it is taken back before: where nothing else is waited for.
+    /// Sets an alarm for after a delay. It is used where nothing but the delay is waited for.
     package let delay: @Sendable (Duration, @escaping Ring) -> Cancel
-    /// What the loops go by.
+    /// The clock of the event loops.
     package let transport: any TransportClock
-    /// Gives a session as many loops as its configuration wants for itself; nil leaves it to the clock.
+    /// Returns the event loops for a session. The argument is the number that its configuration asks for; nil leaves it to the
+    /// clock.
     package let loops: @Sendable (Int?) throws(Errno) -> Loops
 
-    /// A clock of these parts; those that are left out are the machine's.
+    /// Creates a clock of these parts; those that are left out are the machine's.
     package init(
         now: @escaping @Sendable () -> Instant = { MonotonicClock().now() },
         date: @escaping @Sendable () -> Date = { Date() },
@@ -53,10 +53,10 @@ package final class SessionClock: Sendable {
         self.loops = loops
     }
 
-    /// The machine's clocks, and one alarm clock for everybody.
+    /// The machine's clocks, and the alarm clock that the whole process shares.
     package static let system = SessionClock()
 
-    /// Seconds, from a beginning that only the clock knows.
+    /// The present time in seconds, from an arbitrary start.
     package var seconds: TimeInterval { TimeInterval(now().nanoseconds) / 1e9 }
 
     private static func machineLoops(_ count: Int?) throws(Errno) -> Loops {
@@ -64,6 +64,6 @@ package final class SessionClock: Sendable {
         return (try EventLoopGroup(count: max(1, count), name: loopName), true)
     }
 
-    /// What the threads of a session's own loops are called, before their number.
+    /// The name of the threads of a session's own loops, before their number.
     package static let loopName = "lupine-session"
 }

@@ -3,29 +3,29 @@
 internal import Foundation
 internal import LupineTransport
 
-/// What the loads of one session share: its settings, its way to the network, what it knows of who asked whom.
+/// What the loads of one session share: its settings, its engine, and its memory of challenges.
 ///
 /// Made by the session. Any thread.
 final class SessionContext: Sendable {
     let settings: SessionSettings
-    /// Who asks the cache about requests without TLS where nothing stands between; nil without a cache.
+    /// The cache reader for requests without TLS that take no proxy or detour; nil without a cache.
     let openCacheReader: CacheReader?
     private let secureReader = Lock<(roots: String, reader: CacheReader)?>(nil)
     let engine: SessionEngine
     let authentication = AuthenticationMemory()
-    /// What carries out each hop.
+    /// Creates the load of each transaction.
     let loads: HopSource
-    /// What the loads go by.
+    /// The clock of the loads.
     let clock: SessionClock
-    /// Tells when it is worth trying again.
+    /// Reports network changes, after which a load that waits for connectivity tries again.
     let network: NetworkWatch
 
     /// - Parameters:
     ///   - settings: The session's configuration.
-    ///   - engine: The session's; by default one made for these settings.
-    ///   - loads: Finds what carries out hops.
-    ///   - clock: What the loads go by; by default the clock of the settings.
-    ///   - network: Tells of changes of the network.
+    ///   - engine: The session's engine; by default one made for these settings.
+    ///   - loads: Creates the loads of transactions.
+    ///   - clock: The clock of the loads; by default that of the settings.
+    ///   - network: Reports network changes.
     init(
         _ settings: SessionSettings, engine: SessionEngine? = nil, loads: HopSource = .standard,
         clock: SessionClock? = nil, network: NetworkWatch = .system
@@ -39,10 +39,10 @@ final class SessionContext: Sendable {
         self.network = network
     }
 
-    /// What tells the roots of the session from others: as they were read; before that, as their files are now.
+    /// Distinguishes the session's trust roots from others: as they were read; before that, as their files are now.
     var rootsName: String { engine.rootsName }
 
-    /// Who asks the cache about what comes over TLS where no delegate has a say; nil without a cache.
+    /// The cache reader for requests over TLS if no delegate decides about servers; nil without a cache.
     var cacheReader: CacheReader? {
         if openCacheReader == nil { return nil }
         let roots = rootsName
@@ -64,22 +64,22 @@ final class SessionContext: Sendable {
     }
 }
 
-/// Finds what carries out a hop: the network, or a protocol.
+/// Creates the load of a transaction: over the network, or by a protocol.
 struct HopSource: Sendable {
-    /// A hop that is ready to start.
+    /// A load that is ready to start.
     struct Hop: Sendable {
         let load: any HopLoad
-        /// Whether it speaks HTTP itself: redirects, challenges and cookies are then the driver's to see to. A protocol of the
-        /// program's says itself what it wants (U-17.5).
+        /// Whether the load is a single HTTP transaction, whose redirects, challenges and cookies the driver handles. A
+        /// program's `URLProtocol` reports by itself what it needs (U-17.5).
         let isTransaction: Bool
     }
 
-    /// Makes the hop; nil when nothing knows the scheme. Called on the thread that goes on with the load.
+    /// Creates the load; nil if nothing supports the scheme. Called on the thread that continues the task's load.
     let make: @Sendable (HopRequest, SessionContext, any TaskDriverClient, any HopLoadClient) -> Hop?
-    /// Whether `make` may call the program's code: then it is not called on a loop.
+    /// Whether `make` may call the program's code; if so, it is not called on a loop.
     var asksProgram: @Sendable (SessionContext) -> Bool = { _ in false }
 
-    /// The configuration's protocols, then the built-in places.
+    /// Asks the configuration's protocols, then the built-in ones.
     static let standard = HopSource(
         make: { request, context, task, client in
             ProtocolSelection.load(
@@ -88,7 +88,7 @@ struct HopSource: Sendable {
         },
         asksProgram: { $0.settings.protocolClasses?.isEmpty == false })
 
-    /// The same for the shared session: all protocols that are registered at the moment.
+    /// The same for the shared session: asks all protocols that are registered at the moment.
     static let shared = HopSource(
         make: { request, context, task, client in
             ProtocolSelection.load(

@@ -4,16 +4,16 @@ import Foundation
 import LupineTransport
 import Synchronization
 
-/// The state of a session, behind its open class: delegate, tasks, and how far its end has come.
+/// The state of a session, behind its open class: its delegate, its tasks, and the state of its invalidation.
 ///
 /// Any thread. The tasks keep the session alive while they are unfinished (U-4.2): each holds its session until its last
-/// call has returned, and the core holds the tasks.
+/// callback has returned, and the core holds the tasks.
 final class SessionCore: Sendable {
     private enum Life {
         case open  // → closing, cancelled
-        /// No new tasks; those that there are may finish.
+        /// No new tasks; the existing ones may finish.
         case closing  // → cancelled, closed
-        /// The tasks were cancelled: they are none of the session's any more for whoever asks, and have yet to say so.
+        /// The tasks were cancelled: they are not listed any more, but have not completed yet.
         case cancelled  // → closed
         case closed
     }
@@ -31,11 +31,11 @@ final class SessionCore: Sendable {
     private let configuration: CallerValue<URLSessionConfiguration>
     private let makeLoad: LoadMaker
     private let state: Lock<State>
-    /// Numbers are drawn, and a session without a delegate is known for one, without the lock: all tasks of all threads
-    /// would meet there several times each.
+    /// Numbers are drawn, and a session without a delegate is recognised, without the lock: otherwise all tasks of all threads
+    /// would contend for it several times each.
     private let lastIdentifier = Atomic(0)
     let hadDelegate: Bool
-    /// Whether that is to be told of new tasks.
+    /// Whether the delegate is told of new tasks.
     let tellsOfNewTasks: Bool
 
     /// The core of a session.
@@ -59,13 +59,13 @@ final class SessionCore: Sendable {
         configuration.copy() as? URLSessionConfiguration ?? URLSessionConfiguration(configuration.values)
     }
 
-    /// The configuration that the session was made with.
+    /// A copy of the configuration that the session was made with.
     func copyOfConfiguration() -> URLSessionConfiguration { Self.copy(configuration.value) }
 
-    /// The session's delegate; nil when there is none (any more).
+    /// The session's delegate; nil if there is none, or none any more.
     var delegates: DelegateSet? { hadDelegate ? state.withLock { $0.delegates } : nil }
 
-    /// The program's.
+    /// A description for the program's use.
     var sessionDescription: String? {
         get { state.withLock { $0.description } }
         set { state.withLock { $0.description = newValue } }
@@ -73,19 +73,19 @@ final class SessionCore: Sendable {
 
     // MARK: tasks
 
-    /// The core of a new task. It is not known to the session before `TaskCore.begin(as:in:)`.
+    /// Creates the core of a task. The session does not know the task before `TaskCore.begin(as:in:)`.
     func makeTask(_ order: TaskOrder, sink: any TaskSink) -> TaskCore {
         makeTask(
             order.request, sink, bodyLength: order.bodyLength, created: order.created,
             .order(order, context, maker: makeLoad))
     }
 
-    /// What carries out that order for another load.
+    /// Creates a load for `order` that reports to another load.
     func load(_ order: TaskOrder, for client: any TaskDriverClient) -> any TaskLoad {
         makeLoad(order, context, client)
     }
 
-    /// The core of a new task with a load of its own kind.
+    /// Creates the core of a task with another kind of load.
     func makeTask(
         originalRequest: URLRequest?, sink: any TaskSink, bodyLength: Int64 = 0,
         created: Date = Date(),
@@ -103,9 +103,9 @@ final class SessionCore: Sendable {
             queue: queue, sink: sink, bodyLength: bodyLength, created: created, making: making)
     }
 
-    /// Takes a task in.
+    /// Adds a task.
     ///
-    /// - Returns: Whether the session is still open; else the task is none of its.
+    /// - Returns: Whether the session is still open; otherwise the task does not belong to it.
     func admit(_ task: TaskCore) -> Bool {
         state.withLock { state in
             guard state.life == .open else { return false }
@@ -114,7 +114,7 @@ final class SessionCore: Sendable {
         }
     }
 
-    /// A task has had its last call.
+    /// Removes a task whose last callback has returned.
     func taskFinished(_ identifier: Int, of session: URLSession) {
         let isLast = state.withLock { state in
             state.tasks[identifier] = nil
@@ -123,7 +123,7 @@ final class SessionCore: Sendable {
         if isLast { sayGoodbye(session) }
     }
 
-    /// The tasks that have not had their last call, in the order of their creation; none once they were cancelled with the
+    /// The tasks whose last callback has not returned, in the order of their creation; none once they were cancelled with the
     /// session (U-4.9).
     func unfinishedTasks() -> [URLSessionTask] {
         let tasks = state.withLock { $0.life == .cancelled ? [:] : $0.tasks }
@@ -132,7 +132,7 @@ final class SessionCore: Sendable {
 
     // MARK: the end
 
-    /// Takes no more tasks; tells the delegate when the last one has ended.
+    /// Refuses new tasks; tells the delegate when the last one has ended.
     func invalidate(_ session: URLSession, cancelling: Bool) {
         if isShared { return }
         let (tasks, isLast) = state.withLock { state in
@@ -146,14 +146,15 @@ final class SessionCore: Sendable {
         if isLast { sayGoodbye(session) }
     }
 
-    /// Whether the end has just come.
+    /// Closes the session if it can be closed. Returns whether this call has closed it.
     private func close(_ state: inout State) -> Bool {
         guard state.life == .closing || state.life == .cancelled, state.tasks.isEmpty else { return false }
         state.life = .closed
         return true
     }
 
-    /// The session lives until it has said so. Its connections go now, however long somebody still holds it.
+    /// Tells the delegate that the session is invalid, and keeps the session alive until then. Its connections are closed now,
+    /// however long the program still holds the session.
     private func sayGoodbye(_ session: URLSession) {
         context.engine.finish {}
         queue.add { [self] in
@@ -179,14 +180,14 @@ final class SessionCore: Sendable {
         flush(session, done)
     }
 
-    /// Has the stores write what they hold to the disk and closes the connections that carry nothing.
+    /// Has the stores write their contents to the disk and closes idle connections.
     func flush(_ session: URLSession, _ done: @escaping @Sendable () -> Void) {
         context.engine.closeIdleConnections()
         let queue = queue
         let cache = context.settings.cache
         let finish: @Sendable () -> Void = {
             queue.add {
-                // The session is there until it has called back (U-4.2).
+                // The session is kept alive until it has called back (U-4.2).
                 withExtendedLifetime(session) { done() }
             }
         }
@@ -202,7 +203,7 @@ final class SessionCore: Sendable {
 }
 
 extension TaskOrder {
-    /// How many bytes the body has, as far as that is known before it is opened.
+    /// The length of the body, as far as it is known before the body is opened.
     fileprivate var bodyLength: Int64 {
         switch body {
         case .data(let data): Int64(data.count)

@@ -4,8 +4,8 @@ internal import Foundation
 internal import LupineTransport
 
 extension SessionEngine {
-    /// The proxy that may ask who we are when a request for `url` goes out; nil where there is none that speaks HTTP, and
-    /// where the address cannot be sent to.
+    /// The HTTP proxy that may ask for credentials when a request for `url` is sent; nil without such a proxy, and for a URL
+    /// that cannot be sent to.
     func authenticationProxy(for url: URL, isWebSocket: Bool) -> AuthenticationProxy? {
         guard let proxy = proxy(for: url, isWebSocket: isWebSocket) else { return nil }
         return AuthenticationProxy(proxy, for: url, tunnelsEverything: isWebSocket || tunnelsEverything)

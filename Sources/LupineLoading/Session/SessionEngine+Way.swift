@@ -5,9 +5,9 @@ import LupineTLS
 import LupineTransport
 
 extension SessionEngine {
-    /// The way of an `http` request; nil for the plain one.
+    /// The route of an `http` request, as far as cached responses depend on it; nil for a direct connection.
     ///
-    /// - Parameter credential: What answers the proxy, where it has asked; the configuration's does unless there is one.
+    /// - Parameter credential: The credential with which a challenge of the proxy is answered; by default the configuration's.
     func way(to url: URL, as credential: URLCredential?) -> CacheWay? {
         let proxy = proxy(for: url, isWebSocket: false)
         guard let path = path(by: proxy) else { return nil }
@@ -17,14 +17,14 @@ extension SessionEngine {
         return CacheWay(path, user: (answered ?? configured).map(Self.concealed))
     }
 
-    /// The way by which the answer to a request came that was looked up as one of `way`: the roots that have judged a proxy are known
-    /// only now.
+    /// The route that the response to a request has taken that was looked up with `way`: the roots that a proxy was verified
+    /// with are known only now.
     func wayTaken(_ way: CacheWay, to url: URL?) -> CacheWay {
         guard let url, let path = path(by: proxy(for: url, isWebSocket: false)) else { return way }
         return CacheWay(path, user: way.user)
     }
 
-    /// Where connections are led; an https proxy is another one for whoever trusts others.
+    /// Where connections are directed. An https proxy counts as another one if it is verified with other roots.
     private func path(by proxy: ProxyServer?) -> String? {
         let named = proxy.map { proxy in
             let place = "\(proxy.kind) \(proxy.host):\(proxy.port)"
@@ -35,11 +35,11 @@ extension SessionEngine {
     }
 
     private static func concealed(_ user: [UInt8], _ password: [UInt8]) -> String {
-        // No other name and password are the same text.
+        // With the length, no other name and password give the same text.
         CacheEntry.conceal("\(user.count):" + String(decoding: user + password, as: UTF8.self))
     }
 
-    /// What leads all connections of a session elsewhere than to where their addresses say; nil for nothing.
+    /// The options that direct all connections of a session elsewhere than to the addresses of their URLs; nil for none.
     static func detour(_ options: URLSessionConfiguration.LupineOptions) -> String? {
         var parts: [String] = []
         if let path = options.unixSocketPath { parts.append("unix:\(path)") }

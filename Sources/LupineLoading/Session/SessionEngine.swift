@@ -5,41 +5,42 @@ import LupineHTTP
 import LupineTLS
 import LupineTransport
 
-/// What a session owns of the transport: its pools, its resolver, its share of event loops, its proxies and TLS profiles.
+/// The parts of the transport that a session owns: its pools, resolver, event loops, proxies and TLS profiles.
 ///
-/// Made by `URLSession.init`, which cannot fail: what went wrong is thrown by every `route`. Web sockets have a pool of
-/// their own, so that they do not count against the limit for a host (U-8.12) and pass HTTP proxies through a tunnel only.
+/// Made by `URLSession.init`, which cannot fail: an error is thrown by every call of `route` instead. Web sockets have a pool
+/// of their own, so that they do not count against the limit for a host (U-8.12) and pass HTTP proxies through a tunnel only.
 /// Any thread.
 final class SessionEngine: Sendable {
     /// How a request reaches its origin.
     struct Route: Sendable {
         /// The pool's key.
         let origin: Origin
-        /// Path and query as they stand in the URL; what goes into `RequestTarget.origin`.
+        /// Path and query as in the URL, for `RequestTarget.origin`.
         let target: String
-        /// Whether the URL has neither.
+        /// Whether the URL has neither path nor query.
         let namesServerAlone: Bool
         /// The value of `Host` unless the caller has set one.
         let hostField: String
-        /// The proxy in between; nil for none.
+        /// The proxy; nil for none.
         let proxy: ProxyServer?
-        /// The proxy does not read the request: what is meant for it must not be sent.
+        /// Whether the proxy only tunnels the request. It does not read it then, and fields meant for the proxy must not be
+        /// sent.
         let isTunnelled: Bool
-        /// What a request sends that has no fields but the session's own, if that is known.
+        /// The fields of a request that has none but the session's own, if they are known.
         var ownFields: Fields?
     }
 
-    /// How a stream task's connection is opened: outside of the pools, on a loop of its own choice.
+    /// How a stream task's connection is opened, outside of the pools.
     struct StreamRoute: Sendable {
         let origin: Origin
         let dialing: DialConfiguration
         let resolver: Resolver
         let loop: EventLoop
-        /// For TLS, when the program wants it.
+        /// For TLS, if the program starts it.
         let profile: TLSProfile
     }
 
-    /// A class: everything that a request needs of it is one reference.
+    /// A class, so that a request retains one object to use all parts.
     private final class Parts: Sendable {
         let group: EventLoopGroup
         let ownsGroup: Bool
@@ -48,7 +49,7 @@ final class SessionEngine: Sendable {
         let webSockets: ConnectionPool
         let revocation: RevocationClient
         let trust: TrustBridge
-        /// The same for stream tasks: they say nothing about the protocol inside, and share nothing with HTTP.
+        /// As `trust`, for stream tasks: without an application protocol (ALPN), and with nothing shared with HTTP.
         let streamTrust: TrustBridge
         let resolver: Resolver
         let dialing: DialConfiguration
@@ -56,9 +57,9 @@ final class SessionEngine: Sendable {
         let unixSocketPath: String?
         let localBinding: String?
         let identityOrigins: Set<HTTPClient.HostAndPort>?
-        /// Whether http origins are reached by a tunnel, too: a proxy does not hand on what HTTP/2 says.
+        /// Whether http origins are also reached through a tunnel: a proxy does not forward HTTP/2.
         let tunnelsEverything: Bool
-        /// Whether any request may have a proxy.
+        /// Whether any request may use a proxy.
         let hasProxy: Bool
         /// The servers that requests have gone to.
         let routes = RouteTable()
@@ -81,14 +82,14 @@ final class SessionEngine: Sendable {
             self.resolver = resolver
             self.dialing = dialing
             self.proxyProfile = proxyProfile
-            // Not the options: what a program has put there does not end with the engine, on a loop.
+            // Not the options themselves: the program's objects in them must not be released with the engine, on a loop.
             unixSocketPath = options.unixSocketPath
             localBinding = options.localBinding
             identityOrigins = options.tls.identityOrigins
             tunnelsEverything = options.isHTTP2Alone
         }
 
-        /// Lets what runs come to its end, then releases everything.
+        /// Lets running exchanges finish, then releases everything.
         func finish(_ done: @escaping @Sendable () -> Void) {
             let pools = CountDown(2) { [self] in revocation.retire { [self] in release(done) } }
             pool.retire { pools.arrive() }
@@ -111,29 +112,29 @@ final class SessionEngine: Sendable {
     }
 
     private let parts: SecondChance<Parts>
-    /// Tells the observers of transfers; nil where there are none.
+    /// Reports to the transfer observers; nil without observers.
     let reporter: TransferReporter?
-    /// Whom https origins have to satisfy where nobody is asked.
+    /// The evaluation of https origins if no delegate decides.
     let evaluator: TrustEvaluator
-    /// What leads connections elsewhere than to where addresses say.
+    /// The options that direct connections elsewhere than to the addresses of their URLs.
     let detour: String?
-    /// Stands in while there are no parts, and no connection.
+    /// Used while the parts cannot be made, and so there is no connection.
     private let ownTrust: TrustBridge
 
-    /// Who judges the peers of https origins, and who the session is there.
+    /// Evaluates the peers of https origins, and selects the client's identity for them.
     var trust: TrustBridge { (try? parts.get())?.trust ?? ownTrust }
 
-    /// What tells the roots of the session from others: as they were read; before that, as their files are now.
+    /// Distinguishes the session's trust roots from others: as they were read; before that, as their files are now.
     var rootsName: String { (parts.existing?.trust ?? ownTrust).rootsName }
 
-    /// The same of those that https proxies are judged by.
+    /// The same for the roots that https proxies are verified with.
     var proxyRootsName: String? { parts.existing?.proxyProfile.rootsName }
 
     /// The engine of a session with these settings.
     ///
     /// - Parameters:
-    ///   - trust: Whom https origins have to satisfy.
-    ///   - proxyTrust: Whom https proxies have to satisfy.
+    ///   - trust: The evaluation that https origins have to pass.
+    ///   - proxyTrust: The evaluation that https proxies have to pass.
     init(
         _ settings: SessionSettings, trust: TrustEvaluator = .default, proxyTrust: TrustEvaluator = .default
     ) {
@@ -209,17 +210,19 @@ final class SessionEngine: Sendable {
 
     // MARK: for the loader
 
-    /// Where a request for `url` goes.
+    /// The route of a request for `url`.
     ///
     /// - Parameters:
-    ///   - isWebSocket: The URL has a web socket's scheme, and the connection will leave HTTP.
-    ///   - proxyCredentials: Who we are to the proxy, in the place of what the configuration says.
-    ///   - tunnelAuthorizer: Answers the proxy when it is asked for a tunnel.
-    ///   - taskTrust: What the task brings along whose delegate wants to be asked about connections; the exchange has to
-    ///     have it as its `asker`, too.
-    ///   - mayIdentify: Whether a server that asks may learn who we are; not after a redirect to another origin.
-    ///   - ownFields: Writes what a request to a host sends that has no fields but the session's own.
-    /// - Throws: `TransportError.url` for a URL that cannot be sent to; what kept the engine from being made.
+    ///   - isWebSocket: Whether the URL has a web socket's scheme, and the connection will leave HTTP.
+    ///   - proxyCredentials: Credentials for the proxy that replace those of the configuration.
+    ///   - tunnelAuthorizer: Answers the proxy's challenges when it is asked for a tunnel.
+    ///   - taskTrust: Takes the challenges of a connection to the task's delegate, if it wants them; the exchange has to have
+    ///     it as its `asker`, too.
+    ///   - mayIdentify: Whether the client certificate may be sent to a server that asks; not after a redirect to another
+    ///     origin.
+    ///   - ownFields: Makes the fields of a request to a host that has none but the session's own.
+    /// - Throws: `TransportError.url` for a URL that cannot be sent to; otherwise the error that kept the engine from being
+    ///   made.
     func route(
         for url: URL, isWebSocket: Bool, proxyCredentials: ProxyServer.Credentials? = nil,
         tunnelAuthorizer: TunnelAuthorizer? = nil, taskTrust: TaskTrust? = nil, mayIdentify: Bool = true,
@@ -266,14 +269,14 @@ final class SessionEngine: Sendable {
             ownFields: kept.ownFields)
     }
 
-    /// Whether proxies are asked for a tunnel also to http origins.
+    /// Whether proxies are asked for a tunnel to http origins as well.
     var tunnelsEverything: Bool { (try? parts.get())?.tunnelsEverything ?? false }
 
-    /// Whether any request may have a proxy.
+    /// Whether any request may use a proxy.
     var hasProxy: Bool { (try? parts.get())?.hasProxy ?? false }
 
-    /// The proxy that `route` has for `url`; nil also for an address that cannot be sent to. Where the session has no proxy at
-    /// all, the address is not looked at.
+    /// The proxy that `route` uses for `url`; nil also for a URL that cannot be sent to. If the session has no proxy at all,
+    /// the URL is not parsed.
     func proxy(for url: URL, isWebSocket: Bool) -> ProxyServer? {
         guard let parts = try? parts.get(), parts.hasProxy,
             let place = try? RouteURL(url, isWebSocket: isWebSocket)
@@ -288,19 +291,19 @@ final class SessionEngine: Sendable {
 
     // MARK: for stream tasks
 
-    /// Who judges the peers of stream tasks; nil when the engine could not be made.
+    /// Evaluates the peers of stream tasks; nil if the engine could not be made.
     var streamTrust: TrustBridge? { (try? parts.get())?.streamTrust }
 
-    /// A loop for what is to be done in order without a connection; nil when the engine could not be made.
+    /// A loop for ordered work without a connection; nil if the engine could not be made.
     var anyLoop: EventLoop? { (try? parts.get())?.group.next() }
 
-    /// One of the loops, each in turn; nil when the engine could not be made.
+    /// The next of the loops in turn; nil if the engine could not be made.
     var executor: EventLoop? { (try? parts.get())?.group.nextExecutor() }
 
-    /// Where a stream task's connection goes. A proxy is asked for a tunnel, as for https.
+    /// The route of a stream task's connection. A proxy is asked for a tunnel, as for https.
     ///
-    /// - Parameter trust: What the task brings along whose delegate wants to be asked about the peer.
-    /// - Throws: `TransportError.url` for a host or a port that there is not; what kept the engine from being made.
+    /// - Parameter trust: Takes the challenges of the connection to the task's delegate, if it wants them.
+    /// - Throws: `TransportError.url` for an invalid host or port; otherwise the error that kept the engine from being made.
     func streamRoute(
         host: String, port: Int, for trust: TaskTrust?
     ) throws(TransportError) -> StreamRoute {
@@ -322,7 +325,7 @@ final class SessionEngine: Sendable {
                     to: place.host, place.port, of: parts.identityOrigins, after: .withinOrigin)))
     }
 
-    /// The strict reader of URLs judges the host; what would end it in a URL is none of it.
+    /// The strict URL parser validates the host; bytes that would end the host in a URL are rejected first.
     private static func place(_ host: String, _ port: Int) throws(TransportError) -> TransportURL {
         do throws(TransportURLError) {
             if let (offset, byte) = host.utf8.enumerated().first(where: { "/?#@\\".utf8.contains($0.element) }
@@ -340,9 +343,9 @@ final class SessionEngine: Sendable {
 
     // MARK: exchanges
 
-    /// Takes an exchange whose origin came from `route`; its sink hears the rest.
+    /// Submits an exchange whose origin came from `route`. Everything else is reported to its sink.
     ///
-    /// - Parameter isWebSocket: As `route` was told.
+    /// - Parameter isWebSocket: The value that was passed to `route`.
     func submit(_ exchange: Exchange, isWebSocket: Bool = false) {
         guard let parts = parts.existing else {
             preconditionFailure("an exchange has a route, and this engine gives none")
@@ -350,13 +353,13 @@ final class SessionEngine: Sendable {
         if isWebSocket { parts.pool.submitWebSocket(exchange) } else { parts.pool.submit(exchange) }
     }
 
-    /// What connections there are now, by origin.
+    /// The present number of connections, by origin.
     var poolCounts: [PoolCounts] {
         guard let parts = parts.existing else { return [] }
         return PoolCounts.joined(parts.pool.counts + parts.webSockets.counts)
     }
 
-    /// Closes the connections that carry nothing.
+    /// Closes idle connections.
     func closeIdleConnections() {
         guard let parts = parts.existing else { return }
         parts.pool.dropIdle()
@@ -365,22 +368,22 @@ final class SessionEngine: Sendable {
 
     // MARK: the end
 
-    /// Lets the exchanges that run come to their end and takes no new ones; those that still wait for a connection fail with
-    /// `shutDown`, so a session calls this when its last task is over. `done` is called, on some thread, when the last
-    /// connection is closed and the session's own loops, if it has any, are gone.
+    /// Lets running exchanges finish and takes no new ones. Exchanges that still wait for a connection fail with `shutDown`, so
+    /// a session calls this when its last task is over. `done` is called, on some thread, when the last connection is closed
+    /// and the session's own loops, if it has any, have ended.
     func finish(_ done: @escaping @Sendable () -> Void) {
         guard let parts = parts.existing else { return done() }
         parts.finish(done)
     }
 
-    /// Ends everything at once, also after `finish`: exchanges fail with `shutDown`. `done` as there.
+    /// Ends everything at once, also after `finish`: exchanges fail with `shutDown`. `done` is called as by `finish`.
     func shutDown(_ done: @escaping @Sendable () -> Void) {
         guard let parts = parts.existing else { return done() }
         parts.shutDown(done)
     }
 }
 
-/// Calls back when so many have arrived.
+/// Calls back when `arrive` has been called `count` times.
 private final class CountDown: Sendable {
     private let missing: Lock<Int>
     private let whenDone: @Sendable () -> Void

@@ -5,16 +5,16 @@ import LupineHTTP
 import LupineTLS
 import LupineTransport
 
-/// What a session works with: its configuration as it was when the session was made, in the form that the loader needs.
+/// The configuration of a session as it was when the session was made, in the form that the loader needs.
 ///
-/// Nothing of it changes: every task reads it, without locks. The stores are shared by reference. Nothing fails here: what cannot be
-/// carried out is reported by the first task that needs it.
+/// It is immutable: every task reads it, without locks. The stores are shared by reference. Nothing fails here: a setting that
+/// cannot be applied is reported by the first task that needs it.
 final class SessionSettings: Sendable {
-    /// The policy for requests that leave it open.
+    /// The policy for requests that do not set one.
     let requestCachePolicy: URLRequest.CachePolicy
-    /// For requests that were given no time-out; nil for none.
+    /// The time-out of requests that do not set one; nil for none.
     let idleTimeout: Interval?
-    /// From the first `resume` to the end of a task; nil for none.
+    /// The time limit from the first `resume` to the end of a task; nil for none.
     let resourceTimeout: Interval?
     let networkServiceType: URLRequest.NetworkServiceType
     let allowsCellularAccess: Bool
@@ -23,38 +23,38 @@ final class SessionSettings: Sendable {
     let waitsForConnectivity: Bool
     /// Nil takes the proxies from the environment.
     let proxyDictionary: CallerValue<[AnyHashable: Any]>?
-    /// How origins are spoken to.
+    /// The TLS configuration for origins.
     let tls: TLSConfiguration
     let shouldSetCookies: Bool
     let cookieAcceptPolicy: HTTPCookie.AcceptPolicy
     let cookieStorage: HTTPCookieStorage?
     let credentialStorage: URLCredentialStorage?
     let cache: URLCache?
-    /// Fields for requests that lack them, by name in alphabetical order.
+    /// Fields for requests that lack them, sorted by name.
     let additionalHeaders: HeaderList
-    /// Whether all of them may be sent.
+    /// Whether all of the additional fields are valid.
     let additionalHeadersAreSound: Bool
-    /// Whether one of them says something about caches.
+    /// Whether one of the additional fields concerns caches.
     let additionalHeadersConcernCaches: Bool
     /// At least 1.
     let maximumConnectionsPerHost: Int
-    /// Protocols of the program's; nil leaves it to the built-in ones.
+    /// The program's `URLProtocol` classes; nil for the built-in protocols only.
     let protocolClasses: [AnyClass]?
     let lupine: URLSessionConfiguration.LupineOptions
-    /// What the session goes by.
+    /// The clock of the session.
     let clock: SessionClock
-    /// What is not sent unless a request sets it.
+    /// Default fields that are not sent unless a request sets them.
     private let omittedFields: Set<FieldName>
-    /// What tells users apart in requests.
+    /// The fields that tell users apart in requests.
     let identifyingFields: IdentifyingFields
 
-    /// Where files are written that are moved or removed later.
+    /// The folder for files that are moved or removed later.
     var temporaryDirectory: URL { lupine.temporaryDirectory ?? FileManager.default.temporaryDirectory }
 
-    /// Whether a field that requests are given by default is left out.
+    /// Whether a field that requests are given by default is omitted.
     func omits(_ name: FieldName) -> Bool { !omittedFields.isEmpty && omittedFields.contains(name) }
 
-    /// The configuration as it is now.
+    /// Reads the present values of a configuration.
     init(_ configuration: URLSessionConfiguration) {
         let values = configuration.values
         requestCachePolicy = values.requestCachePolicy
@@ -89,19 +89,19 @@ final class SessionSettings: Sendable {
 
     // MARK: for one request
 
-    /// How long a request may go without progress: its own time-out if it was given one, else the configuration's; nil
-    /// for as long as it takes.
+    /// How long a request may go without progress: its own time-out if it has one, otherwise the configuration's; nil for no
+    /// limit.
     func idleTimeout(for request: URLRequest) -> Interval? {
         guard let own = request.explicitTimeoutInterval else { return idleTimeout }
         return Self.interval(own, default: URLRequest.defaultTimeout)
     }
 
-    /// The policy that counts for a request.
+    /// The policy that applies to a request.
     func cachePolicy(for request: URLRequest) -> URLRequest.CachePolicy {
         request.cachePolicy == .useProtocolCachePolicy ? requestCachePolicy : request.cachePolicy
     }
 
-    /// The request with the additional fields that it lacks.
+    /// Returns the request with the additional fields that it lacks.
     func addingHeaders(to request: URLRequest) -> URLRequest {
         let present = request.headerList
         var request = request
@@ -115,9 +115,9 @@ final class SessionSettings: Sendable {
         return request
     }
 
-    /// Whether a server that asks may learn who the session is.
+    /// Whether the session's client certificate may be sent to a server that asks for one.
     ///
-    /// - Parameter move: How far redirects have led away from the origin that the program named.
+    /// - Parameter move: How far redirects have led away from the origin of the task's request.
     func mayIdentify(to url: URL?, after move: RedirectMove) -> Bool {
         if lupine.tls.identityOrigins == nil { return move == .withinOrigin }
         guard let origin = WebOrigin(url), let port = UInt16(exactly: origin.port) else { return false }
@@ -127,7 +127,7 @@ final class SessionSettings: Sendable {
 
     // MARK: reading the configuration
 
-    /// A time-out in seconds: nil for infinity, the default for what is no length of time.
+    /// Converts a time-out in seconds: nil for infinity, the default for zero, negative numbers and NaN.
     static func interval(_ seconds: TimeInterval, default defaultSeconds: TimeInterval) -> Interval? {
         if seconds == .infinity { return nil }
         let seconds = seconds > 0 ? seconds : defaultSeconds

@@ -2,8 +2,8 @@
 
 public import Foundation
 
-/// The forms that are waited for. Cancelling the one who waits cancels the transfer, and `URLError.cancelled` is thrown
-/// (U-4.7). The delegate of a call is asked as a task's own delegate is.
+/// The asynchronous methods. When the calling Swift task is cancelled, the transfer is cancelled and `URLError.cancelled` is
+/// thrown (U-4.7). The delegate of a call is treated as a task's own delegate.
 extension URLSession {
     /// Loads all content into memory.
     public func data(
@@ -19,14 +19,14 @@ extension URLSession {
         try await data(for: URLRequest(url: url), delegate: delegate)
     }
 
-    /// Sends data and loads the answer into memory.
+    /// Sends data and loads the response's content into memory.
     public func upload(
         for request: URLRequest, from bodyData: Data, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
         try await content(TaskOrder(kind: .upload, request: request, body: .data(bodyData)), delegate)
     }
 
-    /// Sends a file and loads the answer into memory.
+    /// Sends a file and loads the response's content into memory.
     public func upload(
         for request: URLRequest, fromFile fileURL: URL, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
@@ -45,21 +45,21 @@ extension URLSession {
         return try await awaiter.value(of: task)
     }
 
-    /// Loads content into a file, which is the caller's to remove.
+    /// Loads content into a file, which the caller has to remove.
     public func download(
         for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (URL, URLResponse) {
         try await file(delegate) { download(request, handler: $0, delegate: $1) }
     }
 
-    /// Loads content into a file, which is the caller's to remove.
+    /// Loads content into a file, which the caller has to remove.
     public func download(
         from url: URL, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (URL, URLResponse) {
         try await download(for: URLRequest(url: url), delegate: delegate)
     }
 
-    /// Goes on with a download that another task began; the file is the caller's to remove.
+    /// Resumes a download that another task began. The caller has to remove the file.
     public func download(
         resumeFrom resumeData: Data, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (URL, URLResponse) {
@@ -76,7 +76,7 @@ extension URLSession {
         return try await awaiter.value(of: task)
     }
 
-    /// The file is gone when the handler returns: what is to stay is moved away.
+    /// Moves the file away, since it is removed when the handler returns.
     private static func kept(
         _ file: URL?, _ response: URLResponse?, _ error: (any Error)?
     ) -> Result<(URL, URLResponse), any Error> {
@@ -95,7 +95,7 @@ extension URLSession {
         return .success((place, response))
     }
 
-    /// Loads content byte by byte. Returns when the response is there; reading stops while bytes wait to be taken.
+    /// Loads content byte by byte. Returns when the response has arrived; reading stops while bytes wait to be taken.
     public func bytes(
         for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (AsyncBytes, URLResponse) {
@@ -108,7 +108,7 @@ extension URLSession {
         return (AsyncBytes(ByteSource(sink, task, lines: collectedBodyLimit)), response)
     }
 
-    /// Loads content byte by byte. Returns when the response is there; reading stops while bytes wait to be taken.
+    /// Loads content byte by byte. Returns when the response has arrived; reading stops while bytes wait to be taken.
     public func bytes(
         from url: URL, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (AsyncBytes, URLResponse) {

@@ -4,20 +4,21 @@ public import Foundation
 internal import LupineHTTP
 internal import LupineTransport
 
-/// What goes out, and when observers have heard of it.
+/// Shows what would be sent, and tells when observers are up to date.
 extension URLSession {
-    /// The head with which a data task for `request` would begin, for who wants to see it without sending anything: the request
-    /// line, the header fields in their order and the empty line. It is one of HTTP/2, as observers have it, where the session
-    /// speaks nothing else; where an origin chooses, it is one of HTTP/1.1.
+    /// Returns the head that a data task for `request` would begin with, without sending anything: the request line, the header
+    /// fields in their order and the empty line. If the session uses HTTP/2 only, it is a head of HTTP/2 in the form that
+    /// observers get; if an origin chooses the version, it is a head of HTTP/1.1.
     ///
-    /// It has what the session adds: its additional header fields, cookies, and the fields that every request has. Answers to
-    /// challenges are not in it, nor what only a connection decides, such as the address as an HTTP proxy wants it. Any thread.
+    /// It includes what the session adds: its additional header fields, cookies, and the fields that every request has. It does
+    /// not include answers to challenges, nor what depends on the connection, such as the form of the URL that an HTTP proxy
+    /// needs. Any thread.
     ///
     /// - Parameters:
     ///   - request: An `http` or `https` request.
-    ///   - file: A file that is sent as the body, in the place of the request's.
-    /// - Returns: The octets.
-    /// - Throws: The `URLError` with which such a task would end before anything is connected.
+    ///   - file: A file that is sent as the body instead of the request's.
+    /// - Returns: The octets of the head.
+    /// - Throws: The `URLError` with which such a task would fail before it connects.
     public func requestHead(for request: URLRequest, bodyFrom file: URL? = nil) throws -> Data {
         let context = core.context
         let body: TaskOrder.Body = file.map { .file($0) } ?? .request
@@ -51,10 +52,10 @@ extension URLSession {
             scheme: plan.origin.scheme == .https ? "https" : "http", body: body)
     }
 
-    /// Calls the handler once the session's transfer observers have been told of all that has happened so far; so a program
-    /// that prints behind an observer, or is about to end, knows that nothing is missing.
+    /// Calls the handler once the session's transfer observers have been told of everything that has happened so far. A program
+    /// that prints after an observer, or is about to exit, then misses nothing.
     ///
-    /// - Parameter handler: Called once, on the thread of the observers; at once, on the caller's, where there are none.
+    /// - Parameter handler: Called once, on the thread of the observers; without observers at once, on the caller's thread.
     public func whenObserversHaveHeard(_ handler: @escaping @Sendable () -> Void) {
         guard let reporter = core.context.engine.reporter else { return handler() }
         reporter.whenTold(handler)

@@ -3,10 +3,10 @@
 public import LupineTransport
 
 extension URLSession {
-    /// What `poolCounts()` gives for one origin.
+    /// An element of `poolCounts()`, for one origin.
     public typealias PoolCounts = LupineTransport.PoolCounts
 
-    /// How many connections there are now to each origin, web sockets among them, and how many requests wait for one. Origins
-    /// with neither are not among them. Any thread; to be read now and then, for a gauge: while it counts, requests wait.
+    /// The present number of connections to each origin, web sockets included, and of requests that wait for one. Origins with
+    /// neither are left out. Any thread. Meant to be read now and then, for a gauge: requests wait while it counts.
     public func poolCounts() -> [PoolCounts] { core.context.engine.poolCounts }
 }

@@ -2,38 +2,38 @@
 
 public import Foundation
 
-/// Makes tasks and keeps what they share: configuration, connections, credentials, delegate.
+/// Creates tasks and holds what they share: configuration, connections, credentials, delegate.
 ///
-/// Any thread may call. Callbacks come on the delegate queue. The delegate is kept until the session has been invalidated
-/// and has said so; a session that is dropped without that lives on while a task of its is not finished, and then goes
-/// with everything that it holds. It can be subclassed, so the compiler cannot see that it is `Sendable`: all it stores is
-/// one constant, the core.
+/// Any thread may call. Callbacks come on the delegate queue. The delegate is retained until it has been told that the session
+/// is invalid. A session that is released without being invalidated stays alive while one of its tasks is unfinished; then it
+/// is deallocated with everything that it holds. It can be subclassed, so the compiler cannot verify that it is `Sendable`: all
+/// it stores is one constant, the core.
 open class URLSession: NSObject, @unchecked Sendable {
-    /// What is to become of a challenge.
+    /// How a challenge is handled.
     public enum AuthChallengeDisposition: Int, Sendable {
-        /// The credential that comes along is used; without one the load goes on without.
+        /// The given credential is used; if there is none, the load goes on without one.
         case useCredential = 0
-        /// What happens without a delegate.
+        /// The challenge is handled as without a delegate.
         case performDefaultHandling = 1
         /// The task ends as cancelled.
         case cancelAuthenticationChallenge = 2
-        /// This way of proving oneself is left out; the next that the server offers is asked about.
+        /// This authentication method is rejected; the delegate is asked about the next one that the server offers.
         case rejectProtectionSpace = 3
     }
 
-    /// What is to become of a response's content.
+    /// How a response's content is handled.
     public enum ResponseDisposition: Int, Sendable {
         /// The task ends as cancelled.
         case cancel = 0
         /// The content is delivered.
         case allow = 1
-        /// The task goes on as a download task.
+        /// The task continues as a download task.
         case becomeDownload = 2
-        /// The task goes on as a stream task.
+        /// The task continues as a stream task.
         case becomeStream = 3
     }
 
-    /// What is to become of a task that was to begin later.
+    /// How a delayed task is started.
     public enum DelayedRequestDisposition: Int, Sendable {
         /// It begins with its request.
         case continueLoading = 0
@@ -45,28 +45,28 @@ open class URLSession: NSObject, @unchecked Sendable {
 
     let core: SessionCore
 
-    /// The session of the process: the default configuration, no delegate. It cannot be invalidated.
+    /// The shared session of the process, with the default configuration and no delegate. It cannot be invalidated.
     public static let shared = URLSession(SessionCore(.default, delegate: nil, queue: nil, isShared: true))
 
-    /// A session without a delegate.
+    /// Creates a session without a delegate.
     public init(configuration: URLSessionConfiguration) {
         core = SessionCore(configuration, delegate: nil, queue: nil, isShared: false)
         super.init()
     }
 
-    /// A session of the default configuration, for subclasses that answer by themselves.
+    /// Creates a session with the default configuration, for subclasses that do the loading themselves.
     public override init() {
         core = SessionCore(.default, delegate: nil, queue: nil, isShared: false)
         super.init()
     }
 
-    /// A session.
+    /// Creates a session.
     ///
     /// - Parameters:
     ///   - configuration: Copied; later changes have no effect.
-    ///   - delegate: Kept until the session has told it that it is invalid.
-    ///   - queue: Where delegate and completion handlers are called: on its underlying dispatch queue when it has one, else
-    ///     as operations. Nil makes a queue that calls one after the other.
+    ///   - delegate: Retained until it has been told that the session is invalid.
+    ///   - queue: The queue for calls of the delegate and of completion handlers: they run on its underlying dispatch queue if
+    ///     it has one, otherwise as operations. Nil creates a serial queue.
     public init(
         configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?,
         delegateQueue queue: OperationQueue?
@@ -83,13 +83,13 @@ open class URLSession: NSObject, @unchecked Sendable {
     /// A copy of the session's configuration.
     open var configuration: URLSessionConfiguration { core.copyOfConfiguration() }
 
-    /// Who is asked; nil when the session has become invalid.
+    /// The delegate; nil after the session has become invalid.
     open var delegate: (any URLSessionDelegate)? { core.delegates?.session }
 
-    /// Where callbacks come.
+    /// The queue that callbacks come on.
     open var delegateQueue: OperationQueue { core.queue.operations }
 
-    /// For the program's use.
+    /// A description for the program's use.
     open var sessionDescription: String? {
         get { core.sessionDescription }
         set { core.sessionDescription = newValue }
@@ -101,23 +101,23 @@ open class URLSession: NSObject, @unchecked Sendable {
     /// Cancels all tasks, then tells the delegate that the session is invalid and drops it. No effect on `shared`.
     open func invalidateAndCancel() { core.invalidate(self, cancelling: true) }
 
-    /// Empties the stores of cookies, responses and credentials and closes the connections that carry nothing. The
-    /// handler comes on the delegate queue.
+    /// Empties the stores of cookies, responses and credentials and closes idle connections. The handler is called on the
+    /// delegate queue.
     open func reset(completionHandler: @escaping @Sendable () -> Void) {
         core.reset(self, completionHandler)
     }
 
-    /// Has the stores write to disk and closes the connections that carry nothing. The handler comes on the delegate queue.
+    /// Has the stores write to disk and closes idle connections. The handler is called on the delegate queue.
     open func flush(completionHandler: @escaping @Sendable () -> Void) {
         core.flush(self, completionHandler)
     }
 
-    /// Gives all unfinished tasks, also those never resumed. The handler comes on the delegate queue.
+    /// Passes all unfinished tasks, also those never resumed, to the handler, which is called on the delegate queue.
     open func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {
         core.queue.add { [self] in completionHandler(core.unfinishedTasks()) }
     }
 
-    /// Gives the unfinished data, upload and download tasks. The handler comes on the delegate queue.
+    /// Passes the unfinished data, upload and download tasks to the handler, which is called on the delegate queue.
     open func getTasksWithCompletionHandler(
         _ completionHandler:
             @escaping @Sendable (
@@ -152,8 +152,8 @@ open class URLSession: NSObject, @unchecked Sendable {
 
     // MARK: tasks
 
-    // All tasks are suspended at first. Nothing fails here: a request that cannot be loaded fails its task when that is
-    // resumed (U-16.3). A task of an invalid session does nothing but complete as cancelled (U-4.4).
+    // Tasks are created suspended. Creating one never fails: a request that cannot be loaded fails its task when that is
+    // resumed (U-16.3). A task of an invalid session only completes as cancelled (U-4.4).
 
     /// A data task whose content goes to the delegate.
     open func dataTask(with request: URLRequest) -> URLSessionDataTask {
@@ -163,7 +163,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     /// A data task whose content goes to the delegate.
     open func dataTask(with url: URL) -> URLSessionDataTask { dataTask(with: URLRequest(url: url)) }
 
-    /// A data task that ends with a call of the handler, on the delegate queue.
+    /// A data task that calls the handler on the delegate queue when it ends.
     open func dataTask(
         with request: URLRequest,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
@@ -171,7 +171,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         data(TaskOrder(kind: .data, request: request, body: .request), collecting(completionHandler))
     }
 
-    /// A data task that ends with a call of the handler, on the delegate queue.
+    /// A data task that calls the handler on the delegate queue when it ends.
     open func dataTask(
         with url: URL, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionDataTask {
@@ -188,12 +188,12 @@ open class URLSession: NSObject, @unchecked Sendable {
         upload(TaskOrder(kind: .upload, request: request, body: .file(fileURL)), DelegateSink.shared)
     }
 
-    /// An upload task for a stream that the delegate is asked for.
+    /// An upload task for a body stream that the delegate supplies.
     open func uploadTask(withStreamedRequest request: URLRequest) -> URLSessionUploadTask {
         upload(TaskOrder(kind: .upload, request: request, body: .streamed), DelegateSink.shared)
     }
 
-    /// An upload task for data that ends with a call of the handler, on the delegate queue.
+    /// An upload task for data that calls the handler on the delegate queue when it ends.
     open func uploadTask(
         with request: URLRequest, from bodyData: Data?,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
@@ -203,7 +203,7 @@ open class URLSession: NSObject, @unchecked Sendable {
             collecting(completionHandler))
     }
 
-    /// An upload task for a file that ends with a call of the handler, on the delegate queue.
+    /// An upload task for a file that calls the handler on the delegate queue when it ends.
     open func uploadTask(
         with request: URLRequest, fromFile fileURL: URL,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
@@ -212,14 +212,14 @@ open class URLSession: NSObject, @unchecked Sendable {
             TaskOrder(kind: .upload, request: request, body: .file(fileURL)), collecting(completionHandler))
     }
 
-    /// An upload task in the place of one that was cancelled. No upload leaves anything to go on from
+    /// An upload task that is to resume a cancelled one. Uploads leave no resume data
     /// (`URLSessionUploadTask.cancel(byProducingResumeData:)` gives nil): whatever the data is, the task completes with
-    /// `unsupportedURL`, and the program uploads anew.
+    /// `unsupportedURL`, and the program has to upload from the start.
     open func uploadTask(withResumeData resumeData: Data) -> URLSessionUploadTask {
         uploadFromNowhere(DelegateSink.shared)
     }
 
-    /// The same, which ends with a call of the handler, on the delegate queue.
+    /// The same, with a handler that is called on the delegate queue when the task ends.
     open func uploadTask(
         withResumeData resumeData: Data,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
@@ -237,7 +237,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         downloadTask(with: URLRequest(url: url))
     }
 
-    /// A download task that ends with a call of the handler, on the delegate queue. The file is gone when it returns.
+    /// A download task that calls the handler on the delegate queue when it ends. The file is removed when the handler returns.
     open func downloadTask(
         with request: URLRequest,
         completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
@@ -245,19 +245,19 @@ open class URLSession: NSObject, @unchecked Sendable {
         download(request, handler: completionHandler)
     }
 
-    /// A download task that ends with a call of the handler, on the delegate queue. The file is gone when it returns.
+    /// A download task that calls the handler on the delegate queue when it ends. The file is removed when the handler returns.
     open func downloadTask(
         with url: URL, completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionDownloadTask {
         downloadTask(with: URLRequest(url: url), completionHandler: completionHandler)
     }
 
-    /// A download task that goes on where another one ended.
+    /// A download task that resumes where another one ended.
     open func downloadTask(withResumeData resumeData: Data) -> URLSessionDownloadTask {
         download(resuming: resumeData, handler: nil)
     }
 
-    /// A download task that goes on where another one ended, and ends with a call of the handler.
+    /// A download task that resumes where another one ended, and calls the handler on the delegate queue when it ends.
     open func downloadTask(
         withResumeData resumeData: Data,
         completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
@@ -270,7 +270,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         webSocketTask(with: URLRequest(url: url))
     }
 
-    /// A WebSocket task that offers protocols.
+    /// A WebSocket task that offers these subprotocols.
     open func webSocketTask(with url: URL, protocols: [String]) -> URLSessionWebSocketTask {
         var request = URLRequest(url: url)
         if !protocols.isEmpty {
@@ -279,7 +279,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         return webSocketTask(with: request)
     }
 
-    /// A WebSocket task; protocols to offer stand in the request's fields.
+    /// A WebSocket task; subprotocols to offer are in the request's header fields.
     open func webSocketTask(with request: URLRequest) -> URLSessionWebSocketTask { webSocket(request) }
 
     /// A stream task: a connection to that host and port.
@@ -289,7 +289,7 @@ open class URLSession: NSObject, @unchecked Sendable {
 
     // MARK: for the module
 
-    /// Ends with a call of the handler, with all content.
+    /// A sink that passes all content to the handler.
     private func collecting(
         _ handler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> any TaskSink {
@@ -310,7 +310,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         return task.begin(as: URLSessionUploadTask(task), in: self, delegate: delegate)
     }
 
-    /// An upload of which nothing is known (U-7.14).
+    /// An upload task that fails when it is resumed, because there is no resume data (U-7.14).
     private func uploadFromNowhere(_ sink: any TaskSink) -> URLSessionUploadTask {
         let task = core.makeTask(originalRequest: nil, sink: sink) { task in
             FailedLoad(
@@ -320,8 +320,8 @@ open class URLSession: NSObject, @unchecked Sendable {
         return task.begin(as: URLSessionUploadTask(task), in: self, delegate: nil)
     }
 
-    /// Whom a default implementation has to pass a call on to: the session's delegate, when `delegate` is the task's own and
-    /// another one; else nobody.
+    /// The delegate that a default implementation has to forward a call to: the session's, if `delegate` is the task's own and
+    /// another object; otherwise nil.
     func successor(of delegate: any URLSessionDelegate, for task: URLSessionTask) -> DelegateSet? {
         guard task.core.ownDelegates?.session === delegate else { return nil }
         guard let next = core.delegates, next.session !== delegate else { return nil }

@@ -2,13 +2,13 @@
 
 public import Foundation
 
-/// How a session behaves: what its requests are given, which stores it uses, how long things may take.
+/// How a session behaves: what it adds to requests, which stores it uses, how long things may take.
 ///
-/// A session copies its configuration when it is made (U-3.2): what is changed afterwards has no effect on it. What Apple's
-/// type has no word for stands in `lupine`. Any thread may use a configuration; each property is read and written as a
-/// whole. Its state lies in one locked core, since a class that can be subclassed cannot be checked for `Sendable`.
+/// A session copies its configuration when it is made (U-3.2): later changes have no effect on it. Options that Apple's type
+/// does not have are in `lupine`. Any thread may use a configuration; each property is read and written as a whole. Its state
+/// is in one locked core, since a class that can be subclassed cannot be checked for `Sendable`.
 open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
-    /// Which routes a request may use at the same time.
+    /// Which network paths a connection may use at the same time.
     public enum MultipathServiceType: Int, Sendable {
         /// One.
         case none = 0
@@ -22,7 +22,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
 
     private let core: ConfigurationCore
 
-    /// A configuration with the defaults, as `default` gives it.
+    /// Creates a configuration with the same values as `default`.
     public override init() {
         core = ConfigurationCore(.standard())
         super.init()
@@ -34,19 +34,19 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
         super.init()
     }
 
-    /// What a configuration holds now.
+    /// The present values.
     var values: ConfigurationValues { core.values }
 
-    /// A new configuration with the defaults: it shares the stores of the process.
+    /// A new configuration with the defaults, which uses the stores of the process.
     public class var `default`: URLSessionConfiguration { URLSessionConfiguration(.standard()) }
 
-    /// A new configuration with stores of its own, which are in memory only.
+    /// A new configuration with separate stores that are in memory only.
     public class var ephemeral: URLSessionConfiguration { URLSessionConfiguration(.ephemeral()) }
 
     /// A configuration with the defaults and an identifier.
     ///
-    /// There is no service here that would go on loading when the program has ended: sessions made of it behave like those
-    /// of `default`.
+    /// No service continues transfers after the program has ended: sessions with this configuration behave like those of
+    /// `default`.
     public class func background(withIdentifier identifier: String) -> URLSessionConfiguration {
         var values = ConfigurationValues.standard()
         values.identifier = identifier
@@ -62,43 +62,42 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
 
     // MARK: what requests are given
 
-    /// The name that `background(withIdentifier:)` was given; nil for other configurations.
+    /// The identifier that was passed to `background(withIdentifier:)`; nil for other configurations.
     open var identifier: String? { core[\.identifier] }
 
-    /// How the cache takes part in requests that leave it open.
+    /// The cache policy of requests that do not set one.
     open var requestCachePolicy: URLRequest.CachePolicy {
         get { core[\.requestCachePolicy] }
         set { core[\.requestCachePolicy] = newValue }
     }
 
-    /// So many seconds may pass without progress, for requests that were given no time-out of their own. 60 at first; zero
-    /// and less mean 60, infinity switches the time-out off.
+    /// The number of seconds that may pass without progress, for requests without a time-out of their own. 60 by default; zero
+    /// and less mean 60, infinity disables the time-out.
     open var timeoutIntervalForRequest: TimeInterval {
         get { core[\.timeoutIntervalForRequest] }
         set { core[\.timeoutIntervalForRequest] = newValue }
     }
 
-    /// So many seconds may pass from the first `resume` to the end of a task. Seven days at first; zero and less mean that,
-    /// infinity switches the time-out off.
+    /// The number of seconds that may pass from the first `resume` to the end of a task. Seven days by default; zero and less
+    /// mean seven days, infinity disables the time-out.
     open var timeoutIntervalForResource: TimeInterval {
         get { core[\.timeoutIntervalForResource] }
         set { core[\.timeoutIntervalForResource] = newValue }
     }
 
-    /// What kind of traffic the requests are that say nothing of it themselves (`URLRequest.networkServiceType`).
+    /// The kind of traffic, for requests that do not set one (`URLRequest.networkServiceType`).
     open var networkServiceType: URLRequest.NetworkServiceType {
         get { core[\.networkServiceType] }
         set { core[\.networkServiceType] = newValue }
     }
 
-    /// Header fields for requests that lack them; names are compared in any mix of cases, values are taken by their
-    /// description.
+    /// Header fields for requests that lack them. Names are case-insensitive; values are converted by their description.
     open var httpAdditionalHeaders: [AnyHashable: Any]? {
         get { core[\.httpAdditionalHeaders].value }
         set { core[\.httpAdditionalHeaders] = CallerValue(newValue) }
     }
 
-    /// The most connections to one host at the same time; less than 1 means 1.
+    /// The maximum number of connections to one host at the same time; less than 1 means 1.
     open var httpMaximumConnectionsPerHost: Int {
         get { core[\.httpMaximumConnectionsPerHost] }
         set { core[\.httpMaximumConnectionsPerHost] = newValue }
@@ -112,25 +111,25 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
 
     // MARK: which ways may be taken
 
-    /// Whether a modem's interface may carry the requests; a request may only forbid more.
+    /// Whether requests may use a modem's interface; a request can only be more restrictive.
     open var allowsCellularAccess: Bool {
         get { core[\.allowsCellularAccess] }
         set { core[\.allowsCellularAccess] = newValue }
     }
 
-    /// Whether an interface that costs money may carry the requests; a request may only forbid more.
+    /// Whether requests may use an interface that costs money; a request can only be more restrictive.
     open var allowsExpensiveNetworkAccess: Bool {
         get { core[\.allowsExpensiveNetworkAccess] }
         set { core[\.allowsExpensiveNetworkAccess] = newValue }
     }
 
-    /// Whether an interface in low data mode may carry the requests; a request may only forbid more.
+    /// Whether requests may use an interface in low data mode; a request can only be more restrictive.
     open var allowsConstrainedNetworkAccess: Bool {
         get { core[\.allowsConstrainedNetworkAccess] }
         set { core[\.allowsConstrainedNetworkAccess] = newValue }
     }
 
-    /// Whether tasks wait for a way to the network instead of failing at once.
+    /// Whether tasks wait for connectivity instead of failing at once.
     open var waitsForConnectivity: Bool {
         get { core[\.waitsForConnectivity] }
         set { core[\.waitsForConnectivity] = newValue }
@@ -145,13 +144,13 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
         set { core[\.connectionProxyDictionary] = CallerValue(newValue) }
     }
 
-    /// The lowest version of TLS that is spoken.
+    /// The lowest version of TLS that is allowed.
     open var tlsMinimumSupportedProtocolVersion: tls_protocol_version_t {
         get { core[\.tlsMinimumSupportedProtocolVersion] }
         set { core[\.tlsMinimumSupportedProtocolVersion] = newValue }
     }
 
-    /// The highest version of TLS that is spoken.
+    /// The highest version of TLS that is allowed.
     open var tlsMaximumSupportedProtocolVersion: tls_protocol_version_t {
         get { core[\.tlsMaximumSupportedProtocolVersion] }
         set { core[\.tlsMaximumSupportedProtocolVersion] = newValue }
@@ -159,37 +158,37 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
 
     // MARK: stores
 
-    /// Whether stored cookies are sent. They are stored either way.
+    /// Whether stored cookies are sent. Received cookies are stored either way.
     open var httpShouldSetCookies: Bool {
         get { core[\.httpShouldSetCookies] }
         set { core[\.httpShouldSetCookies] = newValue }
     }
 
-    /// Which cookies of responses are stored; the storage's own policy does not count.
+    /// Which cookies of responses are stored; the storage's own policy is not applied.
     open var httpCookieAcceptPolicy: HTTPCookie.AcceptPolicy {
         get { core[\.httpCookieAcceptPolicy] }
         set { core[\.httpCookieAcceptPolicy] = newValue }
     }
 
-    /// Where cookies are kept; nil for no cookies.
+    /// The storage of cookies; nil for no cookies.
     open var httpCookieStorage: HTTPCookieStorage? {
         get { core[\.httpCookieStorage] }
         set { core[\.httpCookieStorage] = newValue }
     }
 
-    /// Where credentials are kept; nil for nowhere.
+    /// The storage of credentials; nil for none.
     open var urlCredentialStorage: URLCredentialStorage? {
         get { core[\.urlCredentialStorage] }
         set { core[\.urlCredentialStorage] = newValue }
     }
 
-    /// Where responses are kept; nil for no caching.
+    /// The cache of responses; nil for no caching.
     open var urlCache: URLCache? {
         get { core[\.urlCache] }
         set { core[\.urlCache] = newValue }
     }
 
-    /// Classes of protocols of the program's, which are asked in this order before the built-in ones.
+    /// The program's `URLProtocol` classes, which are asked in this order before the built-in protocols.
     open var protocolClasses: [AnyClass]? {
         get { core[\.protocolClasses] }
         set { core[\.protocolClasses] = newValue }
@@ -205,37 +204,37 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
 
     // MARK: without a meaning on Linux
 
-    /// Stored; the resolver of the system decides what it validates.
+    /// Stored; the system's resolver decides what it validates.
     open var requiresDNSSECValidation: Bool {
         get { core[\.requiresDNSSECValidation] }
         set { core[\.requiresDNSSECValidation] = newValue }
     }
 
-    /// Stored; nothing here would choose a better time for a transfer.
+    /// Stored; transfers are never postponed.
     open var isDiscretionary: Bool {
         get { core[\.isDiscretionary] }
         set { core[\.isDiscretionary] = newValue }
     }
 
-    /// Stored; nothing here launches a program because of a transfer. True at first for `background(withIdentifier:)`.
+    /// Stored; nothing launches a program because of a transfer. True by default for `background(withIdentifier:)`.
     open var sessionSendsLaunchEvents: Bool {
         get { core[\.sessionSendsLaunchEvents] }
         set { core[\.sessionSendsLaunchEvents] = newValue }
     }
 
-    /// Stored; programs here have no containers.
+    /// Stored; programs have no containers on Linux.
     open var sharedContainerIdentifier: String? {
         get { core[\.sharedContainerIdentifier] }
         set { core[\.sharedContainerIdentifier] = newValue }
     }
 
-    /// Stored; programs here are not suspended in the background.
+    /// Stored; programs are not suspended in the background on Linux.
     open var shouldUseExtendedBackgroundIdleMode: Bool {
         get { core[\.shouldUseExtendedBackgroundIdleMode] }
         set { core[\.shouldUseExtendedBackgroundIdleMode] = newValue }
     }
 
-    /// Stored; a connection uses one route.
+    /// Stored; a connection uses one network path.
     open var multipathServiceType: MultipathServiceType {
         get { core[\.multipathServiceType] }
         set { core[\.multipathServiceType] = newValue }

@@ -2,9 +2,9 @@
 
 public import Foundation
 
-// The default implementations. Each asks the session's delegate when it is called for the delegate of one task (see
-// `URLSession.successor(of:for:)`), and otherwise does what happens without a delegate. Those of methods with two forms look first
-// whether the class has the asynchronous one (see `AsyncForm`).
+// The default implementations. When called for the delegate of one task, they call the session's delegate (see
+// `URLSession.successor(of:for:)`); otherwise they do what happens without a delegate. Those of methods with two forms first
+// check whether the class has the asynchronous one (see `AsyncForm`).
 
 extension URLSessionDelegate {
     /// Does nothing.
@@ -40,7 +40,7 @@ extension URLSessionTaskDelegate {
         session.successor(of: self, for: task)?.task?.urlSession(session, didCreateTask: task)
     }
 
-    /// Goes on with the request as it is.
+    /// Continues with the request as it is.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
@@ -58,7 +58,7 @@ extension URLSessionTaskDelegate {
         }
     }
 
-    /// Goes on with the request as it is.
+    /// Continues with the request as it is.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest
     ) async -> (URLSession.DelayedRequestDisposition, URLRequest?) {
@@ -100,7 +100,7 @@ extension URLSessionTaskDelegate {
         return request
     }
 
-    /// Has the challenge handled as without a delegate.
+    /// Has the default handling performed.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
@@ -115,7 +115,7 @@ extension URLSessionTaskDelegate {
         }
     }
 
-    /// Has the challenge handled as without a delegate.
+    /// Has the default handling performed.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
     ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
@@ -123,7 +123,7 @@ extension URLSessionTaskDelegate {
         return (.performDefaultHandling, URLCredential.notImplemented)
     }
 
-    /// Has no stream.
+    /// Supplies no stream.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
@@ -140,7 +140,7 @@ extension URLSessionTaskDelegate {
         }
     }
 
-    /// Has no stream.
+    /// Supplies no stream.
     public func urlSession(_ session: URLSession, needNewBodyStreamForTask task: URLSessionTask) async
         -> InputStream?
     {
@@ -148,7 +148,7 @@ extension URLSessionTaskDelegate {
         return nil
     }
 
-    /// Asks for the stream from its first byte on, where that is what is needed.
+    /// Asks for the stream with the method without an offset, if the offset is 0.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, needNewBodyStreamFrom offset: Int64,
         completionHandler: @escaping @Sendable (InputStream?) -> Void
@@ -163,7 +163,7 @@ extension URLSessionTaskDelegate {
         }
     }
 
-    /// Has no stream.
+    /// Supplies no stream.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, needNewBodyStreamFrom offset: Int64
     ) async -> InputStream? {
@@ -358,10 +358,10 @@ extension URLSessionWebSocketDelegate {
 }
 
 extension URLCredential {
-    /// Goes with `.performDefaultHandling` when it is a default implementation that answers a challenge: nobody has been
-    /// asked yet. The session then asks the next one who could answer.
+    /// Returned with `.performDefaultHandling` by the default implementation of a challenge method: no delegate has answered
+    /// yet, and the session asks the next one that can.
     ///
-    /// A delegate that wraps another and hands its own handler down passes the pair on without knowing, and everyone else
-    /// sees the disposition that Apple's system would have taken.
+    /// A delegate that wraps another one and passes its own handler down forwards this pair unknowingly, and all other code
+    /// sees the disposition that Apple's system would have used.
     static let notImplemented = URLCredential(user: "", password: "", persistence: .none)
 }

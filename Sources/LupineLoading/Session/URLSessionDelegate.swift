@@ -2,26 +2,26 @@
 
 public import Foundation
 
-/// What a session tells about itself and asks for all its tasks.
+/// The methods that a session calls about itself and about all its tasks.
 ///
-/// Every method of this and the following protocols is optional: each has a default implementation, which does what
-/// happens without a delegate. All are called on the session's delegate queue, those of one task never at once. A
-/// completion handler may be called from any thread; calls after the first are ignored. Until it is called, its task
-/// stands still.
+/// Every method of this and the following protocols is optional: each has a default implementation, which does what happens
+/// without a delegate. All are called on the session's delegate queue, those of one task never at the same time. A completion
+/// handler may be called from any thread; calls after the first are ignored. Its task waits until it is called.
 ///
-/// A delegate of one task (`URLSessionTask.delegate`) is asked before the session's, method by method. A default
-/// implementation that finds itself called for such a delegate passes the call on to the session's delegate: that is
-/// what "not implemented" comes to in Swift.
+/// A delegate of one task (`URLSessionTask.delegate`) is asked before the session's, method by method. A default implementation
+/// that is called for such a delegate forwards the call to the session's delegate: this is what "not implemented" means in
+/// Swift.
 ///
-/// A method with a completion handler has an asynchronous form as well; a class implements one of the two, and of a class that has
-/// both the one with the handler is called. The asynchronous form runs on no queue of the session's; when the task is cancelled,
-/// so is the Swift task that it runs in. A class that inherits its conformance from a class with neither form cannot add one.
+/// A method with a completion handler has an asynchronous form as well. A class implements one of the two; if it implements
+/// both, the one with the handler is called. The asynchronous form runs on no queue of the session's; when the task is
+/// cancelled, so is the Swift task that it runs in. A class that inherits its conformance from a class with neither form cannot
+/// add one.
 public protocol URLSessionDelegate: NSObjectProtocol, Sendable {
-    /// The session has ended, after the last call for any of its tasks. The error is nil.
+    /// The session has become invalid, after the last call for any of its tasks. The error is nil.
     func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?)
 
-    /// A question about the connection: is the server trusted, which certificate is to be shown to it. What is not
-    /// implemented here goes to the method of the same kind for tasks.
+    /// A challenge of a connection: whether the server is trusted, or which certificate is shown to it. If the method is not
+    /// implemented, the one for tasks is called.
     func urlSession(
         _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)
@@ -32,12 +32,12 @@ public protocol URLSessionDelegate: NSObjectProtocol, Sendable {
     )
 }
 
-/// What a session tells and asks about a task of any kind.
+/// The methods that a session calls about a task of any kind.
 public protocol URLSessionTaskDelegate: URLSessionDelegate {
     /// A task was created. It may not have been resumed yet.
     func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask)
 
-    /// A task that was to begin later would begin now. Not called by sessions on Linux, which never delay tasks.
+    /// A delayed task is about to begin. Not called by sessions on Linux, which never delay tasks.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void)
@@ -47,11 +47,11 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
         _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest
     ) async -> (URLSession.DelayedRequestDisposition, URLRequest?)
 
-    /// There is no way to the network; the task waits for one. Called once at most.
+    /// There is no connectivity, and the task waits for it. Called at most once.
     func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask)
 
-    /// The server redirects: the handler is to be given the request to go on with, or nil to take the redirect itself
-    /// as the response.
+    /// The server redirects. The handler takes the request to continue with, or nil to deliver the redirect itself as the
+    /// response.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void)
@@ -62,7 +62,8 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
         newRequest request: URLRequest
     ) async -> URLRequest?
 
-    /// A server or a proxy asks who is there, or a question about the connection has not been answered for the session.
+    /// A server or a proxy asks for authentication, or a challenge of the connection was not answered by the method for
+    /// sessions.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)
@@ -72,7 +73,7 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
     ) async -> (URLSession.AuthChallengeDisposition, URLCredential?)
 
-    /// The body of a streamed upload is needed, at first or again. Nil fails the task.
+    /// The body of a streamed upload is needed, for the first time or again. Nil fails the task.
     func urlSession(
         _ session: URLSession, task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void)
@@ -81,8 +82,8 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
     func urlSession(_ session: URLSession, needNewBodyStreamForTask task: URLSessionTask) async
         -> InputStream?
 
-    /// The body of a streamed upload is needed from that byte on. Not implemented, it is asked for from the first byte
-    /// on.
+    /// The body of a streamed upload is needed from that byte on. Not called by sessions on Linux, which never resume uploads.
+    /// The default asks for the stream if the offset is 0.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, needNewBodyStreamFrom offset: Int64,
         completionHandler: @escaping @Sendable (InputStream?) -> Void)
@@ -92,27 +93,27 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
         _ session: URLSession, task: URLSessionTask, needNewBodyStreamFrom offset: Int64
     ) async -> InputStream?
 
-    /// So much of the body has been sent. The expected total is -1 when it is not known.
+    /// More of the body has been sent. The expected total is -1 if it is not known.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64)
 
-    /// An informational response (1xx) has come; the real one follows.
+    /// An informational response (1xx) has arrived; the final one follows.
     func urlSession(
         _ session: URLSession, task: URLSessionTask,
         didReceiveInformationalResponse response: HTTPURLResponse)
 
-    /// What was measured: once for each task, just before it completes.
+    /// The metrics of a task: called once for each task, just before it completes.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics)
 
-    /// The last call for a task; the error is nil when the load was a success.
+    /// The last call for a task; the error is nil if the load succeeded.
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?)
 }
 
-/// What a session tells and asks about data and upload tasks without a completion handler.
+/// The methods that a session calls about data and upload tasks without a completion handler.
 public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
-    /// The response is there; its content comes when the handler has been told what to do with it.
+    /// The response has arrived. Its content is delivered once the handler has been told what to do with it.
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void)
@@ -122,20 +123,18 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse
     ) async -> URLSession.ResponseDisposition
 
-    /// The data task goes on as a download task, as the answer to its response asked. Nothing more comes for the data
-    /// task.
+    /// The data task continues as a download task, as the answer to its response asked. No more calls come for the data task.
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didBecome downloadTask: URLSessionDownloadTask)
 
-    /// The data task goes on as a stream task, as the answer to its response asked. Nothing more comes for the data
-    /// task.
+    /// The data task continues as a stream task, as the answer to its response asked. No more calls come for the data task.
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didBecome streamTask: URLSessionStreamTask)
 
-    /// The next piece of the content: what has come at once, never empty.
+    /// The next piece of the content, as it has arrived; never empty.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data)
 
-    /// The response may be cached: the handler is to be given what is to be stored, or nil for nothing.
+    /// The response may be cached. The handler takes what is to be stored, or nil to store nothing.
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask,
         willCacheResponse proposedResponse: CachedURLResponse,
@@ -148,24 +147,24 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
     ) async -> CachedURLResponse?
 }
 
-/// What a session tells about download tasks without a completion handler.
+/// The methods that a session calls about download tasks without a completion handler.
 public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
-    /// The content is in a file, which is gone when the method has returned: move it, or open it.
+    /// The content is in a file that is removed when the method returns: move it, or open it.
     func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL)
 
-    /// So much more has been written to the file. The expected total is -1 when it is not known.
+    /// More has been written to the file. The expected total is -1 if it is not known.
     func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
         totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64)
 
-    /// A download goes on where an earlier one ended.
+    /// A download resumes where an earlier one ended.
     func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
         expectedTotalBytes: Int64)
 }
 
-/// What a session tells about stream tasks.
+/// The methods that a session calls about stream tasks.
 public protocol URLSessionStreamDelegate: URLSessionTaskDelegate {
     /// Nothing more can be read.
     func urlSession(_ session: URLSession, readClosedFor streamTask: URLSessionStreamTask)
@@ -173,8 +172,8 @@ public protocol URLSessionStreamDelegate: URLSessionTaskDelegate {
     /// Nothing more can be written.
     func urlSession(_ session: URLSession, writeClosedFor streamTask: URLSessionStreamTask)
 
-    /// There is a better way to the host, such as Wi-Fi instead of a modem. Never called: the kernel chooses the way, and
-    /// there is no such news on Linux.
+    /// There is a better route to the host, such as Wi-Fi instead of a modem. Never called: on Linux the kernel chooses the
+    /// route and does not report this.
     func urlSession(_ session: URLSession, betterRouteDiscoveredFor streamTask: URLSessionStreamTask)
 
     /// The streams that were asked for with `captureStreams()`.
@@ -183,9 +182,9 @@ public protocol URLSessionStreamDelegate: URLSessionTaskDelegate {
         outputStream: OutputStream)
 }
 
-/// What a session tells about WebSocket tasks.
+/// The methods that a session calls about WebSocket tasks.
 public protocol URLSessionWebSocketDelegate: URLSessionTaskDelegate {
-    /// The handshake is done; the server chose this protocol of those that were offered, or none.
+    /// The handshake is complete. The server chose this subprotocol of those that were offered, or none.
     func urlSession(
         _ session: URLSession, webSocketTask: URLSessionWebSocketTask, didOpenWithProtocol protocol: String?)
 

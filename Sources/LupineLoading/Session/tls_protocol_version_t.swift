@@ -4,7 +4,7 @@ internal import LupineTLS
 
 // The name is Apple's, from a C header.
 // swift-format-ignore: TypeNamesShouldBeCapitalized, AlwaysUseLowerCamelCase
-/// A version of TLS or DTLS by its number on the wire, under Apple's name. DTLS is not spoken here.
+/// A version of TLS or DTLS by its number on the wire, under Apple's name. DTLS is not supported.
 public enum tls_protocol_version_t: UInt16, Sendable {
     /// RFC 2246; deprecated.
     case TLSv10 = 0x0301
@@ -14,15 +14,15 @@ public enum tls_protocol_version_t: UInt16, Sendable {
     case TLSv12 = 0x0303
     /// RFC 8446.
     case TLSv13 = 0x0304
-    /// RFC 4347; not spoken.
+    /// RFC 4347; not supported.
     case DTLSv10 = 0xFEFF
-    /// RFC 6347; not spoken.
+    /// RFC 6347; not supported.
     case DTLSv12 = 0xFEFD
 
-    /// The same version as the layer below names it; nil for DTLS.
+    /// The corresponding version of LupineTLS; nil for DTLS.
     var version: TLSVersion? { TLSVersion(rawValue: rawValue) }
 
-    /// The version that a connection has agreed on.
+    /// The version that a connection has negotiated.
     init(_ version: TLSVersion) {
         switch version {
         case .v1_0: self = .TLSv10

@@ -3,8 +3,8 @@
 import Foundation
 import LupineTransport
 
-/// Content is collected in memory for an `async` call (U-4.7). Where no delegate is to be called before, the call goes on
-/// from the thread on which the load ended, without a way through the delegate queue.
+/// Collects content in memory for an `async` call (U-4.7). If no delegate has to be called first, the caller is resumed from
+/// the thread on which the load ended, without going through the delegate queue.
 final class AwaitedSink: TaskSink {
     private let content: CollectedContent
     private let awaiter: TaskAwaiter<(Data, URLResponse)>
@@ -26,7 +26,7 @@ final class AwaitedSink: TaskSink {
 
     func completed(_ stage: TaskStage, _ error: (any Error)?) {
         if let error { return awaiter.give(.failure(error)) }
-        // A protocol of the program's may end without a response (U-17.5), for which there is no room here.
+        // A program's `URLProtocol` may end without a response (U-17.5), but the call has to return one.
         guard let response = stage.task.response else {
             return awaiter.give(.failure(URLError.noResponse(stage.task.currentRequest?.url)))
         }

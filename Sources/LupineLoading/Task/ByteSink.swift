@@ -3,7 +3,7 @@
 import Foundation
 import LupineTransport
 
-/// Content waits until it is taken, piece by piece; when much waits the load stops reading.
+/// Buffers content until it is taken, piece by piece; when much is buffered, the load stops reading.
 final class ByteSink: TaskSink {
     private typealias Waiting = CheckedContinuation<[UInt8]?, any Error>
 
@@ -20,7 +20,7 @@ final class ByteSink: TaskSink {
             let piece = pieces[next]
             pieces[next] = Data()
             next += 1
-            // A reader that is always a little behind never empties it.
+            // A reader that is always a little behind never empties the array.
             if next == pieces.count || next >= 64 && next * 2 >= pieces.count {
                 pieces.removeFirst(next)
                 next = 0
@@ -35,7 +35,7 @@ final class ByteSink: TaskSink {
     private let response: TaskAwaiter<URLResponse>
     private let state = Lock(State())
 
-    /// - Parameter response: Is given the response, or the error that came instead.
+    /// - Parameter response: Is given the response, or the error if there is none.
     init(_ response: TaskAwaiter<URLResponse>) { self.response = response }
 
     // MARK: from the load
@@ -65,7 +65,7 @@ final class ByteSink: TaskSink {
         let (waiting, _) = state.withLock { state -> ([Waiting], [Data]) in
             state.end = result
             let pieces = state.pieces
-            // What was cancelled is not wanted any more; what else went wrong comes after what had arrived.
+            // After a cancellation the buffered content is dropped; any other error is reported after the content.
             if (error as? URLError)?.code == .cancelled {
                 (state.pieces, state.next, state.count) = ([], 0, 0)
             }

@@ -2,9 +2,10 @@
 
 internal import Foundation
 
-/// What the cache has to do with one hop: what it is asked about, what is collected for it, what it answers.
+/// The use of the cache in one transaction: the entry that is revalidated, the response that is collected for it, the entry
+/// that is delivered.
 struct CacheUse: Sendable {
-    /// A response on its way into the cache.
+    /// A response that is collected for the cache.
     private struct Collection: Sendable {
         let response: HTTPURLResponse
         let policy: URLCache.StoragePolicy
@@ -14,15 +15,15 @@ struct CacheUse: Sendable {
         var data = Data()
     }
 
-    /// The request that a response may be stored for, all its fields merged; nil stores nothing.
+    /// The request that a response may be stored for, with all its fields; nil stores nothing.
     var storesFor: URLRequest?
-    /// Who asks; nil only where nothing is asked and nothing stored.
+    /// The cache reader; nil only if nothing is looked up and nothing stored.
     let reader: CacheReader?
-    /// What the hop asks about: whether it is still good.
+    /// The entry that the transaction revalidates.
     var revalidates: CacheEntry?
-    /// What is the load's answer.
+    /// The entry that is delivered as the load's response.
     var answer: CacheEntry?
-    /// An address for which something may be stored that the hop's answer takes the place of.
+    /// A URL for which an entry may be stored that the transaction's response supersedes.
     private var supersedes: URL?
     private var collection: Collection?
 
@@ -37,10 +38,10 @@ struct CacheUse: Sendable {
         self.answer = answer
     }
 
-    /// Begins to collect the content of a response, if it may be stored and is not known to be too long (U-12.3, U-12.4).
+    /// Starts to collect the content of a response, if it may be stored and is not known to be too long (U-12.3, U-12.4).
     ///
-    /// - Parameter provenance: Asked for only if it does.
-    /// - Returns: Whether it does.
+    /// - Parameter provenance: Called only if content is collected.
+    /// - Returns: Whether content is collected.
     mutating func collect(
         _ response: HTTPURLResponse, _ policy: URLCache.StoragePolicy, for cache: URLCache, at now: Date,
         from provenance: () -> CacheProvenance
@@ -56,9 +57,9 @@ struct CacheUse: Sendable {
         return true
     }
 
-    /// Keeps a piece of the content; beyond the limit nothing is kept any more.
+    /// Adds a piece of the content. Nothing is kept once the limit is exceeded.
     ///
-    /// - Returns: False when this piece was too much.
+    /// - Returns: False if this piece has exceeded the limit.
     mutating func take(_ piece: Data) -> Bool {
         guard collection != nil else { return true }
         collection?.data.append(piece)
@@ -67,16 +68,16 @@ struct CacheUse: Sendable {
         return false
     }
 
-    /// The content will not be whole.
+    /// Stops collecting, because the content will not be complete.
     mutating func giveUp() { collection = nil }
 
-    /// The address whose stored answer has been superseded by one that cannot be stored (U-12.13).
+    /// The URL whose stored response has been superseded by one that cannot be stored (U-12.13).
     var voided: URL? { isCollecting ? nil : supersedes }
 
-    /// Whether all that has come could be stored.
+    /// Whether content is being collected.
     var isCollecting: Bool { collection != nil }
 
-    /// What is proposed to be stored, with the moment of its arrival and where it came from.
+    /// The response that is proposed for storing, with its time of arrival and its provenance.
     var proposal: (response: CachedURLResponse, arrival: Date, provenance: CacheProvenance)? {
         collection.map {
             (

@@ -3,10 +3,10 @@
 import Foundation
 import LupineTransport
 
-/// Content is collected in memory; a handler gets all of it, or the error (U-4.5, U-4.6).
+/// Collects content in memory; a handler gets all of it, or the error (U-4.5, U-4.6).
 final class CollectingSink: TaskSink {
     private struct State {
-        /// Goes when it is called: the task may be let go of elsewhere.
+        /// Released when it is called, since the task may be released on any thread later.
         var handler: (@Sendable (Data?, URLResponse?, (any Error)?) -> Void)?
     }
 
@@ -44,12 +44,12 @@ final class CollectedContent: Sendable {
     private let limit: CollectedBodyLimit
     private let state = Lock(State())
 
-    /// Room that is made for a body before it is there; what is longer grows as it comes.
+    /// The maximum capacity that is reserved before the content arrives; a longer body grows as it arrives.
     private static let mostReserved = 16 << 20
 
     init(limit: CollectedBodyLimit) { self.limit = limit }
 
-    /// A response says how long its body is; what will be too long fails the task at once.
+    /// Takes the announced length of a response. If the body will be too long, the task fails at once.
     func expect(_ response: URLResponse, _ task: TaskCore) {
         if limit.isExceeded(by: response, to: task.currentRequest) {
             return task.fail(limit.error(of: task.currentRequest?.url))
@@ -58,7 +58,7 @@ final class CollectedContent: Sendable {
         state.withLock { $0.expected = length }
     }
 
-    /// The next piece. What comes in one is kept as it is.
+    /// Adds a piece. Content that comes in one piece is not copied.
     func add(_ data: Data, _ task: TaskCore) -> Demand {
         let fits = state.withLock { state in
             guard state.data.count <= limit.bytes - data.count else { return false }
@@ -78,7 +78,7 @@ final class CollectedContent: Sendable {
         return .enough
     }
 
-    /// All of it, once.
+    /// Removes and returns the content.
     func take() -> Data {
         state.withLock { state in
             defer { state.data = Data() }

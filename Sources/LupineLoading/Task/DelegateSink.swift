@@ -3,9 +3,9 @@
 import Foundation
 import LupineTransport
 
-/// Content goes to the delegate, piece by piece as it came (T-7), once the delegate has allowed it (U-5.5).
+/// Delivers content to the delegate, in the pieces in which it arrived (T-7), once the delegate has allowed it (U-5.5).
 final class DelegateSink: TaskSink {
-    /// It holds nothing: one does for all tasks.
+    /// It has no state, so all tasks share one instance.
     static let shared = DelegateSink()
 
     private init() {}

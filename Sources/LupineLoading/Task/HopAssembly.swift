@@ -4,20 +4,20 @@ internal import Foundation
 internal import LupineHTTP
 internal import LupineTransport
 
-/// The request of one hop as it goes out, but for what answers challenges and what the cache asks (U-3.3, U-13.12,
-/// U-17.3): the program's own, the configuration's fields, the cookies of the moment.
+/// Assembles the request of one transaction from the program's request, the configuration's fields and the present cookies.
+/// Answers to challenges and the conditional fields of the cache are added later (U-3.3, U-13.12, U-17.3).
 struct HopAssembly: Sendable {
-    /// The program's request, or the answer to a redirect.
+    /// The program's request, or the request of a redirect.
     let request: URLRequest
     let kind: TaskOrder.Kind
     let body: TaskOrder.Body
-    /// The farthest that redirects have led: what was left behind then is not added again (U-10.5).
+    /// The farthest that redirects have led: fields that were dropped on the way are not added again (U-10.5).
     let move: RedirectMove
     let settings: SessionSettings
-    /// Under whom the hop's connection is accepted; nil where no cookies are kept apart.
+    /// Who decides about the server of the transaction's connection; nil if no cookies are kept apart by that.
     var judge: TrustJudge?
 
-    /// The request, if it can be sent at all.
+    /// Returns the assembled request, or throws if it cannot be sent.
     func assembled() throws(URLError) -> URLRequest {
         guard let url = request.url else {
             throw .loading(.unsupportedURL, url: nil, reason: "the request has no URL")
@@ -40,7 +40,7 @@ struct HopAssembly: Sendable {
         var assembled = withAdditionalHeaders
         do {
             if assembled.httpMethod != "GET" { _ = try assembled.checkedMethod() }
-            // Most requests have the session's own fields, which are the same list each time.
+            // Most requests have only the session's own fields, which are checked once.
             let isKnown = assembled.headerList.fields == settings.additionalHeaders.fields
             if !isKnown || !settings.additionalHeadersAreSound { try assembled.checkFields() }
         } catch { throw .loading(.badURL, url: url, underlying: error) }
@@ -61,7 +61,7 @@ struct HopAssembly: Sendable {
         return complete
     }
 
-    /// The value of `Cookie`; nil where the storage has none to send and a field of the caller's stands.
+    /// The value of `Cookie`; nil if the storage has no cookies to send, and a field of the caller's is sent as it is.
     private func cookies(for request: URLRequest) -> String? {
         guard settings.shouldSetCookies, request.httpShouldHandleCookies,
             let storage = settings.cookieStorage, !storage.isEmpty, let url = request.cookieURL
@@ -75,14 +75,14 @@ struct HopAssembly: Sendable {
 
     // MARK: what a response sets
 
-    /// How many cookies of one response are stored, the last ones: what a domain may have.
+    /// The number of cookies of one response that are stored, the last ones: the limit for a domain.
     private static let mostCookies = 180
 
-    /// Stores what a response sets, line by line (U-13.1, U-13.13).
+    /// Stores the cookies that a response sets, line by line (U-13.1, U-13.13).
     ///
     /// - Parameters:
-    ///   - request: The request as it went out.
-    ///   - judge: Who has accepted the connection without a check that its peer has passed, if that is so (U-13.17).
+    ///   - request: The request as it was sent.
+    ///   - judge: Returns who has accepted the connection, if its peer has not passed a check (U-13.17).
     static func storeCookies(
         of response: HTTPURLResponse, to request: URLRequest, _ settings: SessionSettings,
         apartFor judge: () -> TrustJudge? = { nil }

@@ -2,37 +2,38 @@
 
 internal import Foundation
 
-/// Decides the life of one task's load: one hop after the other, what is asked between them, and the one end.
+/// Decides the course of one task's load: its transactions one after the other, the questions between them, and its single end.
 ///
-/// Pure: `TaskDriver` tells it what happens and performs what it says. What a request, an answer or an entry of the cache
-/// is, it does not know; what they lead to has been judged before. A hop is one transaction; at most one is under way, and
-/// none outlives the load: where a hop runs, the load ends with it.
+/// Pure: `TaskDriver` reports events to it and performs the actions that it returns. It knows nothing about requests, responses
+/// and cache entries; what they lead to has been judged before. At most one transaction runs at a time, and none outlives the
+/// load: while one runs, the load ends only when it has ended.
 struct HopMachine: Sendable {
     enum State: Sendable {
         /// Not started.
         case new  // → preparing, over
-        /// The next hop is made: no hop runs.
+        /// The next transaction is being prepared; none is running.
         case preparing  // → running, answering, over
-        /// There is no way to the network: no hop runs.
+        /// There is no connectivity; no transaction is running.
         case offline  // → preparing, over
-        /// A hop runs, and has not answered.
+        /// A transaction is running and has not responded.
         case running  // → thinking, leaving, delivering, offline, preparing, stopping, over
-        /// Its answer is held while somebody is asked what to do with it. The payload is how the hop has ended, if it has.
-        case thinking(HopEnd?)  // → preparing, leaving, delivering, stopping, over
-        /// The hop is not wanted any more; its end is awaited.
+        /// Its response is held while the client is asked what to do with it. The payload is how the transaction has ended, if
+        /// it has.
+        case thinking(HopEnd?)  // → preparing, leaving, delivering, answering, stopping, over
+        /// The transaction is not wanted any more; its end is awaited.
         case leaving(Next)  // → preparing, answering, over, stopping
-        /// The hop's answer is the load's.
+        /// The transaction's response is the load's.
         case delivering  // → storing, stopping, over
-        /// What the cache has is the load's answer: no hop runs.
+        /// The cached response is the load's; no transaction is running.
         case answering  // → over
-        /// All is delivered; what is to be stored is being asked: no hop runs.
+        /// All content is delivered, and the client is asked what to store; no transaction is running.
         case storing  // → over
-        /// The hop was told to end; then the load ends with this.
+        /// The transaction was cancelled; when it has ended, the load ends with this error.
         case stopping(URLError)  // → over
         case over
     }
 
-    /// How a hop has ended.
+    /// How a transaction has ended.
     enum HopEnd: Sendable {
         case success
         case failure(any Error)
@@ -45,41 +46,41 @@ struct HopMachine: Sendable {
         }
     }
 
-    /// What follows when an unwanted hop has ended.
+    /// What follows when an unwanted transaction has ended.
     enum Next: Sendable { case hop, cached, end }
 
-    /// What a response of a hop, or its refusal by a proxy, leads to.
+    /// What a response, or the refusal of the transaction by a proxy, leads to.
     enum Judgement: Sendable {
-        /// It is the answer.
+        /// The response is delivered.
         case deliver
-        /// Somebody is to be asked.
+        /// The client is asked.
         case ask
-        /// Another hop follows, without asking.
+        /// Another transaction follows, without asking.
         case again
-        /// The cache's entry is still good, and is the answer.
+        /// The cache entry is still valid, and is delivered.
         case cached
-        /// It is the answer, and what the source goes on to say is not.
+        /// The response is delivered, but not the content that follows it.
         case deliverAlone
         case fail(URLError)
     }
 
-    /// What was made of the next hop.
+    /// The outcome of the preparation of a transaction.
     enum Preparation: Sendable {
-        /// It is ready to run.
+        /// The transaction is ready to start.
         case load
-        /// The cache has the answer.
+        /// The cache has the response.
         case answer
         case fail(URLError)
     }
 
-    /// What the end of a hop means, if it comes where it can mean it.
+    /// What the end of a transaction means, if it comes in a state in which it can mean that.
     enum Meaning: Sendable {
         case end
-        /// There was no way to the network, and the load is to wait for one.
+        /// There was no connectivity, and the load has to wait for it.
         case noNetwork
-        /// A proxy has refused to pass the hop on.
+        /// A proxy has refused the transaction.
         case refused(Judgement)
-        /// The content is whole and may be stored.
+        /// The content is complete and may be stored.
         case storable
     }
 
@@ -87,57 +88,57 @@ struct HopMachine: Sendable {
         case start
         case cancel(URLError)
         case prepared(Preparation)
-        /// What the preparation had to wait for is there.
+        /// What the preparation waited for is available.
         case ready
-        /// The hop's final response.
+        /// The transaction's final response has arrived.
         case judged(Judgement)
-        /// The answer to what was asked.
+        /// The client has answered the question.
         case decided(Judgement)
         case hopEnded(HopEnd, Meaning)
         /// The network has changed.
         case online
-        /// The client takes more of the cache's answer.
+        /// The client can take more of the cached response.
         case resumed
-        /// The client has all that it wants of the cache's answer.
+        /// The client needs no more of the cached response.
         case answered
         case stored
     }
 
-    /// Something that is done one after the other, and nothing else meanwhile that the client could hear of.
+    /// A step of work. Steps are performed one after the other, and the client is told of nothing else meanwhile.
     enum Work: Sendable {
-        /// Make the next hop, or find the answer.
+        /// Prepare the next transaction, or find the cached response.
         case prepare
-        /// Go on with that.
+        /// Continue the preparation.
         case make
-        /// Tell the client which request goes out.
+        /// Tell the client which request is sent.
         case announce
-        /// Hand the held response to the client.
+        /// Deliver the held response to the client.
         case respond
-        /// Ask the question that the response raises.
+        /// Ask the client the question that the response raises.
         case ask
-        /// Wait for the network.
+        /// Wait for connectivity.
         case wait
-        /// Hand the cache's answer to the client.
+        /// Deliver the cached response to the client.
         case answer
-        /// Go on with that.
+        /// Continue to deliver it.
         case pump
-        /// Ask what is to be stored.
+        /// Ask the client what is to be stored.
         case offer
-        /// Tell the client that it is over.
+        /// Tell the client that the load has ended.
         case end((any Error)?)
     }
 
-    /// What the hop is told, after the work.
+    /// What the transaction is told after the work.
     enum Order: Sendable {
         case none
         case start
-        /// It goes on as the client has answered the response.
+        /// It continues as the client has decided about the response's content.
         case proceed
         case skip
         case cancel(URLError)
     }
 
-    /// What is to be performed: the work in its order, then what the hop is told.
+    /// The actions to perform: the work in its order, then the order to the transaction.
     struct Actions: Sendable {
         var work: Few<Work>
         var order: Order
@@ -151,13 +152,13 @@ struct HopMachine: Sendable {
 
     private(set) var state = State.new
 
-    /// Whether what the hop says goes on to the client.
+    /// Whether the transaction's content is passed on to the client.
     var isDelivering: Bool {
         if case .delivering = state { return true }
         return false
     }
 
-    /// Whether the hop is under way and nothing has ended the load.
+    /// Whether a transaction is running and nothing has ended the load.
     var isRunning: Bool {
         switch state {
         case .running, .delivering: true
@@ -165,25 +166,25 @@ struct HopMachine: Sendable {
         }
     }
 
-    /// Whether the next hop is being made.
+    /// Whether the next transaction is being prepared.
     var isPreparing: Bool {
         if case .preparing = state { return true }
         return false
     }
 
-    /// Whether the hop has not answered yet.
+    /// Whether the transaction has not responded yet.
     var awaitsResponse: Bool {
         if case .running = state { return true }
         return false
     }
 
-    /// Whether the cache's answer is being handed on.
+    /// Whether the cached response is being delivered.
     var isAnswering: Bool {
         if case .answering = state { return true }
         return false
     }
 
-    /// Whether the network is waited for.
+    /// Whether the load waits for connectivity.
     var isOffline: Bool {
         if case .offline = state { return true }
         return false
@@ -195,7 +196,7 @@ struct HopMachine: Sendable {
         return false
     }
 
-    /// Whether what is to be stored is being asked.
+    /// Whether the client is being asked what to store.
     var isStoring: Bool {
         if case .storing = state { return true }
         return false
@@ -207,7 +208,7 @@ struct HopMachine: Sendable {
         return false
     }
 
-    /// The only writer of `state`. What comes too late is nothing: answers of a program's come when they come.
+    /// The only writer of `state`. Events that come too late have no effect, since the program may answer at any time.
     mutating func handle(_ event: Event) -> Actions {
         switch event {
         case .start: started()
@@ -330,7 +331,7 @@ struct HopMachine: Sendable {
         switch state {
         case .running: return endedUnanswered(hopEnd, meaning)
         case .thinking(nil):
-            // Nobody waits longer than the whole load may take.
+            // The resource time-out also limits the wait for the answer.
             if let error = hopEnd.error as? URLError, error.code == .timedOut { return end(error) }
             state = .thinking(hopEnd)
             return Actions()

@@ -2,12 +2,12 @@
 
 package import LupineTransport
 
-/// The one alarm clock of all loads in the process, and of what the layers above put off. Any thread.
+/// The alarm clock that all loads of the process share, as do delays in the layers above. Any thread.
 package enum LoadAlarms {
-    /// The clock. Its loop is one of the loops that everybody shares, when the first alarm is set.
+    /// The clock. Its loop is one of the shared loops of the process, chosen when the first alarm is set.
     package static let shared = AlarmClock { try? EventLoopGroup.shared().next() }
 
-    /// Rings once, so much later, on some thread; what it gives back takes the alarm back, and is harmless afterwards.
+    /// Calls `ring` once after the delay, on any thread. The returned closure cancels that, and has no effect afterwards.
     package static func ring(
         after delay: Duration, _ ring: @escaping @Sendable () -> Void
     ) -> @Sendable () -> Void {

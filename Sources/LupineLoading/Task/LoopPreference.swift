@@ -2,14 +2,14 @@
 
 internal import LupineTransport
 
-/// The event loop whose connections a request prefers: the one that the program's task runs on that makes the request, and none
-/// elsewhere. Carried along because requests go on on other threads.
+/// The event loop whose connections a request prefers: the loop that runs the Swift task which makes the request, or none. The
+/// preference is stored, because requests are continued on other threads.
 package struct LoopPreference: Sendable {
     let loop: EventLoop?
 
     /// The preference of the calling thread.
     package init() { loop = EventLoop.ofRunningJob }
 
-    /// Whether there is one.
+    /// Whether no loop is preferred.
     package var isNone: Bool { loop == nil }
 }

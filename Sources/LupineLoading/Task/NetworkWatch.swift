@@ -2,22 +2,22 @@
 
 internal import LupineTransport
 
-/// Tells a load that waits for a way to the network when it is worth trying again (U-14.7).
+/// Tells a load that waits for connectivity when to try again (U-14.7).
 struct NetworkWatch: Sendable {
-    /// Ends a watch: nothing is heard after this has returned and what runs has ended.
+    /// Ends a watch. Nothing is reported once it has returned and a callback in progress has ended.
     typealias End = @Sendable () -> Void
 
-    /// Calls back, on some thread, once the watch stands, and after that whenever links, addresses or routes change. What
-    /// changed before the watch stood is so not missed.
+    /// Starts a watch. `changed` is called, on any thread, once the watch is set up, and then whenever links, addresses or
+    /// routes change. Changes from before the watch was set up are therefore not missed.
     let begin: @Sendable (_ changed: @escaping @Sendable () -> Void) -> End
 
-    /// The kernel's word, heard on one of the loops that everybody shares.
+    /// Notifications of the kernel, received on one of the shared loops of the process.
     static let system = NetworkWatch { changed in
         guard let loop = try? EventLoopGroup.shared().next() else { return {} }
         return on(loop).begin(changed)
     }
 
-    /// The kernel's word, heard on this loop, in the network namespace of its thread.
+    /// Notifications of the kernel, received on this loop, in the network namespace of its thread.
     static func on(_ loop: EventLoop) -> NetworkWatch {
         NetworkWatch { changed in
             let watch = LoopWatch(loop)
@@ -52,7 +52,7 @@ private final class LoopWatch: Sendable {
             case .event, .lost: changed()
             case .ended(let error):
                 state.withLock { if case .open = $0 { $0 = .none } }
-                // Without one the loop has ended.
+                // Without an error the loop has ended.
                 if error != nil { openLater(changed) }
             }
         }
@@ -65,7 +65,8 @@ private final class LoopWatch: Sendable {
         changed()
     }
 
-    /// Without a watch nobody would hear of the network: descriptors may have run out for a moment only.
+    /// Tries again after a second, since descriptors may have run out for a moment only: without a watch the load would not be
+    /// told of the network.
     private func openLater(_ changed: @escaping @Sendable () -> Void) {
         if case .closed = state.withLock({ $0 }) { return }
         _ = loop.schedule(at: loop.now + .seconds(1)) { [self] reason in

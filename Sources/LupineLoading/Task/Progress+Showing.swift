@@ -3,10 +3,10 @@
 package import Foundation
 
 extension Progress {
-    /// Takes new numbers, in an order that Foundation allows: it stops the program when a total becomes none, or meets some
-    /// fractions of large ones; not when it was unknown before.
+    /// Sets new counts in an order that Foundation allows: `Progress` stops the program when a total becomes 0, or on some
+    /// fractions of large totals, but not if the total was unknown before.
     ///
-    /// Whoever watches the object is the program's: no lock is held.
+    /// Observers of the object are the program's code, so no lock may be held.
     package func show(completed: Int64, of total: Int64) {
         if totalUnitCount == total {
             completedUnitCount = completed

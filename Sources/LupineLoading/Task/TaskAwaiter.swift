@@ -3,7 +3,7 @@
 import Foundation
 import LupineTransport
 
-/// One value or error for one who waits for it, whichever comes first.
+/// Passes one value or error to one caller that waits for it. The value and the wait may come in either order.
 final class TaskAwaiter<Value: Sendable>: Sendable {
     private enum State {
         case empty
@@ -14,7 +14,7 @@ final class TaskAwaiter<Value: Sendable>: Sendable {
 
     private let state = Lock(State.empty)
 
-    /// Gives what is waited for. What is given later is dropped.
+    /// Provides the result. Later results are dropped.
     func give(_ result: Result<Value, any Error>) {
         let waiting = state.withLock { state -> CheckedContinuation<Value, any Error>? in
             switch state {
@@ -30,7 +30,7 @@ final class TaskAwaiter<Value: Sendable>: Sendable {
         waiting?.resume(with: result)
     }
 
-    /// Resumes the task and waits; cancels it when the one who waits is cancelled. To be called once.
+    /// Resumes the task and waits for the result. Cancels the task when the caller is cancelled. Must be called only once.
     func value(of task: URLSessionTask) async throws -> Value {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in

@@ -3,24 +3,24 @@
 import Foundation
 import LupineTransport
 
-/// Calling back: what waits in the task's delivery is run on the delegate queue.
+/// Callbacks: runs the steps that wait in the task's delivery on the delegate queue.
 extension TaskCore {
-    /// Has the delegate called, in its turn. Dropped when the task is cancelled before.
+    /// Queues a call of the delegate. It is dropped if the task is cancelled before.
     func call(_ call: @escaping @Sendable (TaskStage) -> Void) {
         if state.withLock({ $0.delivery.add(.call(call)) }) { askForTurn() }
     }
 
-    /// Runs something on the delegate queue in its turn, whatever becomes of the task.
+    /// Queues a call that is made on the delegate queue whatever becomes of the task.
     func certainly(_ call: @escaping @Sendable () -> Void) {
         if state.withLock({ $0.delivery.add(.certain(call)) }) { askForTurn() }
     }
 
-    /// Has the delegate asked, in its turn. What comes later waits for the answer.
+    /// Queues a question for the delegate. Later steps wait for the answer.
     ///
     /// - Parameters:
-    ///   - fallback: The answer when the task is cancelled before there is one.
+    ///   - fallback: The answer if the task is cancelled before there is one.
     ///   - question: Calls the delegate with a completion handler.
-    ///   - taken: Takes the answer: once, on any thread, and before anything that stands behind the question.
+    ///   - taken: Receives the answer: once, on any thread, and before any step behind the question is run.
     func ask<Answer: Sendable>(
         fallback: Answer,
         _ question: @escaping @Sendable (TaskStage, @escaping @Sendable (Answer) -> Void) -> Void,
@@ -38,14 +38,14 @@ extension TaskCore {
                 abandon: { answer.give(fallback) }))
     }
 
-    /// Has the delegate asked, in its turn. What comes later waits until the question was `answered`.
+    /// Queues a question for the delegate. Later steps wait until `answered` is called.
     func ask(_ question: some TaskQuestion) {
         let (isIn, needsTurn) = state.withLock { $0.delivery.ask(question) }
         if !isIn { question.abandon() }
         if needsTurn { askForTurn() }
     }
 
-    /// A question has been answered: what stands behind it comes.
+    /// Marks a question as answered, so that the steps behind it are run.
     func answered(_ question: some TaskQuestion) {
         let needsTurn = state.withLock { state in
             let needsTurn = state.delivery.answered(question)
@@ -55,29 +55,31 @@ extension TaskCore {
         if needsTurn { askForTurn() }
     }
 
-    /// Queues a piece of content, which the sink delivers in its turn (`TaskSink.delivers`).
+    /// Queues a piece of content, which the sink delivers in its turn (`TaskSink.delivers`). Returns whether the load has to
+    /// pause.
     func queue(_ data: Data) -> Demand {
         let (needsTurn, pauses) = state.withLock { $0.delivery.add(data) }
         if needsTurn { askForTurn() }
         return pauses ? .pause : .more
     }
 
-    /// Content waits, and the load stops reading when much of it does, or it goes on.
+    /// Holds content back, in which case the load stops reading when much of it waits, or lets it go on.
     func holdContent(_ isHeld: Bool) {
         if state.withLock({ $0.delivery.holdContent(isHeld) }) { askForTurn() }
     }
 
-    /// Nobody looks at single pieces.
+    /// Declares that the delegate does not look at single pieces.
     func collectContent() { state.withLock { $0.isCollected = true } }
 
-    /// The load ended by force while the delegate was being asked: nothing waits for the answer.
+    /// Abandons the open question, because the load has timed out or was cancelled.
     func breakQuestion() {
         let (dropped, needsTurn) = drop { $0.delivery.breakQuestion() }
         giveUp(dropped)
         if needsTurn { askForTurn() }
     }
 
-    /// Changes what waits. What goes by that may be the program's, whose code is not to run where this is called.
+    /// Changes the delivery, and returns what was dropped. That may hold objects of the program's, which must not be
+    /// deallocated by the calling thread.
     private func drop(
         _ change: (inout State) -> (abandoned: [any TaskQuestion], needsTurn: Bool)
     ) -> (DroppedCalls, needsTurn: Bool) {
@@ -88,15 +90,15 @@ extension TaskCore {
         return (DroppedCalls(result.abandoned, delivery, cause), result.needsTurn)
     }
 
-    /// Nobody waits for the answers to what was dropped, and it is let go of on the delegate queue.
+    /// Abandons the dropped questions, and releases what was dropped on the delegate queue.
     private func giveUp(_ dropped: DroppedCalls) {
         if dropped.isEmpty { return }
         giveUp(dropped.abandoned)
         queue?.add { dropped.letGo() }
     }
 
-    /// After a cancellation only the end is told (U-5.3). What is dropped goes away outside of the lock, here and where a
-    /// question is broken off: it holds what is the program's.
+    /// After a cancellation only the end is reported (U-5.3). Dropped steps hold objects of the program's, so they are released
+    /// outside of the lock, here and when a question is broken off.
     func dropCalls() {
         let ((abandoned, needsTurn), _) = state.withLock { state in
             let before = state.delivery
@@ -108,10 +110,10 @@ extension TaskCore {
 
     private func askForTurn() { queue?.add { self.runTurn() } }
 
-    /// Whether there is anybody to be called, as long as the task is not finished.
+    /// Whether the task has a delegate.
     var hasDelegate: Bool { state.withLock { $0.own != nil || $0.sessionHasDelegate } }
 
-    /// The load is over. Where nobody is to be called, whoever waits for the task hears of it here and now.
+    /// Ends the load. Without a delegate, the caller that waits for the task is resumed from here at once.
     func end(_ error: (any Error)?, _ metrics: URLSessionTaskMetrics) {
         let needsQueue = hasDelegate
         let (needsTurn, isDirect, isAsking) = state.withLock { state in
@@ -123,14 +125,14 @@ extension TaskCore {
         if isAsking { watchTime() }
         if !needsTurn { return }
         guard isDirect else { return askForTurn() }
-        // Whoever waits may let go of everything at once: what the program attached to session and request goes away on the queue,
-        // not here.
+        // The resumed caller may release everything at once. What the program attached to session and request is then
+        // deallocated on the queue, not here.
         let session = state.withLock { $0.session }
         queue?.add { withExtendedLifetime((self, session)) {} }
         runTurn(isAnywhere: true)
     }
 
-    /// The load has ended, and the delegate has not answered: only the time for the whole load ends that (U-5.10).
+    /// Limits the wait for the delegate's answer when the load has ended: only the resource time-out ends it (U-5.10).
     private func watchTime() {
         guard let load = state.withLock({ $0.load }) else { return }
         let cancel = load.whenTimeIsUp { [weak self] error in self?.timeIsUp(error) }
@@ -151,13 +153,13 @@ extension TaskCore {
         if needsTurn { askForTurn() }
     }
 
-    /// Everything that is ready, on the delegate queue.
+    /// Runs everything that is ready, on the delegate queue.
     ///
-    /// - Parameter isAnywhere: On any other thread; what may call the program meanwhile is left to the queue.
+    /// - Parameter isAnywhere: True on any other thread; steps that may call the program are then left to the queue.
     private func runTurn(isAnywhere: Bool = false) {
         var stage: TaskStage?
         while true {
-            // Who takes part: looked up once, and again when the task has another face.
+            // The participants: looked up once, and again when the task has been converted.
             let (turn, cast) = state.withLock { state in
                 if isAnywhere, state.own != nil || state.delivery.isCertainNext {
                     return (TaskDelivery.Turn?.none, TaskStage.Cast?.none)
@@ -184,7 +186,7 @@ extension TaskCore {
         }
     }
 
-    /// Asks, and has the time watched when the load is over and there is no answer yet.
+    /// Asks the question, and sets the time limit if the load has ended and there is no answer yet.
     private func ask(_ question: any TaskQuestion, _ stage: TaskStage) {
         question.ask(stage)
         let waits = state.withLock { state in
@@ -193,7 +195,7 @@ extension TaskCore {
         if waits { watchTime() }
     }
 
-    /// The last two calls (U-5.1), and the end of the task for the session.
+    /// Makes the last two calls (U-5.1), and ends the task for the session.
     private func finish(_ stage: TaskStage) {
         let (metrics, error, sink, progress, alarm, _, _) = state.withLock { state in
             var error = state.outcome?.error
@@ -214,7 +216,8 @@ extension TaskCore {
         }
         assertNoLockIsHeld()
         sink.completed(stage, error)
-        // The stage keeps all of them: nothing goes away under the lock, nor with whoever lets go of the task last.
+        // `stage` still holds all of them: they are deallocated neither under the lock nor by whichever thread releases the
+        // task last.
         let isLast = state.withLock { state in
             defer { (state.face, state.session, state.own) = (nil, nil, nil) }
             return state.face != nil
@@ -223,7 +226,7 @@ extension TaskCore {
     }
 }
 
-/// What a task has dropped, and whoever has it last lets go of elsewhere.
+/// The steps that a task has dropped, until they are released on another thread.
 private final class DroppedCalls: Sendable {
     private struct Contents: Sendable {
         let abandoned: [any TaskQuestion]
@@ -231,7 +234,7 @@ private final class DroppedCalls: Sendable {
         let cause: (any Error)?
     }
 
-    /// Whether nobody was asked.
+    /// Whether there are no questions among them.
     let isEmpty: Bool
     private let contents: Lock<Contents?>
 

@@ -3,9 +3,9 @@
 import Foundation
 import LupineTransport
 
-/// What the program does with a task. Nothing is called back before these return (T-1).
+/// The operations of the program on a task. Nothing is called back before they return (T-1).
 extension TaskCore {
-    /// Starts the task, or lets it go on.
+    /// Starts the task, or continues it.
     func resume() {
         let (action, isOrphan) = state.withLock { state in (state.machine.handle(.resume), state.isOrphan) }
         switch action {
@@ -16,15 +16,16 @@ extension TaskCore {
         }
     }
 
-    /// Holds the task.
+    /// Suspends the task.
     func suspend() {
         let action = state.withLock { $0.machine.handle(.suspend) }
         if case .hold = action { passSuspension() }
     }
 
-    /// Ends the task as cancelled.
+    /// Cancels the task.
     ///
-    /// - Parameter first: Called on the delegate queue before the task completes, also when it has completed already.
+    /// - Parameter first: Called on the delegate queue before the task completes; called also if the task has completed
+    ///   already.
     func cancel(first: (@Sendable () -> Void)? = nil) {
         if let first { certainly(first) }
         let (action, load, isOrphan) = state.withLock { state in
@@ -41,19 +42,19 @@ extension TaskCore {
         }
     }
 
-    /// Ends the task so that another can go on where it ended.
+    /// Ends the task so that another one can resume its download.
     func askForResumeData(_ asker: @escaping @Sendable (Data?) -> Void) {
         state.withLock { $0.sink }.askForResumeData(self, asker)
     }
 
-    /// Ends the load with an error that is not the program's doing: the task completes with it.
+    /// Ends the load with an error other than a cancellation by the program. The task completes with it.
     func fail(_ error: URLError) { state.withLock { $0.load }?.cancel(error) }
 
-    /// The load goes on reading after a sink has answered `.pause`.
+    /// Resumes reading after a sink has returned `.pause`.
     func resumeReading() { state.withLock { $0.load }?.resumeReading() }
 
-    /// Content goes into the file from the next `resumeReading()` on, as far as it can without being looked at; the rest
-    /// comes to the sink.
+    /// Lets content go into the file from the next `resumeReading()` on, as far as it need not be decoded; the rest goes to the
+    /// sink.
     func save(into target: FileTarget) { state.withLock { $0.load }?.save(into: target) }
 
     var priority: Float {
@@ -69,10 +70,10 @@ extension TaskCore {
         }
     }
 
-    /// Has the task prefer connections of that loop. Before it is resumed.
+    /// Makes the task prefer connections of that loop. To be called before the task is resumed.
     func prefer(_ preference: LoopPreference) { state.withLock { $0.preference = preference } }
 
-    /// What a cancelled task completes with.
+    /// The error that a cancelled task completes with.
     var cancellation: URLError { URLError.cancelled(url: currentRequest?.url) }
 
     // MARK: the load
@@ -91,7 +92,8 @@ extension TaskCore {
         passSuspension(hasPassed: false)
     }
 
-    /// Tells the load what holds now. Whoever tells last has looked after telling: calls that cross end up right.
+    /// Passes the present suspension to the load, and checks it again afterwards: when calls cross, the last one passes the
+    /// right value.
     private func passSuspension(hasPassed: Bool? = nil) {
         var passed = hasPassed
         while true {
@@ -102,14 +104,14 @@ extension TaskCore {
         }
     }
 
-    /// Never started, and cancelled: the sink and the delegate hear of the end all the same (T-4).
+    /// Ends a task that was cancelled before it was started: the sink and the delegate are told of the end all the same (T-4).
     private func endUnstarted() {
         driverEnded(
             cancellation,
             URLSessionTaskMetrics(hops: [], redirectCount: 0, created: created, completed: Date()))
     }
 
-    /// A task of an invalid session: only whoever waits for the task alone hears of it (U-4.4).
+    /// Ends a task of an invalid session: only the caller that waits for this task is told (U-4.4).
     private func endOrphan() {
         let error = cancellation
         let (sink, face, session) = state.withLock { state in

@@ -3,12 +3,13 @@
 import Foundation
 import LupineTransport
 
-/// A data task that goes on as another kind of task, as the answer to its response asked (U-7.15, section 7.4).
+/// The conversion of a data task into another kind of task, if the delegate has asked for it when it got the response (U-7.15,
+/// section 7.4).
 ///
-/// The new face stands before the same core, so that identifier, state and the load itself are the data task's. Content
-/// still goes through the delivery: it may be there before the answer is.
+/// The new task object has the same core, so that identifier, state and the load itself are the data task's. Content still goes
+/// through the delivery: it may arrive before the delegate has answered.
 extension TaskCore {
-    /// Does what the delegate has said about the response.
+    /// Carries out the delegate's decision about the response.
     func follow(_ disposition: URLSession.ResponseDisposition, about response: URLResponse) {
         switch disposition {
         case .allow: break
@@ -18,7 +19,7 @@ extension TaskCore {
         }
     }
 
-    /// Goes on as a download.
+    /// Continues as a download.
     func becomeDownload(_ response: URLResponse) {
         guard let settings = state.withLock({ $0.session })?.core.context.settings else { return cancel() }
         let download = DownloadSink.takingOver(self, response, in: settings.temporaryDirectory)
@@ -29,7 +30,7 @@ extension TaskCore {
         if !goesOn { download.discard() }
     }
 
-    /// Goes on as a stream whose reads give the content.
+    /// Continues as a stream whose reads return the content.
     func becomeStream(_ response: URLResponse) {
         guard let loop = state.withLock({ $0.session })?.core.context.engine.anyLoop else { return cancel() }
         let stream = StreamCore()
@@ -42,7 +43,7 @@ extension TaskCore {
         if goesOn { sink.begin(on: loop) }
     }
 
-    /// - Returns: Whether it does. A task that was cancelled meanwhile, or has ended, stays what it is.
+    /// - Returns: Whether the task was converted. A task that was cancelled meanwhile, or has ended, is not.
     private func convert<Face: URLSessionTask>(
         to sink: any TaskSink, as newFace: Face,
         _ tell: @escaping @Sendable (TaskStage, URLSessionDataTask, Face) -> Void
@@ -61,7 +62,7 @@ extension TaskCore {
     }
 }
 
-/// Hands content on in its turn on the delegate queue, because what came before the conversion waits there.
+/// Passes content on in its turn on the delegate queue, behind what was queued before the conversion.
 private final class ConvertedSink: TaskSink {
     private let sink: any TaskSink
 

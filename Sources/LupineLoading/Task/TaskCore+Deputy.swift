@@ -3,18 +3,18 @@
 import Foundation
 import LupineTransport
 
-/// A task that loads for one of another session: a recorder reaches the servers by such.
+/// Support for a task that loads on behalf of a task of another session, as a recorder does to reach the servers.
 ///
-/// How the servers are reached is its own session's. Cookies, and names and passwords, are those of the other session alone, and of
-/// the other task: whoever takes part in that one has no part in a third.
+/// Connections are made as its own session makes them. Cookies and credentials are only those of the other session and the
+/// other task; if that task brings its own credentials, those of its session are not used.
 extension TaskCore {
-    /// Loads for `principal`, if that has not finished. Nothing happens when the load has been made.
+    /// Makes this task load on behalf of `principal`, unless that has finished. No effect once the load has been made.
     func deputise(for principal: TaskCore) {
         guard let others = principal.session?.core.context.settings else { return }
         let judges = principal.driverJudges
         let isPrincipalNamed = Self.namesUser(
             principal.originalRequest, others.additionalHeaders["Authorization"] != nil)
-        // Which its redirects need not repeat.
+        // Its redirects need not repeat the user that its original request names.
         let bringsOther =
             principal.credential != nil || isPrincipalNamed && !Self.namesUser(originalRequest, false)
         let context = session?.core.context(for: others, withCredentials: !bringsOther)
@@ -33,7 +33,8 @@ extension TaskCore {
 }
 
 extension SessionCore {
-    /// Whether another session holds servers to the same, and is the same to them, where its delegates leave that to it.
+    /// Whether another session verifies servers in the same way and shows them the same identity, as far as its delegates leave
+    /// that to it.
     func isSecured(as other: SessionCore) -> Bool {
         context.settings.tls == other.context.settings.tls && context.rootsName == other.context.rootsName
             && context.settings.lupine.tls.identityOrigins
@@ -41,7 +42,8 @@ extension SessionCore {
             && context.engine.evaluator == other.context.engine.evaluator
     }
 
-    /// What a load of this session's goes by whose users are those of another one. What it learns of who asked whom goes with it.
+    /// The context of a load of this session on behalf of another session's user. Its memory of challenges is discarded with
+    /// it.
     fileprivate func context(for others: SessionSettings, withCredentials: Bool) -> SessionContext {
         let configuration = copyOfConfiguration()
         configuration.httpCookieStorage = others.cookieStorage

@@ -3,9 +3,10 @@
 import Foundation
 import LupineTransport
 
-/// What the driver tells and asks. The sink decides what becomes of the content, the delegate answers the questions.
+/// The calls of the driver. The sink decides what becomes of the content, the delegate answers the questions.
 extension TaskCore: TaskDriverClient {
-    /// A driver works between `begin` and the end: the face is there. A stranger stands in for it at any other time.
+    /// A driver works between `begin` and the end, when the task object exists. At any other time a new object stands in for
+    /// it.
     var driverTask: URLSessionTask { face ?? URLSessionTask(self) }
     var driverIdentifier: Int? { identifier }
 
@@ -21,15 +22,15 @@ extension TaskCore: TaskDriverClient {
 
     var driverCredential: URLCredential? { credential }
 
-    /// Somebody may watch the progress.
+    /// False also if there is a progress object, which the program may observe.
     var driverOnlyQueues: Bool {
         state.withLock {
             $0.sink.onlyQueues && $0.progress == nil && ($0.own != nil || $0.sessionHasDelegate)
         }
     }
 
-    /// The request before it goes away outside of the lock, here and with responses below: its body, and what was attached to
-    /// it, are the program's.
+    /// The previous request is released outside of the lock, as responses are below: its body, and what was attached to it, are
+    /// the program's.
     func driverSends(_ request: URLRequest, authorization: String?) {
         var request: URLRequest? = request
         state.withLock { state in
@@ -38,7 +39,7 @@ extension TaskCore: TaskDriverClient {
         }
     }
 
-    /// The current request as it went out: with the answer to a challenge, which `currentRequest` does not show.
+    /// The current request as it was sent: with the answer to a challenge, which `currentRequest` does not show.
     var sentRequest: URLRequest? {
         let (request, authorization) = state.withLock { ($0.currentRequest, $0.sentAuthorization) }
         guard var request, let authorization else { return request }
@@ -65,7 +66,7 @@ extension TaskCore: TaskDriverClient {
         }
     }
 
-    /// Notes whether a redirect leads away from the origin that the program named.
+    /// Records whether a redirect leads away from the origin of the original request.
     func driverFollows(_ next: URLRequest) {
         if WebOrigin(next.url) != WebOrigin(originalRequest?.url) { hasLeftOrigin = true }
     }
@@ -77,7 +78,7 @@ extension TaskCore: TaskDriverClient {
         ask(about: challenge) { reply($0.disposition, $0.credential) }
     }
 
-    /// Takes a challenge to the delegates.
+    /// Passes a challenge to the delegates.
     private func ask(
         about challenge: URLAuthenticationChallenge, taken: @escaping @Sendable (ChallengeAnswer) -> Void
     ) {
@@ -115,7 +116,7 @@ extension TaskCore: TaskDriverClient {
         call { $0.task.core.tellSent($0) }
     }
 
-    /// One call says all that was sent since the last (U-7.7).
+    /// One call reports everything that was sent since the last one (U-7.7).
     private func tellSent(_ stage: TaskStage) {
         let (report, told) = state.withLock { state in
             defer {
@@ -125,7 +126,7 @@ extension TaskCore: TaskDriverClient {
             return (state.untoldSent, state.toldSent)
         }
         guard let report else { return }
-        // Less than before: the body is being sent again, from its beginning.
+        // A smaller total than before: the body is being sent again, from its beginning.
         let new = report.total >= told ? report.total - told : report.total
         stage.delegates.task?.urlSession(
             stage.session, task: stage.task, didSendBodyData: new, totalBytesSent: report.total,
@@ -141,7 +142,7 @@ extension TaskCore: TaskDriverClient {
     }
 
     func driverResponse(_ response: URLResponse) -> HopPlan {
-        // A response may be of a class of the program's, and is not asked under the lock.
+        // The response may be of a class of the program's, which must not be called under the lock.
         let length = response.expectedContentLength
         var shown: URLResponse? = response
         let (sink, progress) = state.withLock { state in
@@ -181,7 +182,7 @@ extension TaskCore: TaskDriverClient {
         state.withLock { $0.sink }.caches(self, proposal, reply: reply)
     }
 
-    /// Whether a delegate has a say in what is stored of the answer.
+    /// Whether a delegate decides what is stored of the response.
     var asksWhatIsStored: Bool {
         state.withLock { $0.own != nil || $0.sessionHasDelegate && !$0.storesUnasked }
     }
@@ -196,7 +197,7 @@ extension TaskCore: TaskDriverClient {
     }
 
     func driverEnded(_ error: (any Error)?, _ metrics: URLSessionTaskMetrics) {
-        // Only these two come while somebody is asked: nothing waits for the answer any more (U-5.10).
+        // Only these two occur while the delegate is being asked, and its answer is not awaited any more (U-5.10).
         if let error = error as? URLError, error.code == .timedOut || error.code == .cancelled {
             breakQuestion()
         }
@@ -204,7 +205,7 @@ extension TaskCore: TaskDriverClient {
     }
 }
 
-/// What is asked about a connection goes the way of all challenges.
+/// Challenges of a connection are handled like all others.
 extension TaskCore: ServerTrustAsker {
     var ownDelegate: (any URLSessionDelegate)? {
         let (own, session) = state.withLock { ($0.own?.session, $0.session) }

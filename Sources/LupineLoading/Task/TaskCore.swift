@@ -3,10 +3,11 @@
 import Foundation
 import LupineTransport
 
-/// A task, behind its open class: where it stands, what it knows, and the calls that wait for the delegate queue.
+/// The state of a task, behind its open class, with the calls that wait for the delegate queue.
 ///
-/// One lock guards all of it; nothing is called under that. The core keeps its face and its session from `begin` to the
-/// last call of the task, and the load from `resume` to its end: an unfinished task lives even if nobody else holds it.
+/// One lock guards all of it; nothing is called under the lock. The core retains its task object and its session from `begin`
+/// to the last call of the task, and the load from `resume` to its end: an unfinished task stays alive even if nothing else
+/// holds it.
 final class TaskCore: Sendable {
     /// Byte counts as the program sees them.
     struct Counts: Sendable {
@@ -16,7 +17,7 @@ final class TaskCore: Sendable {
         var expectedToSend: Int64 = 0
     }
 
-    /// What the program may note on a task, without effect here.
+    /// Values that the program may set on a task, without effect here.
     struct Hints: Sendable {
         var countOfBytesToReceive: Int64 = NSURLSessionTransferSizeUnknown
         var countOfBytesToSend: Int64 = NSURLSessionTransferSizeUnknown
@@ -29,63 +30,64 @@ final class TaskCore: Sendable {
         var machine = TaskMachine()
         var delivery = TaskDelivery()
         var face: URLSessionTask?
-        /// The face of a task that its session has not taken in.
+        /// The task object, if its session has not admitted the task.
         weak var orphan: URLSessionTask?
         var session: URLSession?
-        /// Made in a session that was invalid already (U-4.4).
+        /// Whether the task was created in a session that was invalid already (U-4.4).
         var isOrphan = false
         var sink: any TaskSink
-        /// What the load is made with: until it is made, or the task has finished. It holds what the session loads with, which
-        /// is not to live as long as somebody keeps the task.
+        /// Makes the load; nil once it is made or the task has finished. It holds the session's context, which must not live as
+        /// long as the program keeps the task.
         var making: Making?
         var load: (any TaskLoad)?
         var currentRequest: URLRequest?
-        /// What went out with it in `Authorization` as the answer to a challenge.
+        /// The value of `Authorization` that was sent with it as the answer to a challenge.
         var sentAuthorization: String?
         var response: URLResponse?
         var error: (any Error)?
         var own: DelegateSet?
         /// Whether the delegate only collects the content.
         var isCollected = false
-        /// What the task was handed to answer challenges with.
+        /// The credential that the task was given to answer challenges with.
         var credential: URLCredential?
-        /// Who judges servers where the task loads for another.
+        /// The objects that decide about servers if the task loads on behalf of another one.
         var deputisedJudges: [ObjectToken]?
-        /// In which Swift tasks a delegate answers the question that is open.
+        /// The Swift tasks in which a delegate answers the open question.
         var forms: [Task<Void, Never>] = []
-        /// Whether a redirect has led to another origin than the program named.
+        /// Whether a redirect has led to another origin than that of the original request.
         var hasLeftOrigin = false
-        /// It keeps its delegate as long as it has tasks.
+        /// Whether the session was made with a delegate, which it keeps as long as it has tasks.
         var sessionHasDelegate = false
-        /// Whether the answer is stored as it came, without a word of the session's delegate.
+        /// Whether the response is stored as it came, without asking the session's delegate.
         var storesUnasked = false
         var priority = URLSessionTask.defaultPriority
-        /// Whose connections it prefers, where that is not the loop whose job resumes it first.
+        /// The loop whose connections are preferred, if it is not the loop whose job first resumes the task.
         var preference: LoopPreference?
         var counts = Counts()
         var hints = Hints()
         var progress: Progress?
-        /// How the load ended, until the task has finished.
+        /// How the load ended; nil before.
         var outcome: Outcome?
-        /// Set when the load has ended and the delegate is being asked: nobody else counts then.
+        /// The time limit for the delegate's answer after the load has ended, when nothing else enforces it.
         var alarm: SessionClock.Cancel?
-        /// What the delegate has not been told yet of what was sent.
+        /// The progress of sending that the delegate has not been told of.
         var untoldSent: SentReport?
-        /// How much of this transmission the delegate knows of.
+        /// How many bytes of this transmission the delegate has been told of.
         var toldSent: Int64 = 0
-        /// Made when a protocol of the program's is called for the task.
+        /// Created when a program's `URLProtocol` is called for the task.
         var protocols: ProtocolContext?
 
-        /// Who takes part in a call back, if that is not who is on that stage; nil also when the task has no face.
+        /// The participants of a callback, if the task has been converted since `stage` or `stage` is nil; nil also without a
+        /// task object.
         func cast(besides stage: TaskStage?) -> TaskStage.Cast? {
             guard let face, let session, face !== stage?.task else { return nil }
             return TaskStage.Cast(session: session, task: face, sink: sink, own: own)
         }
     }
 
-    /// What makes the load.
+    /// How the load is made.
     enum Making: Sendable {
-        /// What the session makes loads with, of its own kind.
+        /// By the session's own load maker.
         case order(TaskOrder, SessionContext, maker: LoadMaker)
         case other(@Sendable (TaskCore) -> any TaskLoad)
 
@@ -97,14 +99,14 @@ final class TaskCore: Sendable {
         }
     }
 
-    /// How a load ended, and what its sink makes of that.
+    /// How a load ended, and the error that its sink makes of that.
     struct Outcome: Sendable {
         var cause: (any Error)?
         var metrics: URLSessionTaskMetrics
         var error: (any Error)?
     }
 
-    /// How much of the body has been sent, of how much.
+    /// How much of the body has been sent, and how long it is.
     struct SentReport: Sendable {
         var total: Int64
         var expected: Int64
@@ -131,7 +133,7 @@ final class TaskCore: Sendable {
                 counts: Counts(expectedToSend: bodyLength)))
     }
 
-    /// The core of a task that no session made.
+    /// The core of a task that was not made by a session.
     static func ofNoSession() -> TaskCore {
         TaskCore(
             0, originalRequest: nil, queue: nil, sink: DelegateSink.shared,
@@ -140,7 +142,7 @@ final class TaskCore: Sendable {
             })
     }
 
-    /// The task begins to exist for the session and its delegate.
+    /// Makes the task known to the session and its delegate.
     func begin<Face: URLSessionTask>(as face: Face, in session: URLSession, delegate: DelegateSet? = nil)
         -> Face
     {
@@ -155,7 +157,7 @@ final class TaskCore: Sendable {
                 call { $0.delegates.task?.urlSession($0.session, didCreateTask: $0.task) }
             }
         } else {
-            // The session does not hold it, and it may never be resumed: it is kept by who has made it alone.
+            // The session does not retain the task, and it may never be resumed: only its creator retains it.
             state.withLock { state in
                 state.isOrphan = true
                 state.orphan = face
@@ -165,7 +167,7 @@ final class TaskCore: Sendable {
         return face
     }
 
-    /// Where protocols of the program's are called for this task.
+    /// The context in which the program's `URLProtocol`s are called for this task.
     var protocols: ProtocolContext {
         state.withLock { state in
             if let protocols = state.protocols { return protocols }

@@ -4,55 +4,54 @@ import Foundation
 
 /// The calls of one task that wait for the delegate queue, in order.
 ///
-/// A value under the task's lock: it decides what is to run next and whether a turn on the queue has to be asked for; the
-/// core runs it. One turn runs everything that is ready. A question holds back what stands behind it until it is answered,
-/// and so does a piece of content as long as content is held.
-/// Once the task is cancelled only calls that outlive that are left (U-5.3): the check is made in the moment in which a
-/// call is taken out to be run.
+/// A value under the task's lock: it decides what is to run next and whether a turn on the queue has to be requested; the core
+/// runs it. One turn runs everything that is ready. A question holds back the steps behind it until it is answered, and so does
+/// a piece of content as long as content is held. Once the task is cancelled only calls that survive that are left (U-5.3): any
+/// other call that has not been taken out to be run is dropped.
 struct TaskDelivery: Sendable {
-    /// How far the end has come: the load is over, the sink has been told, the delegate has been told.
+    /// The progress of the end: the load has ended, the sink has been told, the delegate has been told.
     private enum Ending { case no, over, told, finished }
 
     /// One thing to run.
     enum Step: Sendable {
-        /// A call of the delegate's. Not run once the task is cancelled.
+        /// A call of the delegate. Not run once the task is cancelled.
         case call(@Sendable (TaskStage) -> Void)
-        /// A call that is run in any case, even after the last of the task.
+        /// A call that is run in any case, even after the last call of the task.
         case certain(@Sendable () -> Void)
         /// A call whose completion handler has to be called before the next step.
         case question(any TaskQuestion)
         /// A piece of content.
         case data(Data)
-        /// In the place of one that was given out.
+        /// The slot of a step that was taken out.
         case spent
     }
 
-    /// What the core has to do in its turn.
+    /// What the core has to do next in its turn.
     enum Turn: Sendable {
         case call(@Sendable (TaskStage) -> Void)
         case certain(@Sendable () -> Void)
         /// To be followed by `answered`.
         case question(any TaskQuestion)
-        /// The piece, and whether the load may go on reading.
+        /// The piece, and whether the load may resume reading.
         case data(Data, resumes: Bool)
-        /// Nothing is left and the load is over: the sink has the last word, and may add steps.
+        /// No steps are left and the load has ended: the sink is told, and may add steps.
         case end
-        /// Nothing is left after that: metrics and completion.
+        /// No steps are left after that: metrics and completion.
         case finish
-        /// Nothing is left for now.
+        /// Nothing is ready for now.
         case stop
     }
 
-    /// More pieces of content than these do not wait: what comes then is joined to the last one, up to `joinedLimit`.
+    /// The maximum number of waiting pieces of content. Further content is joined to the last piece, up to `joinedLimit`.
     static let mostPieces = 64
-    /// The largest piece that others are joined to.
+    /// The maximum size of a piece that others are joined to.
     static let joinedLimit = 64 * 1024
-    /// More content than this does not wait: the load stops reading...
+    /// The number of waiting bytes above which the load stops reading...
     static let highMark = 256 * 1024
-    /// ... until so little is left.
+    /// ... until at most this many are left.
     static let lowMark = 64 * 1024
 
-    /// So many places of steps that were given out are kept before the others move up.
+    /// The number of emptied slots that are kept before the remaining steps move to the front.
     private static let mostSpent = 64
 
     private var steps: [Step] = []
@@ -63,13 +62,14 @@ struct TaskDelivery: Sendable {
     private var openQuestion: (any TaskQuestion)?
     private var isScheduled = false
     private var isCancelled = false
-    /// Whoever is given the content has enough of it for now.
+    /// Whether the consumer of the content holds it back for now.
     private var holdsContent = false
     private var ending = Ending.no
 
     // MARK: what comes in
 
-    /// Adds a step. Returns whether a turn has to be asked for; what is not added any more is dropped.
+    /// Adds a step; once the task is cancelled or finished, it is dropped unless it is `.certain`. Returns whether a turn has
+    /// to be requested.
     mutating func add(_ step: Step) -> Bool {
         if case .certain = step {} else if isCancelled || ending == .finished { return false }
         append(step)
@@ -82,7 +82,7 @@ struct TaskDelivery: Sendable {
         steps.append(step)
     }
 
-    /// Adds a piece of content. Returns whether a turn has to be asked for, and whether the load is to stop reading.
+    /// Adds a piece of content. Returns whether a turn has to be requested, and whether the load has to stop reading.
     mutating func add(_ data: Data) -> (needsTurn: Bool, pauses: Bool) {
         if isCancelled || ending == .finished { return (false, false) }
         waitingBytes += data.count
@@ -94,25 +94,25 @@ struct TaskDelivery: Sendable {
         return (schedule(), isPaused)
     }
 
-    /// Whether the last thing that waits is a piece that has room.
+    /// Joins the data to the last step, if that is a piece with enough room. Returns whether it was joined.
     private mutating func joinToLast(_ data: Data) -> Bool {
         guard steps.count > next, let last = steps.indices.last, case .data(var piece) = steps[last],
             piece.count + data.count <= Self.joinedLimit
         else { return false }
-        // Nobody else holds it while it grows.
+        // Taken out of the array while it grows, so that it is not copied.
         steps[last] = .spent
         piece.append(data)
         steps[last] = .data(piece)
         return true
     }
 
-    /// The load is over: when nothing is left, the task finishes. Returns whether a turn has to be asked for.
+    /// Marks the load as ended: when no steps are left, the task finishes. Returns whether a turn has to be requested.
     mutating func end() -> Bool {
         if ending == .no { ending = .over }
         return schedule()
     }
 
-    /// Adds a question. Returns whether it will be asked, and whether a turn has to be asked for.
+    /// Adds a question. Returns whether it was added, and whether a turn has to be requested.
     mutating func ask(_ question: any TaskQuestion) -> (isIn: Bool, needsTurn: Bool) {
         if isCancelled || ending == .finished { return (false, false) }
         append(.question(question))
@@ -126,13 +126,13 @@ struct TaskDelivery: Sendable {
         steps.insert(step, at: 0)
     }
 
-    /// Whether what comes next is run in any case.
+    /// Whether the next step is run in any case.
     var isCertainNext: Bool {
         guard next < steps.count, case .certain = steps[next] else { return false }
         return true
     }
 
-    /// Whether another sink can take the place of the one that there is: it will be told of the end.
+    /// Whether the sink can still be replaced: the new one will be told of the end.
     var mayChangeSink: Bool {
         switch ending {
         case .no, .over: !isCancelled
@@ -140,47 +140,47 @@ struct TaskDelivery: Sendable {
         }
     }
 
-    /// A question has its answer. Returns whether a turn has to be asked for.
+    /// Ends the open question. Returns whether a turn has to be requested.
     mutating func answered(_ question: any TaskQuestion) -> Bool {
         guard openQuestion === question else { return false }
         openQuestion = nil
         return schedule()
     }
 
-    /// Drops what does not outlive the cancellation. The questions that come back are to be abandoned.
+    /// Drops the steps that do not survive a cancellation. The returned questions have to be abandoned.
     mutating func cancel() -> (abandoned: [any TaskQuestion], needsTurn: Bool) {
         isCancelled = true
         return drop()
     }
 
-    /// The load ended by force: what waits for an answer, and what stands behind that, is dropped. Nothing is dropped where
-    /// nothing waits.
+    /// Drops the open question and the steps behind it, because the load has timed out or was cancelled. Drops nothing if no
+    /// question is open.
     mutating func breakQuestion() -> (abandoned: [any TaskQuestion], needsTurn: Bool) {
         openQuestion == nil ? ([], false) : drop()
     }
 
-    /// Whether an answer is waited for.
+    /// Whether a question is open.
     var isAsking: Bool { openQuestion != nil }
 
-    /// Whether an answer is waited for, or will be.
+    /// Whether a question is open, or waits to be asked.
     var asks: Bool {
         if openQuestion != nil { return true }
         return steps[next...].contains { if case .question = $0 { true } else { false } }
     }
 
-    /// The time for the whole is over: as `breakQuestion`, also where the question is still to be asked.
+    /// The resource time-out has expired: as `breakQuestion`, also if the question has not been asked yet.
     mutating func expire() -> (abandoned: [any TaskQuestion], needsTurn: Bool) {
         asks ? drop() : ([], false)
     }
 
-    /// Holds content back, or lets it go on; what stands before the next piece still comes. Returns whether a turn has to be
-    /// asked for.
+    /// Holds content back, or lets it go on; steps before the next piece are still run. Returns whether a turn has to be
+    /// requested.
     mutating func holdContent(_ isHeld: Bool) -> Bool {
         holdsContent = isHeld
         return schedule()
     }
 
-    /// Whether the next step waits for something.
+    /// Whether the next step has to wait.
     private var isBlocked: Bool {
         if openQuestion != nil { return true }
         guard holdsContent, next < steps.count, case .data = steps[next] else { return false }
@@ -213,7 +213,7 @@ struct TaskDelivery: Sendable {
 
     // MARK: what goes out
 
-    /// What is to be run now, on the delegate queue. `.stop` ends the turn.
+    /// Takes out what is to be run next, on the delegate queue. `.stop` ends the turn.
     mutating func take() -> Turn {
         guard !isBlocked else {
             isScheduled = false
@@ -237,7 +237,7 @@ struct TaskDelivery: Sendable {
         var step = Step.spent
         swap(&step, &steps[next])
         next += 1
-        // A consumer that is always a little behind never empties it.
+        // A consumer that is always a little behind never empties the array.
         if next >= Self.mostSpent, next * 2 >= steps.count {
             steps.removeFirst(next)
             next = 0

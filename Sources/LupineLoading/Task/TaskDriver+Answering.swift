@@ -3,10 +3,11 @@
 internal import Foundation
 internal import LupineTransport
 
-/// The work between hop and client: responses, questions and their answers, what the cache answers and what it is given.
+/// The work between transaction and client: responses, questions and their answers, delivery of cached responses, storing in
+/// the cache.
 extension TaskDriver {
-    /// Hands the response on. What is not to be delivered as it comes is not collected for the cache either; an answer that
-    /// cannot be stored leaves nothing behind of what it supersedes (U-12.13).
+    /// Delivers the response. Content that is not delivered as it comes is not collected for the cache either. A response that
+    /// cannot be stored removes the entry that it supersedes (U-12.13).
     func respond() -> HopPlan {
         let (response, voided) = state.withLock { ($0.response, $0.isTransaction ? $0.cache.voided : nil) }
         guard let response else { return .skip }
@@ -21,7 +22,7 @@ extension TaskDriver {
 
     // MARK: questions
 
-    /// Asks what the response raises. The answer may come at once.
+    /// Asks the question that the response raises. The answer may come at once.
     func ask() {
         let (question, number) = state.withLock { state in
             state.questions += 1
@@ -46,7 +47,7 @@ extension TaskDriver {
         }
     }
 
-    /// The question that is open, if it is the one that is answered; it is not any more then.
+    /// Closes and returns the open question, if it has this number.
     private func takeQuestion(_ number: Int) -> (question: Question, authenticator: Authenticator?)? {
         state.withLock { state in
             guard state.questions == number, state.machine.isThinking, let question = state.question else {
@@ -68,8 +69,8 @@ extension TaskDriver {
         }
     }
 
-    /// A protocol of the program's makes its redirects of the request that it was given. What was added to that one for its own
-    /// hop, as cookies and answers to challenges, is no part of them (U-10.6, U-17.6): each hop has its own.
+    /// Removes from a redirect of a program's `URLProtocol` the fields that were added to the request that it was made from,
+    /// such as cookies and answers to challenges (U-10.6, U-17.6): each transaction is given its own.
     private func withoutAdded(_ request: URLRequest) -> URLRequest {
         let (own, sent) = state.withLock { ($0.request, $0.sent) }
         var request = request
@@ -80,7 +81,7 @@ extension TaskDriver {
         return request
     }
 
-    /// The next hop is the program's request, as it is (U-10.8).
+    /// The next transaction sends the program's request unchanged (U-10.8).
     private func follow(_ request: URLRequest, _ proposal: RedirectRule.Proposal?) {
         let keepsBody = proposal?.keepsBody ?? true
         let isAsProposed = request.httpMethod == (proposal?.request ?? request).httpMethod
@@ -92,7 +93,7 @@ extension TaskDriver {
         }
         client.driverFollows(request)
         let move = RedirectMove(from: WebOrigin(last), to: target)
-        // What the hop before was made of goes away outside of the lock: bodies and attached properties are the program's.
+        // The previous transaction's values are released outside of the lock: bodies and attached properties are the program's.
         var spent: (URLRequest, TaskOrder.Body, URLResponse?)?
         handle(.decided(.again)) { state in
             spent = (state.request, state.body, state.response)
@@ -131,17 +132,17 @@ extension TaskDriver {
 
     // MARK: what the cache answers
 
-    /// The most that is handed on in one piece.
+    /// The maximum size of a piece that is delivered.
     private static let pieceSize = 64 << 10
 
-    /// Hands on what the cache has, as if the network had it (U-12.15).
+    /// Delivers the cached response as if it came from the network (U-12.15).
     func answerFromCache() {
         let now = Date()
         let (response, request, authorization, _) = state.withLock { state in
             state.answersSince = now
             let before = state.response
             state.response = state.cache.answer?.response.response
-            // The client may say that it can take more before it has said that it cannot.
+            // Paused in advance, because the client may resume before it has returned `.pause`.
             state.isPaused = true
             return (state.response, state.announced, state.authorization, before)
         }
@@ -155,14 +156,14 @@ extension TaskDriver {
         pump()
     }
 
-    /// What comes next of the cache's answer.
+    /// The next step in delivering a cached response.
     private enum Piece: Sendable {
         case data(Data)
         case wait
         case end
     }
 
-    /// Hands on the cache's content, piece by piece, while the client takes it.
+    /// Delivers cached content, piece by piece, while the client takes it.
     func pump() {
         while true {
             switch state.withLock({ Self.piece(&$0) }) {
@@ -215,7 +216,7 @@ extension TaskDriver {
             }
             handle(.stored)
         }
-        // Where the answer has not come at once, nobody but the driver counts the time.
+        // If the answer has not come at once, only the driver enforces the time-out.
         if state.withLock({ $0.machine.isStoring }) { setAlarm() }
     }
 }

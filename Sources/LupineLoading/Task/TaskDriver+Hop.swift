@@ -5,10 +5,11 @@ internal import LupineHTTP
 internal import LupineTLS
 internal import LupineTransport
 
-/// What a hop says: final answers go on to the client, what they lead to is judged, everything else is passed on.
+/// Handles the calls of a transaction: its response is judged, and delivered if it is final; everything else is passed on to
+/// the client.
 ///
-/// The calls of one hop never overlap, so nothing here competes with the machine's work: that is done where no hop runs or
-/// where it waits. A hop that is not the current one any more is not heard.
+/// The calls of one transaction never overlap, so nothing here competes with the machine's work, which is performed while no
+/// transaction runs or while it waits. Calls of a transaction that is not the current one any more are ignored.
 extension TaskDriver: HopLoadClient {
     // MARK: before the response
 
@@ -51,28 +52,28 @@ extension TaskDriver: HopLoadClient {
 
     // MARK: the response
 
-    /// What a response is judged by.
+    /// The state that a response is judged by.
     private struct Situation: Sendable {
         let request: URLRequest
-        /// The same as it went out, but for answers to challenges.
+        /// The same as it was sent, but without answers to challenges.
         let announced: URLRequest
         let cache: CacheUse
         let fetchStart: Date
         let redirectCount: Int
         let isTransaction: Bool
         let judge: TrustJudge?
-        /// Where an answer to a challenge went out, or a challenge comes in.
+        /// Set if an answer to a challenge was sent, or a challenge was received.
         let authenticator: Rare<Authenticator>?
     }
 
-    /// What a response leads to, and what changes with that.
+    /// What a response leads to, and the changes of state that come with it.
     private struct Verdict {
         var judgement = HopMachine.Judgement.deliver
         var authenticator: Rare<Authenticator>?
         var question: Question?
         var cache: Rare<CacheUse>?
         var distrustsStored = false
-        /// The next hop asks for the whole.
+        /// Whether the next transaction requests the whole resource.
         var startsOver = false
     }
 
@@ -91,7 +92,7 @@ extension TaskDriver: HopLoadClient {
         }
         guard let situation else { return .skip }
         let verdict = judge(response, of: hop, situation, storagePolicy)
-        // What is replaced goes away outside of the lock.
+        // Replaced values are released outside of the lock.
         var (question, shown, cache): (Question?, URLResponse?, CacheUse?) = (
             verdict.question, response, verdict.cache?.value
         )
@@ -118,7 +119,8 @@ extension TaskDriver: HopLoadClient {
         return obeyed(actions.order, hop, plan ?? .skip)
     }
 
-    /// Asks while the hop waits for its answer: if that comes at once, the hop need not stop.
+    /// Asks while the transaction waits for the result of its call: if the answer comes at once, the transaction need not
+    /// pause.
     private func ask(first actions: HopMachine.Actions, _ hop: any HopLoad) -> HopPlan {
         var answer = HopPlan.pause
         var actions: HopMachine.Actions? = actions
@@ -131,7 +133,7 @@ extension TaskDriver: HopLoadClient {
         return answer
     }
 
-    /// What the hop is told, as the answer to its response.
+    /// Turns an order into the result of the transaction's call.
     private func obeyed(_ order: HopMachine.Order, _ hop: any HopLoad, _ plan: HopPlan) -> HopPlan {
         switch order {
         case .none, .start, .proceed: return plan
@@ -149,7 +151,7 @@ extension TaskDriver: HopLoadClient {
         var verdict = Verdict()
         guard let response = response as? HTTPURLResponse else { return verdict }
         if situation.isTransaction {
-            // Before anything is decided: the next hop is to have them (U-10.6).
+            // Before anything is decided, so that the next transaction sends them (U-10.6).
             HopAssembly.storeCookies(of: response, to: situation.announced, context.settings) {
                 guard let evidence = hop.evidence, evidence.isUnproven(at: .now) else { return nil }
                 return situation.judge ?? judge
@@ -175,7 +177,7 @@ extension TaskDriver: HopLoadClient {
         verdict.authenticator = .value(authenticator)
     }
 
-    /// What an authenticator's verdict means for the hop.
+    /// What an authenticator's verdict means for the transaction.
     static func judgement(of verdict: Authenticator.Verdict, _ refusal: URLError?)
         -> (HopMachine.Judgement, Question?)
     {
@@ -224,7 +226,7 @@ extension TaskDriver: HopLoadClient {
         if isCollecting { verdict.cache = .value(use) }
     }
 
-    /// The server says that what is stored is still good, or that another version is, which is not here (U-12.13).
+    /// Handles a 304: the stored response is still valid, or the server means another version, which is not stored (U-12.13).
     private func judgeConfirmation(
         _ response: HTTPURLResponse, of entry: CacheEntry, _ use: CacheUse, _ situation: Situation,
         _ cache: URLCache, _ provenance: () -> CacheProvenance, _ verdict: inout Verdict
@@ -244,8 +246,8 @@ extension TaskDriver: HopLoadClient {
         verdict.cache = .value(CacheUse(answer: refreshed))
     }
 
-    /// Where what the hop brings comes from. The first call on a connection that was accepted by others than the default
-    /// evaluation is what runs that: on the connection's loop, and only for what may be stored.
+    /// The provenance of the transaction's content. If the connection was not accepted by the default evaluation, the first
+    /// call runs that evaluation: on the connection's loop, and only for responses that may be stored.
     private func provenance(
         of hop: any HopLoad, _ situation: Situation, _ reader: CacheReader?
     ) -> CacheProvenance {
@@ -282,7 +284,7 @@ extension TaskDriver: HopLoadClient {
         return answered(client.driverSpliced(count))
     }
 
-    /// What the client does not want is not whole.
+    /// Content that the client has not taken in full is not collected.
     private func answered(_ demand: Demand) -> Demand {
         switch demand {
         case .more, .pause: break
@@ -344,7 +346,7 @@ extension TaskDriver: HopLoadClient {
         if let actions { perform(actions, nil) }
     }
 
-    /// The head by which a proxy has refused to open a tunnel because it wants to know who we are (U-11.17).
+    /// The response head with which a proxy has refused to open a tunnel without authentication (U-11.17).
     private static func refusedTunnel(_ error: URLError) -> ResponseHead? {
         guard let cause = error.userInfo[NSUnderlyingErrorKey] as? TransportError,
             case .tunnel(_, .authenticationRequired(let head)) = cause
@@ -354,13 +356,13 @@ extension TaskDriver: HopLoadClient {
 }
 
 extension HopMetrics {
-    /// Whether there was a connection.
+    /// Whether a connection was established.
     fileprivate var hasConnected: Bool {
         exchanges.contains { $0.isReused || $0.requestStart != nil || $0.dial?.connectEnd != nil }
     }
 }
 
-/// Nobody speaks the other protocol.
+/// Handles an upgraded connection that is not wanted.
 private final class UnwantedUpgrade: UpgradeHandler {
     func received(_ bytes: Span<UInt8>) -> Demand { .enough }
     func drained() {}

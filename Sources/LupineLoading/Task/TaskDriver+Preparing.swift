@@ -4,9 +4,9 @@ internal import Foundation
 internal import LupineTLS
 internal import LupineTransport
 
-/// Makes the next hop: the request as it goes out, what the cache has for it, and what carries it out.
+/// Prepares the next transaction: the request that is sent, the cached response for it, and the load that carries it out.
 extension TaskDriver {
-    /// What the next hop is made of.
+    /// The inputs of the next transaction.
     private struct Plan: Sendable {
         var request: URLRequest
         var body: TaskOrder.Body
@@ -19,12 +19,13 @@ extension TaskDriver {
         var isSuspended: Bool
         var distrustsStored: Bool
         var authenticator: Rare<Authenticator>?
-        /// Under whom the hop's connection is accepted.
+        /// Who decides about the server of the transaction's connection.
         var judge: TrustJudge?
     }
 
-    /// Makes the next hop: here, or, where code of the program's has a say and a loop goes on with the load, elsewhere. Behind
-    /// a redirect or an answer to a challenge that loop is mostly the one of the hop before, and others wait for it (O-7).
+    /// Prepares the next transaction. If this is a loop and code of the program's may be called, another thread does it: after
+    /// a redirect or an answer to a challenge, this is mostly the loop of the previous transaction, and other connections wait
+    /// for it (O-7).
     func prepare() {
         guard EventLoop.current != nil, asksTheProgram else { return makePlan() }
         handle(.ready, elsewhere: true) { state in
@@ -32,12 +33,12 @@ extension TaskDriver {
         }
     }
 
-    /// Whether classes of the program's are asked about the hop, or a body stream of the program's how far it was read.
+    /// Whether classes of the program's are asked about the transaction, or a body stream of the program's for its status.
     private var asksTheProgram: Bool {
         context.loads.asksProgram(context) || state.withLock { !$0.streams.isEmpty }
     }
 
-    /// The beginning of the preparation, whose end is the beginning of a hop.
+    /// Starts the preparation, which ends with the start of a transaction.
     private func makePlan() {
         var plan = state.withLock { state in
             state.request.makeAbsolute()
@@ -52,7 +53,8 @@ extension TaskDriver {
         if let stream = Self.spentStream(plan) {
             return fail(.loading(.requestBodyStreamExhausted, url: plan.request.url, reason: stream))
         }
-        // Found once: who judges now may be gone when the response comes, and what it sets would be filed as somebody else's.
+        // Determined once: a delegate may be gone when the response arrives, and the response's cookies would be stored under
+        // another judge.
         if mayBeJudged(plan.request) { plan.judge = judge }
         let assembly = HopAssembly(
             request: plan.request, kind: order.kind, body: plan.body, move: plan.move,
@@ -62,7 +64,8 @@ extension TaskDriver {
         } catch { fail(error) }
     }
 
-    /// Whether it matters for the request who judges: what comes over TLS is kept for them, and what they have brought is sent.
+    /// Whether it matters for the request who decides about servers: what comes over TLS is stored separately by that, and
+    /// cookies stored that way may be sent.
     private func mayBeJudged(_ request: URLRequest) -> Bool {
         switch request.contents.value.scheme {
         case .https, .wss: true
@@ -71,18 +74,18 @@ extension TaskDriver {
         }
     }
 
-    /// Goes on when what was waited for is there, unless the load has ended meanwhile.
+    /// Continues with `step` when what the preparation waited for is available, unless the load has ended meanwhile.
     private func go(on step: @escaping @Sendable () -> Void) {
         handle(.ready) { state in
-            // What is left behind after the end would never be let go.
+            // A step that is stored after the end would never be released.
             if state.machine.isPreparing { state.next = step }
         }
     }
 
-    /// Never in the stack of whoever began or goes on with the load.
+    /// Fails the preparation, never in the caller's stack.
     private func fail(_ error: URLError) { handle(.prepared(.fail(error)), elsewhere: true) }
 
-    /// A stream goes out once: what was read of it is gone (U-10.7).
+    /// A stream is sent only once: the bytes that were read from it are gone (U-10.7).
     private static func spentStream(_ plan: Plan) -> String? {
         guard case .request = plan.body, case .stream(let stream) = plan.request.contents.value.body,
             plan.streams.contains(ObjectIdentifier(stream.value)), stream.value.streamStatus != .notOpen
@@ -92,7 +95,7 @@ extension TaskDriver {
 
     // MARK: answers to challenges
 
-    /// Adds what servers and proxies have asked for, as far as it is known.
+    /// Adds the answers to challenges of servers and proxies, as far as they are known.
     private func authorize(_ request: URLRequest, _ plan: Plan) {
         guard let url = Self.url(of: request, with: plan.credential) else {
             return fail(.loading(.unsupportedURL, url: nil, reason: "the request has no URL"))
@@ -116,7 +119,7 @@ extension TaskDriver {
             request: order.request, isNamed: context.settings.additionalHeaders["Authorization"] != nil)
     }
 
-    /// Who sees to the challenge by which the hop is answered: what went out without an authenticator said nothing to anybody.
+    /// The authenticator for the challenge in the response. A request that was sent without one has answered no challenge.
     func authenticator(for state: State) -> Authenticator? {
         if let authenticator = state.authenticator { return authenticator.value }
         guard let url = Self.url(of: state.announced, with: state.redirectCredential) else { return nil }
@@ -125,7 +128,7 @@ extension TaskDriver {
         return authenticator
     }
 
-    /// The address with the user whom a redirect named.
+    /// The URL with the user that a redirect named.
     private static func url(of request: URLRequest, with credential: URLCredential?) -> URL? {
         guard let url = request.url, let credential,
             var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
@@ -169,7 +172,7 @@ extension TaskDriver {
         }
     }
 
-    /// Who asks the cache about a request: what its connection would be held to, if one were opened now.
+    /// The cache reader for a request: by what a connection would have to satisfy if it were opened now.
     private func cacheReader(for request: URLRequest, _ plan: Plan) -> CacheReader? {
         let isOpen = request.contents.value.scheme == .http
         guard request.httpMethod == "GET", let url = request.url,
@@ -191,13 +194,13 @@ extension TaskDriver {
             identifyingFields: fields)
     }
 
-    /// Under whom a connection of the task's is accepted.
+    /// Who decides about the servers of the task's connections.
     var judge: TrustJudge {
         TrustJudge(
             objects: client.driverJudges, evaluator: context.engine.evaluator, roots: context.rootsName)
     }
 
-    /// The certificate that the task has been asked for at that place, and shows there from then on.
+    /// The client certificate that the task has chosen in a challenge of that origin, and shows there from then on.
     private func chosenClient(at url: URL) -> SHA256Digest? {
         guard let trust = state.withLock({ $0.trust }), let host = url.hostName,
             case .identity(let identity)? = trust.choice(
@@ -206,7 +209,8 @@ extension TaskDriver {
         return identity.certificate.fingerprint
     }
 
-    /// Whether there is no cache, and the request says nothing to others on the way: most have the session's own fields.
+    /// Whether there is no cache, and the request says nothing to caches on the way: most requests have only the session's own
+    /// fields.
     private func hasNothingToDoWithCaches(_ request: URLRequest) -> Bool {
         let settings = context.settings
         guard settings.cache == nil, !settings.additionalHeadersConcernCaches,
@@ -218,9 +222,9 @@ extension TaskDriver {
         }
     }
 
-    /// A request on its way from what the program gave to what goes out.
+    /// A request between the program's form and the form that is sent.
     private struct Prepared: Sendable {
-        /// What the program sees as the current request: no answers to challenges, none of the cache's questions.
+        /// The current request as the program sees it: without answers to challenges and conditional fields of the cache.
         let announced: URLRequest
         var sent: URLRequest
         let fields: AuthenticationFields
@@ -234,8 +238,8 @@ extension TaskDriver {
     }
 
     /// - Parameters:
-    ///   - isAtHand: Whether the entry lay in memory, and so whoever began the load finds it.
-    ///   - mayBeStored: Whether something is stored for the request, as far as anybody has looked.
+    ///   - isAtHand: Whether the entry was in memory, and so was found by the thread that started the load.
+    ///   - mayBeStored: Whether an entry may be stored for the request, as far as it was looked up.
     private func decide(
         _ hop: Prepared, _ plan: Plan, _ entry: CacheEntry?, isAtHand: Bool = false, _ reader: CacheReader?,
         mayBeStored: Bool
@@ -246,7 +250,8 @@ extension TaskDriver {
         case .use(let entry):
             var (sent, announced, cache) = (hop.announced, hop.announced, CacheUse(answer: entry))
             let authorization = hop.fields.authorization
-            // Nothing of the program's is called then: a response of its own would be asked how long it is. A loop has others to see to.
+            // In this stack only if no code of the program's is called (a response of its own class would be asked for its
+            // length), and not on a loop, which has other connections.
             let isHere =
                 isAtHand && EventLoop.current == nil && entry.response.response.isOfTheLibrary
                 && client.driverOnlyQueues
@@ -280,7 +285,7 @@ extension TaskDriver {
         }
     }
 
-    /// Whether the task is one whose answers are stored (U-12.4).
+    /// Whether responses of this task are stored (U-12.4).
     private var mayStore: Bool {
         context.settings.cache != nil && (order.kind == .data || order.kind == .upload)
     }
@@ -321,10 +326,10 @@ extension TaskDriver {
         let wantsAlarm = !made.isTransaction
         let now = context.clock.date()
         var priority = plan.priority
-        // What belonged to the hop before goes away outside of the lock.
+        // The previous transaction's values are released outside of the lock.
         var (announced, cache, response): (URLRequest, CacheUse, URLResponse?) = (hop.announced, cache, nil)
         handle(.prepared(.load)) { state in
-            // A hop that nobody wants any more is never started.
+            // If the load has ended meanwhile, the transaction is never started.
             guard state.machine.isPreparing else { return }
             state.hop = made.load
             state.isTransaction = made.isTransaction
@@ -340,13 +345,14 @@ extension TaskDriver {
             if let sentStream { state.streams.insert(sentStream) }
             priority = state.priority
         }
-        // What moved between. From here on the load is told as it moves; it starts when the preparation is over.
+        // Passes on what has changed during the preparation. Later changes reach the load directly; it starts when the
+        // preparation is over.
         passSuspension(to: made.load, told: plan.isSuspended)
         if priority != plan.priority { made.load.setPriority(priority) }
         if wantsAlarm { setAlarm() }
     }
 
-    /// What observers are told of the hop, if it goes to the network.
+    /// What transfer observers are told of the transaction, if it uses the network.
     private var place: TransferPlace {
         let (last, count) = state.withLock { ($0.observed?.value, $0.redirectCount) }
         let cause: TransferCause =
@@ -364,7 +370,7 @@ extension TaskDriver {
         }
     }
 
-    /// Who takes what is asked about the hop's connection to the program; nil where nobody would be asked, and where nothing will be.
+    /// Passes the challenges of the connection to the program; nil if no delegate would be asked, or no challenge can occur.
     private func trust(for request: URLRequest) -> TaskTrust? {
         if request.contents.value.scheme == .http, !context.engine.hasProxy { return nil }
         if let trust = state.withLock({ $0.trust }) { return trust }
@@ -379,7 +385,7 @@ extension TaskDriver {
         return trust
     }
 
-    /// Tells the load what holds now, and looks again after telling: others tell it as well.
+    /// Passes the present suspension to the load, and checks it again afterwards, since other threads pass it on as well.
     private func passSuspension(to load: any HopLoad, told: Bool) {
         var told = told
         while true {
@@ -390,7 +396,7 @@ extension TaskDriver {
         }
     }
 
-    /// The request that goes out is the task's current one.
+    /// Makes the request that is sent the task's current one.
     func announce() {
         let (request, authorization) = state.withLock { ($0.announced, $0.authorization) }
         client.driverSends(request, authorization: authorization)
@@ -398,7 +404,7 @@ extension TaskDriver {
 
     // MARK: the network
 
-    /// Parks the load until there is a way to the network, or as long as the whole of it may take.
+    /// Waits for connectivity, at most until the resource time-out.
     func waitForNetwork() {
         let (isFirst, hasWatch, hasChanged) = state.withLock { state in
             defer {

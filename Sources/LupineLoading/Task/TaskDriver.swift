@@ -4,116 +4,119 @@ internal import Dispatch
 internal import Foundation
 internal import LupineTransport
 
-/// Carries out the load of one task: makes its hops one after the other, asks what is to be asked between them, and
-/// reports to the task what is final.
+/// Carries out the load of one task: performs its transactions one after the other, asks the client between them, and reports
+/// to the task what is final.
 ///
-/// The shell of `HopMachine`: what happens is told to the machine under the one lock, what it says is performed after. The
-/// machine's work is performed by one thread at a time, whoever brings it; others leave theirs in a queue. Calls of the
-/// hop go on to the client where they come; the machine sees to it that no work of its own does then. Any thread may call;
-/// nothing blocks, and the client hears nothing before the call returns, but of an answer in memory if it only queues what it hears.
+/// The shell of `HopMachine`: events are reported to the machine under the one lock, and the actions that it returns are
+/// performed afterwards. The machine's work is performed by one thread at a time, whichever brings it; other threads queue
+/// theirs. Calls of a transaction are passed on to the client directly; the machine ensures that none of its own work is
+/// performed at that time. Any thread may call; nothing blocks, and the client is not called before the call returns, except
+/// with a cached response in memory if it only queues what it is told.
 final class TaskDriver: Sendable {
     typealias Event = HopMachine.Event
     typealias Work = HopMachine.Work
 
     struct State: Sendable {
         var machine = HopMachine()
-        /// Somebody performs work, or the client is being called by the hop with a question.
+        /// Whether a thread performs work, or the client is asked within a call of the transaction.
         var isPerforming = false
-        /// A response of the hop's is being judged: what the hop is told is the answer to that.
+        /// Whether a response is being judged within a call of the transaction: orders are then returned as the result of that
+        /// call.
         var holdsOrders = false
         var waiting = Few<Waiting>()
 
-        /// The hop as the program wants it: nothing is added yet.
+        /// The transaction's request as the program wants it: no fields are added yet.
         var request: URLRequest
         var body: TaskOrder.Body
-        /// The request as it went out.
+        /// The request as it was sent.
         var sent: URLRequest
-        /// The same as the program sees it: without answers to challenges and questions of the cache's.
+        /// The sent request as the program sees it: without answers to challenges and conditional fields of the cache.
         var announced: URLRequest
         var fetchStart = Date.distantPast
         var hop: (any HopLoad)?
-        /// Whether redirects, challenges and cookies of the hop are the driver's to see to.
+        /// Whether the driver handles redirects, challenges and cookies of the transaction.
         var isTransaction = true
-        /// Streams that have been sent, as far as they were: none is sent twice.
+        /// Body streams that have been sent, in full or in part: none is sent twice.
         var streams: Set<ObjectIdentifier> = []
 
-        /// How the preparation of the hop goes on.
+        /// The continuation of the preparation.
         var next: (@Sendable () -> Void)?
 
         var isSuspended = false
         var priority: Float
-        /// Whose connections the hops prefer.
+        /// The loop whose connections the transactions prefer.
         var loop: EventLoop?
         /// The farthest that redirects have led.
         var move = RedirectMove.withinOrigin
-        /// Whom the last redirect named.
+        /// The user that the URL of the last redirect named.
         var redirectCredential: URLCredential?
         var redirectCount = 0
-        /// Made when somebody asks, or may be known to.
+        /// Created when a challenge arrives, or an answer may be known in advance.
         var authenticator: Rare<Authenticator>?
-        /// Whether an answer to a challenge went out with the hop.
+        /// Whether an answer to a challenge was sent with the request.
         var hasAnswered = false
-        /// What of that was for the server.
+        /// The part of that for the server: the value of `Authorization`.
         var authorization: String?
 
-        /// Under whom the hop's connection is accepted, where that matters.
+        /// Who decides about the server of the transaction's connection, if that matters.
         var judge: TrustJudge?
 
         var question: Question?
         var questions = 0
-        /// The response that is being thought about, or handed on.
+        /// The response that the client is asked about, or that is delivered.
         var response: URLResponse?
 
         var cache = CacheUse()
-        /// The server has answered the question about what is stored with another version: the hop is loaded again without.
+        /// Whether the server has answered a revalidation with another version: the transaction is then repeated without the
+        /// cache entry.
         var distrustsStored = false
-        /// Since when the cache's answer is handed on.
+        /// When the delivery of the cached response began.
         var answersSince: Date?
-        /// What of it has been, and whether the client has had enough for now.
+        /// The number of its bytes that were delivered, and whether the client has paused.
         var handedOn = 0
         var isPaused = false
 
-        /// Takes what is asked about connections to the program. Made for the first hop that may lead to a question.
+        /// Passes the challenges of connections to the program. Created for the first transaction that may lead to one.
         var trust: TaskTrust?
-        /// When all has to be over.
+        /// When the resource time-out expires.
         var deadline: Instant?
         var alarm: SessionClock.Cancel?
         var watch: NetworkWatch.End?
-        /// The client knows that the network is waited for.
+        /// Whether the client was told that the load waits for connectivity.
         var saidOffline = false
-        /// Since the network was last tried.
+        /// Whether the network has changed since the last attempt.
         var networkHasChanged = false
-        /// A connection has stood: an end of the network is an error from here on.
+        /// Whether a connection has been established: a loss of connectivity is an error from then on.
         var hasConnected = false
         var hops = Few<HopMetrics>()
-        /// What observers were told of last; nil where there are none.
+        /// The last transfer that observers were told of; nil without observers.
         var observed: Rare<Observed>?
     }
 
     /// The last transfer of the load.
     struct Observed: Sendable {
         let id: TransferID
-        /// How many redirects had been followed then.
+        /// The number of redirects that had been followed before it.
         let redirectCount: Int
     }
 
-    /// What somebody else has to perform, who is at it.
+    /// Actions left to the thread that is performing work.
     struct Waiting: Sendable {
         let actions: HopMachine.Actions
-        /// Not in the stack of whoever is at it now: that may be the program's call.
+        /// Whether that thread must not perform them in its present stack, which may be inside a call of the program's.
         let elsewhere: Bool
     }
 
-    /// What is being asked about the hop's response.
+    /// The question that the client is asked about a response.
     enum Question: Sendable {
         case redirect(HTTPURLResponse, RedirectRule.Proposal)
-        /// By a protocol of the program's.
+        /// From a program's `URLProtocol`.
         case protocolRedirect(URLResponse, URLRequest)
-        /// Of a server or proxy; the refusal of a tunnel is the task's error if nothing comes of it.
+        /// From a server or proxy; the refusal of a tunnel becomes the task's error if the challenge is not answered.
         case challenge(URLAuthenticationChallenge, refusal: URLError?)
     }
 
-    /// What few loads have and is large stands apart from the state.
+    /// Stores a large value that few loads have outside of the state.
     indirect enum Rare<Value: Sendable>: Sendable {
         case value(Value)
 
@@ -128,10 +131,10 @@ final class TaskDriver: Sendable {
     let context: SessionContext
     let client: any TaskDriverClient
     let state: Lock<State>
-    /// For what must not happen in the stack of whoever called.
+    /// For work that must not be done in the caller's stack.
     static let queue = DispatchQueue(label: "lupine.loads", qos: .userInitiated, attributes: .concurrent)
 
-    /// A driver that has not started. It holds its client until the end has been told.
+    /// Creates a driver that has not started. It retains its client, which releases it after the end.
     init(_ order: TaskOrder, context: SessionContext, client: any TaskDriverClient) {
         self.order = order
         self.context = context
@@ -146,16 +149,16 @@ final class TaskDriver: Sendable {
 
     // MARK: what the task says
 
-    /// Begins. The time for the whole load runs from here.
+    /// Starts the load. The resource time-out runs from here.
     func start() {
         let deadline = context.settings.resourceTimeout.map { context.clock.now() + $0 }
         handle(.start) { $0.deadline = deadline }
     }
 
-    /// Ends the load with `error`, unless it is over: the client hears `driverEnded` and nothing else any more.
+    /// Ends the load with `error`, unless it has ended: the client gets `driverEnded` and no other call.
     func cancel(_ error: URLError) { handle(.cancel(error), elsewhere: true) }
 
-    /// Goes on after the client has answered `.pause`. Harmless at any other time.
+    /// Resumes after the client has returned `.pause`. No effect at any other time.
     func resumeReading() {
         let (hop, isAnswering) = state.withLock { state -> ((any HopLoad)?, Bool) in
             state.isPaused = false
@@ -165,7 +168,7 @@ final class TaskDriver: Sendable {
         if isAnswering { handle(.resumed, elsewhere: true) }
     }
 
-    /// The content goes into a file, and so into no cache.
+    /// Lets the content go into a file, and therefore not into the cache.
     func save(into target: FileTarget) {
         let hop = state.withLock { state -> (any HopLoad)? in
             state.cache.giveUp()
@@ -174,7 +177,7 @@ final class TaskDriver: Sendable {
         hop?.save(into: target)
     }
 
-    /// Holds the load, or lets it go on. The time for the whole of it goes on meanwhile (U-6.4, U-14.4).
+    /// Suspends the load, or resumes it. The resource time-out runs on meanwhile (U-6.4, U-14.4).
     func setSuspended(_ isSuspended: Bool) {
         let (hop, isAnswering) = state.withLock { state -> ((any HopLoad)?, Bool) in
             state.isSuspended = isSuspended
@@ -185,7 +188,7 @@ final class TaskDriver: Sendable {
         if !isSuspended, isAnswering { handle(.resumed, elsewhere: true) }
     }
 
-    /// Orders the hops of this load among those that wait for a connection.
+    /// Sets the priority of this load among the transactions that wait for a connection.
     func setPriority(_ priority: Float) {
         let hop = state.withLock { state -> (any HopLoad)? in
             state.priority = priority
@@ -194,16 +197,16 @@ final class TaskDriver: Sendable {
         hop?.setPriority(priority)
     }
 
-    /// Has the hops prefer connections of that loop.
+    /// Makes the transactions prefer connections of that loop.
     func prefer(_ loop: EventLoop) { state.withLock { $0.loop = loop } }
 
     // MARK: the machine
 
-    /// Tells the machine what happened and performs what it says.
+    /// Reports an event to the machine and performs the actions that it returns.
     ///
     /// - Parameters:
-    ///   - elsewhere: Work is not to be done in this stack.
-    ///   - update: What changes along with the machine's state.
+    ///   - elsewhere: Whether work must not be done in the caller's stack.
+    ///   - update: Changes the state along with the machine's.
     func handle(
         _ event: Event, elsewhere: Bool = false, update: (inout State) -> Void = { _ in }
     ) {
@@ -220,7 +223,8 @@ final class TaskDriver: Sendable {
         }
     }
 
-    /// What the caller is to perform: orders to the hop at once, work only if nobody else is at it.
+    /// The actions that the caller has to perform: orders to the transaction at once, work only if no other thread performs
+    /// any.
     static func take(
         _ actions: HopMachine.Actions, elsewhere: Bool = false, _ state: inout State
     ) -> HopMachine.Actions? {
@@ -242,7 +246,7 @@ final class TaskDriver: Sendable {
             var plan: HopPlan?
             for work in actions.work {
                 plan = perform(work) ?? plan
-                // Nothing comes after it.
+                // Nothing follows the end.
                 if case .end = work { return }
             }
             let order = actions.order
@@ -259,7 +263,7 @@ final class TaskDriver: Sendable {
         }
     }
 
-    /// The work that was left, in one; nil when there is none, and others may begin.
+    /// The next queued actions; nil if there are none, and other threads may begin.
     static func next(_ state: inout State) -> Waiting? {
         if let waiting = state.waiting.popFirst() { return waiting }
         state.isPerforming = false
@@ -282,7 +286,7 @@ final class TaskDriver: Sendable {
         }
     }
 
-    /// Does one piece of work; a response gives the client's plan for its content.
+    /// Performs one step of work; delivering a response returns the client's plan for its content.
     func perform(_ work: Work) -> HopPlan? {
         switch work {
         case .prepare: prepare()
@@ -301,7 +305,7 @@ final class TaskDriver: Sendable {
 
     // MARK: the end
 
-    /// A timer of the driver's own while it is parked: nobody else counts then.
+    /// Sets a timer for the resource time-out while the load waits and no transaction enforces it.
     func setAlarm() {
         let deadline = state.withLock { state in
             state.alarm == nil && !state.machine.isOver ? state.deadline : nil
@@ -319,7 +323,7 @@ final class TaskDriver: Sendable {
         if isLate { cancel() }
     }
 
-    /// The time for the whole goes on after the end, while the task still waits for an answer of the program's (U-5.10).
+    /// The resource time-out runs on after the end, while the task still waits for an answer of the program's (U-5.10).
     func whenTimeIsUp(_ ring: @escaping @Sendable (URLError) -> Void) -> SessionClock.Cancel {
         let (deadline, url) = state.withLock { ($0.deadline, $0.request.url) }
         guard let deadline else { return {} }
@@ -327,7 +331,7 @@ final class TaskDriver: Sendable {
         return context.clock.alarm(deadline) { ring(.tooLong(url, after: time)) }
     }
 
-    /// The whole load has taken too long.
+    /// The error of a load that exceeded its resource time-out.
     var timeOut: URLError {
         .tooLong(state.withLock { $0.request.url }, after: context.settings.resourceTimeout)
     }

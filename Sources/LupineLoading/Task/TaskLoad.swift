@@ -3,25 +3,25 @@
 import Foundation
 import LupineTransport
 
-/// What carries a task out: the driver, or another kind of load for tasks that are no HTTP. Any thread; nothing blocks.
-/// The rules are those of `TaskDriverClient`.
+/// Carries out a task: the driver, or another kind of load for tasks that do not use HTTP. Any thread may call; nothing blocks.
+/// The client is called by the rules of `TaskDriverClient`.
 protocol TaskLoad: AnyObject, Sendable {
-    /// Begins. Called once; `cancel` may have been called before.
+    /// Starts the load. Called once; `cancel` may have been called before.
     func start()
-    /// Ends with that error. The client still hears `driverEnded`, once.
+    /// Ends the load with that error. The client still gets `driverEnded`, once.
     func cancel(_ error: URLError)
-    /// Goes on after a `.pause`.
+    /// Resumes after a `.pause`.
     func resumeReading()
-    /// What comes after the next `resumeReading()` may go into the file; what does not still comes to `driverReceived`.
+    /// Lets the content after the next `resumeReading()` go into the file; content that cannot still goes to `driverReceived`.
     func save(into target: FileTarget)
-    /// Whether bytes may move.
+    /// Suspends the transfer, or resumes it.
     func setSuspended(_ isSuspended: Bool)
-    /// Which of those that wait for a connection goes first.
+    /// Sets the priority among the loads that wait for a connection.
     func setPriority(_ priority: Float)
-    /// Whose connections it had best have. Before `start`.
+    /// Sets the loop whose connections are preferred. Called before `start`.
     func prefer(_ loop: EventLoop)
-    /// For a load that has ended, and whose task has not: calls back with the error when the time for the whole is over, once,
-    /// unless that is taken back before.
+    /// For a load that has ended while its task has not: calls back once, with the error, when the resource time-out expires,
+    /// unless cancelled before.
     func whenTimeIsUp(_ ring: @escaping @Sendable (URLError) -> Void) -> SessionClock.Cancel
 }
 
@@ -36,7 +36,7 @@ extension TaskDriver: TaskLoad {}
 /// Makes the load of a task.
 typealias LoadMaker = @Sendable (TaskOrder, SessionContext, any TaskDriverClient) -> any TaskLoad
 
-/// A load that fails as soon as it begins.
+/// A load that fails as soon as it is started.
 final class FailedLoad: TaskLoad {
     private let error: URLError
     private let client: OneAnswer<URLError>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// Life of one task, from its creation to its completion (U-6.1, U-6.3, U-6.5; T-2).
+/// The life of one task, from its creation to its completion (U-6.1, U-6.3, U-6.5; T-2).
 ///
-/// Suspension is a flag: one `resume` undoes any number of `suspend`s. Pure: the core performs what comes back.
+/// Suspension is a flag: one `resume` undoes any number of `suspend`s. Pure: the core performs the returned actions.
 struct TaskMachine: Sendable {
     enum State: Hashable, Sendable {
         case fresh  // → running, cancelling; nothing has been started
@@ -14,17 +14,17 @@ struct TaskMachine: Sendable {
     enum Event: CaseIterable, Sendable { case resume, suspend, cancel, finish }
     enum Action: Hashable, Sendable {
         case none
-        /// The load begins.
+        /// The load is started.
         case start
-        /// The load is held, or goes on.
+        /// The load is suspended, or resumed.
         case hold(Bool)
-        /// The load that runs is to end.
+        /// The running load is cancelled.
         case stop
-        /// There is no load: the task ends here and now.
+        /// There is no load: the task is ended directly.
         case endUnstarted
-        /// It has ended by itself.
+        /// The task has ended by itself.
         case complete
-        /// It has ended because it was cancelled.
+        /// The task has ended because it was cancelled.
         case completeCancelled
     }
 

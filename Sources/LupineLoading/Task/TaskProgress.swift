@@ -3,14 +3,14 @@
 import Foundation
 import LupineTransport
 
-/// A task's progress, made when it is first asked for (U-6.8).
+/// A task's progress, created when it is first asked for (U-6.8).
 extension TaskCore {
-    /// What is to be shown, and where: read under the lock, shown outside.
+    /// The counts to show in a progress: read under the lock, shown outside of it.
     struct TaskProgress: Sendable {
         let progress: Progress
         let counts: Counts
 
-        /// Sent and received together; not known where either is not, or where no number holds what is announced.
+        /// Shows sent and received bytes together. The total is unknown if either part is, or if their sum overflows.
         func show() {
             assertNoLockIsHeld()
             let isKnown = counts.expectedToSend >= 0 && counts.expectedToReceive >= 0
@@ -49,7 +49,7 @@ extension TaskCore {
         return shown.progress
     }
 
-    /// All of it, however much that is.
+    /// Shows the progress as complete, whatever the total is.
     static func complete(_ progress: Progress) {
         if progress.totalUnitCount < 0 { progress.totalUnitCount = max(progress.completedUnitCount, 1) }
         progress.completedUnitCount = progress.totalUnitCount

@@ -3,16 +3,16 @@
 import LupineTransport
 import Synchronization
 
-/// A call of the delegate's whose completion handler the task waits for. The first answer counts, from any thread (U-5.10).
+/// A call of the delegate whose completion handler the task waits for. The first answer counts, from any thread (U-5.10).
 protocol TaskQuestion: AnyObject, Sendable {
-    /// Asks, on the delegate queue, with a completion handler that says of this question that it was answered.
+    /// Asks, on the delegate queue, with a completion handler that reports this question as answered.
     func ask(_ stage: TaskStage)
-    /// Nobody will be asked, or nobody waits any more: what hangs on the answer gets the fallback.
+    /// The delegate will not be asked, or its answer is not awaited any more: whatever depends on the answer gets the fallback.
     func abandon()
 }
 
-/// A question as closures. Its answers may be of any type, and it is of none: what is known of the answer where the question is made
-/// stays there, and the compiler sees it.
+/// A question made of closures. It is not generic over the type of the answer: that type is known only where the question is
+/// made, where the compiler can specialise the code.
 final class ClosureQuestion: TaskQuestion {
     private let asking: @Sendable (TaskStage, any TaskQuestion) -> Void
     private let abandoning: @Sendable () -> Void
@@ -29,7 +29,8 @@ final class ClosureQuestion: TaskQuestion {
     func abandon() { abandoning() }
 }
 
-/// Whether the content of a response is wanted, and how. Every task with a delegate asks it: one object, without closures.
+/// Asks whether the content of a response is wanted, and how. Every task with a delegate asks it, so it is one object without
+/// closures.
 final class ResponseQuestion: TaskQuestion {
     private let task: TaskCore
     private let response: URLResponse
@@ -59,16 +60,16 @@ final class ResponseQuestion: TaskQuestion {
     }
 }
 
-/// Passes on the first answer, and lets go of who waited for it.
+/// Passes on the first answer, and then releases the closure that receives it.
 final class OneAnswer<Answer: Sendable>: Sendable {
-    /// Who waits.
+    /// The receiver of the answer.
     private final class Taker: Sendable {
         let take: @Sendable (Answer) -> Void
 
         init(_ take: @escaping @Sendable (Answer) -> Void) { self.take = take }
     }
 
-    /// A `Taker`. A lock around that type would ask the runtime for its own each time that it goes away.
+    /// A `Taker`. A lock of that generic type would ask the runtime for its metadata each time it is deallocated.
     private let taker: Lock<(any AnyObject & Sendable)?>
 
     init(_ take: @escaping @Sendable (Answer) -> Void) { taker = Lock(Taker(take)) }

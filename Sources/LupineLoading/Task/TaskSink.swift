@@ -3,45 +3,43 @@
 import Foundation
 import LupineTransport
 
-/// What becomes of a task's answer: there is one for each kind of task and way to wait for it.
+/// Consumes a task's response: there is one for each kind of task and way to wait for it.
 ///
-/// The first calls come from the driver, on any thread and never two at once: they must not block. What is to be called
-/// back goes through the core (`call`, `queue`, `ask`), which calls on the delegate queue.
+/// The first calls come from the driver, on any thread and never two at once: they must not block. Callbacks to the program go
+/// through the core (`call`, `queue`, `ask`), which makes them on the delegate queue.
 protocol TaskSink: AnyObject, Sendable {
-    /// The final response; the core holds it already. The answer says how its content flows.
+    /// The final response, which the core holds already. The returned plan says how its content is consumed.
     func responded(_ task: TaskCore, _ response: URLResponse) -> HopPlan
-    /// Whether the chunks of a transfer coding are to come as pieces of their own (T-7), where content is not decoded.
+    /// Whether the chunks of the transfer coding are delivered as pieces of their own (T-7), if content is not decoded.
     var keepsChunks: Bool { get }
     /// A piece of the content, never empty. The core has counted it.
     func received(_ task: TaskCore, _ data: Data) -> Demand
-    /// So many bytes went straight into the file that `responded` named. The core has counted them.
+    /// `count` bytes went directly into the file that `responded` named. The core has counted them.
     func spliced(_ task: TaskCore, _ count: Int) -> Demand
-    /// The connection has left HTTP.
+    /// The connection has switched from HTTP.
     func upgraded(_ task: TaskCore, _ connection: UpgradedConnection, _ response: HTTPURLResponse)
         -> any UpgradeHandler
-    /// A piece of content that the sink has queued (`TaskCore.queue`) has come to its turn, on the delegate queue.
+    /// Delivers a piece of content that the sink has queued (`TaskCore.queue`), in its turn on the delegate queue.
     func delivers(_ data: Data, _ stage: TaskStage)
-    /// A response that may be cached; the answer is what is to be stored.
+    /// A response that may be cached; `reply` takes what is to be stored.
     func caches(
         _ task: TaskCore, _ proposal: CachedURLResponse,
         reply: @escaping @Sendable (CachedURLResponse?) -> Void)
-    /// The load is over and what was queued has been delivered; once, always, on the delegate queue. What is called or
-    /// queued from here on comes before the metrics.
+    /// The load has ended, and everything that was queued has been delivered. Always called, once, on the delegate queue. Calls
+    /// and content that are queued from here on come before the metrics.
     ///
     /// - Returns: The error that the task completes with.
     func ended(_ task: TaskCore, _ error: (any Error)?) -> (any Error)?
-    /// What a task completes with that has been cancelled, where `ended` had answered `error`.
+    /// The error that a cancelled task completes with, if `ended` has returned `error`.
     func errorOfCancelled(_ error: (any Error)?, _ cancellation: URLError) -> (any Error)?
-    /// Ends the task for somebody who wants to go on with it later; `asker` hears once, on the delegate queue, before the
-    /// task completes.
+    /// Ends the task for a caller that wants to resume it later; `asker` is called once, on the delegate queue, before the task
+    /// completes.
     func askForResumeData(_ task: TaskCore, _ asker: @escaping @Sendable (Data?) -> Void)
-    /// Whether the calls from the driver put on the delegate queue what they are told, as long as the task has a delegate, and do nothing
-    /// else; but for `caches`.
+    /// Whether the driver's calls, except `caches`, only queue work for the delegate queue as long as the task has a delegate.
     var onlyQueues: Bool { get }
-    /// Whether `ended` and `completed` may come on any thread when the task has no delegate: they call nothing of the
-    /// program's.
+    /// Whether `ended` and `completed` may come on any thread if the task has no delegate: they call no code of the program's.
     var completesAnywhere: Bool { get }
-    /// The last call of all, on the delegate queue, when the metrics have been told.
+    /// The last call, on the delegate queue, after the metrics.
     func completed(_ stage: TaskStage, _ error: (any Error)?)
 }
 
@@ -73,16 +71,16 @@ extension TaskSink {
     }
 }
 
-/// Nobody speaks the other protocol.
+/// Handles an upgraded connection that has no consumer.
 private final class ClosedUpgrade: UpgradeHandler {
     func received(_ bytes: Span<UInt8>) -> Demand { .enough }
     func drained() {}
     func closed(_ error: TransportError?) {}
 }
 
-/// Who takes part in a call back: made anew for each batch of them. A class: it is handed from one to the other.
+/// The participants of a batch of callbacks, created for each batch. A class, since it is passed from one call to the next.
 final class TaskStage: Sendable {
-    /// Who takes part, as the task has it.
+    /// The participants, as the task holds them.
     struct Cast: Sendable {
         let session: URLSession
         let task: URLSessionTask
@@ -95,7 +93,7 @@ final class TaskStage: Sendable {
     let sink: any TaskSink
     let delegates: DelegateChain
 
-    /// - Parameter isHeard: Whether the delegates hear of it.
+    /// - Parameter isHeard: Whether the delegates are called.
     init(_ cast: consuming Cast, isHeard: Bool = true) {
         session = cast.session
         task = cast.task
@@ -107,8 +105,8 @@ final class TaskStage: Sendable {
     }
 }
 
-/// Whom a task asks: its own delegate first, then the session's. A default implementation of the first passes on to the
-/// second (`URLSession.successor(of:for:)`), so that only the first that conforms is to be called.
+/// The delegates that a task asks: its own first, then the session's. A default implementation of the first forwards to the
+/// second (`URLSession.successor(of:for:)`), so that only the first that conforms has to be called.
 struct DelegateChain: Sendable {
     let own: DelegateSet?
     let session: DelegateSet?

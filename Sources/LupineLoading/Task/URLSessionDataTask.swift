@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: MIT
 
-/// A task whose content goes to the program, piece by piece or in one.
+/// A task whose content is delivered to the program, piece by piece or as a whole.
 open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {}

@@ -2,15 +2,15 @@
 
 public import Foundation
 
-/// One load of a session's.
+/// A load of a session.
 ///
-/// A task begins suspended; `resume()` starts it. Any thread may call. None of its methods calls back before it returns;
-/// callbacks come on the session's delegate queue. It can be subclassed, so the compiler cannot see that it is
-/// `Sendable`: all it stores is one constant, the core.
+/// A task is created suspended; `resume()` starts it. Any thread may call. None of its methods calls back before it returns;
+/// callbacks come on the session's delegate queue. It can be subclassed, so the compiler cannot verify that it is `Sendable`:
+/// all it stores is one constant, the core.
 open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
-    /// Where a task stands.
+    /// The state of a task.
     public enum State: Int, Sendable {
-        /// It loads, or waits for its turn.
+        /// It loads, or waits to load.
         case running = 0
         /// It was not resumed, or was suspended.
         case suspended = 1
@@ -22,7 +22,7 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
 
     /// A priority below the usual one.
     public static let lowPriority: Float = 0.25
-    /// The priority that a task has unless it is given another.
+    /// The priority of a task that is not given another one.
     public static let defaultPriority: Float = 0.5
     /// A priority above the usual one.
     public static let highPriority: Float = 0.75
@@ -49,115 +49,118 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
     /// The task itself.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// The number of the task in its session, from 1.
+    /// The number of the task in its session, starting at 1.
     open var taskIdentifier: Int { core.identifier }
 
-    /// For the program's use.
+    /// A description for the program's use.
     open var taskDescription: String? {
         get { core.taskDescription }
         set { core.taskDescription = newValue }
     }
 
-    /// The request that the task was made for; nil where there was none.
+    /// The request that the task was created for; nil if there was none.
     open var originalRequest: URLRequest? { core.originalRequest }
 
-    /// The request of the latest hop.
+    /// The request of the latest transaction.
     open var currentRequest: URLRequest? { core.currentRequest }
 
-    /// The response, when it has come.
+    /// The response; nil before it has arrived.
     open var response: URLResponse? { core.response }
 
-    /// Why the task failed; nil while it runs and when it succeeded.
+    /// The error that the task failed with; nil while it runs and if it succeeded.
     open var error: (any Error)? { core.error }
 
-    /// Where the task stands.
+    /// The state of the task.
     open var state: State { core.taskState }
 
-    /// Who is asked before the session's delegate. To be set before the first `resume()`; later settings are ignored.
+    /// The delegate that is asked before the session's. It has to be set before the first `resume()`; later changes are
+    /// ignored.
     open var delegate: (any URLSessionTaskDelegate)? {
         get { core.delegate }
         set { core.delegate = newValue }
     }
 
-    /// Whether its answer is stored as it came, and the session's delegate is not asked (U-12.6). Counts when the answer is whole.
+    /// Whether the response is cached as it came, without asking the session's delegate (U-12.6). Read when the response is
+    /// complete.
     package final var storesUnasked: Bool {
         get { core.storesUnasked }
         set { core.storesUnasked = newValue }
     }
 
-    /// What the task answers challenges with, in the place of what the session knows (U-11.4). Handed over before the task is
-    /// resumed, and again when another takes its place; nil for nothing. Any thread; calls nothing back.
+    /// The credential with which the task answers challenges, instead of those that the session knows (U-11.4). Set before the
+    /// task is resumed, and again when another one replaces it; nil for none. Any thread; calls nothing back.
     package final var ownCredential: URLCredential? {
         get { core.credential }
         set { core.credential = newValue }
     }
 
-    /// Has the task load for one of another session, in whose name it speaks to servers: by the cookies, names and passwords of
-    /// that one and of its session. To be called before the task is resumed. Any thread; calls nothing back.
+    /// Makes the task load on behalf of a task of another session: with the cookies and credentials of that task and its
+    /// session. To be called before the task is resumed. Any thread; calls nothing back.
     package final func load(for principal: URLSessionTask) { core.deputise(for: principal.core) }
 
-    /// Whether the task's session holds servers to the same as another session, and is the same to them. Not once the task has
-    /// finished. Any thread; calls nothing back.
+    /// Whether the task's session verifies servers as another session does, and shows them the same identity. False once the
+    /// task has finished. Any thread; calls nothing back.
     package final func isSecured(as session: URLSession) -> Bool {
         core.session?.core.isSecured(as: session.core) ?? false
     }
 
-    /// Stores the cookies of a response that did not come over the network, if the task's session stores any (U-13.13). Not once
-    /// the task has finished. Any thread; calls nothing back.
+    /// Stores the cookies of a response that did not come over the network, if the task's session stores any (U-13.13). No
+    /// effect once the task has finished. Any thread; calls nothing back.
     package final func storeCookies(of response: HTTPURLResponse, to request: URLRequest) {
         guard let settings = core.session?.core.context.settings else { return }
         HopAssembly.storeCookies(of: response, to: request, settings)
     }
 
-    /// Whether a redirect has led to another origin than the program named. Any thread; calls nothing back.
+    /// Whether a redirect has led to another origin than that of the original request. Any thread; calls nothing back.
     package final var hasLeftOrigin: Bool { core.hasLeftOrigin }
 
-    /// The options of the task's session; the usual ones when it has finished.
+    /// The options of the task's session; the defaults once the task has finished.
     package final var sessionOptions: URLSessionConfiguration.LupineOptions {
         core.session?.configuration.lupine ?? URLSessionConfiguration.LupineOptions()
     }
 
-    /// Starts a suspended task, or lets it go on. Nothing happens once the task was cancelled or has completed.
+    /// Starts a suspended task, or continues it. No effect once the task was cancelled or has completed.
     open func resume() { core.resume() }
 
-    /// Holds the task: no bytes move until `resume()`. However often it is called, one `resume()` undoes it.
+    /// Suspends the task: no bytes move until `resume()`. However often it is called, one `resume()` undoes it.
     open func suspend() { core.suspend() }
 
     /// Ends the task with `URLError.cancelled`. Returns at once; the completion follows on the delegate queue.
     open func cancel() { core.cancel() }
 
-    /// Has content wait that has not been delivered, and what comes behind it, the completion too; or lets it go on. The load
-    /// reads on until as much waits as may, so that a slow consumer slows the peer. A cancelled task ends all the same. Any
-    /// thread; calls nothing back.
+    /// Holds back content that has not been delivered, and everything behind it including the completion; or lets it go on. The
+    /// load reads on until the limit for waiting content is reached, so that a slow consumer slows the peer. A cancelled task
+    /// ends all the same. Any thread; calls nothing back.
     package func holdContent(_ isHeld: Bool) { core.holdContent(isHeld) }
 
-    /// The delegate only collects the content: how the server has cut it means nothing, and it comes in large pieces. To be
-    /// called before the task is resumed.
+    /// Declares that the delegate only collects the content: the server's chunks have no meaning for it, and content is
+    /// delivered in large pieces. To be called before the task is resumed.
     package func collectContent() { core.collectContent() }
 
-    /// Has the task prefer connections of an event loop, where the program's Swift task runs. To be called before it is resumed.
+    /// Makes the task prefer connections of the event loop that runs the program's Swift task. To be called before it is
+    /// resumed.
     package func prefer(_ preference: LoopPreference) { core.prefer(preference) }
 
-    /// Which of the tasks that wait for a connection goes first: 0...1. Over HTTP/2 also whose content is sent first, and how
-    /// urgent the server is told that the response is (RFC 9218).
+    /// The priority, 0...1, among the tasks that wait for a connection. Over HTTP/2 it also decides whose content is sent
+    /// first, and which urgency the server is told for the response (RFC 9218).
     open var priority: Float {
         get { core.priority }
         set { core.priority = newValue }
     }
 
-    /// How far the task is, sent and received bytes together. Cancelling it cancels the task.
+    /// The progress of the task, sent and received bytes together. Cancelling it cancels the task.
     open var progress: Progress { core.progress }
 
-    /// How many bytes of content have come, decoded.
+    /// The number of bytes of decoded content that were received.
     open var countOfBytesReceived: Int64 { core.counts.received }
 
-    /// How many bytes of the body have been sent.
+    /// The number of bytes of the body that were sent.
     open var countOfBytesSent: Int64 { core.counts.sent }
 
-    /// How many bytes of content will come; -1 when that is not known.
+    /// The number of bytes of content that are expected; -1 if it is not known.
     open var countOfBytesExpectedToReceive: Int64 { core.counts.expectedToReceive }
 
-    /// How many bytes the body has; -1 when that is not known, 0 without a body.
+    /// The length of the body; -1 if it is not known, 0 without a body.
     open var countOfBytesExpectedToSend: Int64 { core.counts.expectedToSend }
 
     /// A hint of the program's; without effect.
@@ -184,10 +187,10 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
         set { core.hints.prefersIncrementalDelivery = newValue }
     }
 
-    /// The number of the task and where it stands.
+    /// The number and the state of the task.
     open override var description: String { "<\(type(of: self)) \(taskIdentifier), \(state)>" }
 }
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
-/// A number of bytes that is not known.
+/// An unknown number of bytes.
 public let NSURLSessionTransferSizeUnknown: Int64 = -1
