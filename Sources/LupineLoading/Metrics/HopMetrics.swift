@@ -3,7 +3,8 @@
 internal import Foundation
 internal import LupineTransport
 
-/// The measurements of one hop of a task, whatever its source, from which transaction metrics are created. Immutable.
+/// The measurements of one request of a task, from which transaction metrics are created, whatever the source of the response.
+/// Immutable.
 ///
 /// A class, because it is large and is passed on several times.
 final class HopMetrics: Sendable {
@@ -15,16 +16,16 @@ final class HopMetrics: Sendable {
     let fetchType: URLSessionTaskMetrics.ResourceFetchType
     /// The exchanges with the network: one, two if the first connection had died, none for the cache, files and `data:` URLs.
     let exchanges: [ExchangeMetrics]
-    /// When the hop began.
+    /// When the request was begun.
     let fetchStart: Date
-    /// When the hop ended.
+    /// When the response was complete, or the request had failed.
     let end: Date
     /// The size of the request's body before any framing.
     let bodyBytesBeforeEncoding: Int64
     /// The size of the response's body as it was delivered.
     let bodyBytesAfterDecoding: Int64
 
-    /// Creates the measurements of a hop.
+    /// Creates the measurements of a request.
     init(
         request: URLRequest, response: URLResponse?, fetchType: URLSessionTaskMetrics.ResourceFetchType,
         exchanges: [ExchangeMetrics], fetchStart: Date, end: Date,

@@ -55,7 +55,7 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
         let made = hops.flatMap {
             URLSessionTaskTransactionMetrics.transactions(of: $0, clock, within: interval)
         }
-        // `known` keeps the hops alive, so that their requests and responses are not released under the lock.
+        // `known` keeps the measurements alive, so that their requests and responses are not released under the lock.
         return transactions.withLock { transactions in
             if case .made(let first) = transactions { return first }
             transactions = .made(made)
@@ -68,7 +68,7 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
     /// The number of redirects that were followed.
     public let redirectCount: Int
 
-    /// Creates the metrics of a task that has just completed, from its hops in order.
+    /// Creates the metrics of a task that has just completed, from the measurements of its requests, in order.
     convenience init(hops: consuming Few<HopMetrics>, redirectCount: Int, created: Date, completed: Date) {
         self.init(
             hops: hops, redirectCount: redirectCount, created: created, completed: completed,

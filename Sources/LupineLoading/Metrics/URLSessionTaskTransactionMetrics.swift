@@ -79,7 +79,7 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
     /// Always false: a connection uses one route.
     public let isMultipath = false
 
-    /// Returns the transactions of a hop: one for each exchange with the network, or one if there was none.
+    /// Returns the transactions of one request of a task: one for each exchange with the network, or one if there was none.
     static func transactions(
         of hop: HopMetrics, _ clock: MilestoneClock, within task: ClosedRange<Date>
     ) -> [URLSessionTaskTransactionMetrics] {
@@ -93,7 +93,7 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
         } + [URLSessionTaskTransactionMetrics(hop, last, Milestones(last, clock, within: bounds))]
     }
 
-    /// Creates the metrics of a hop that was answered on this machine: by the cache, a file, or the program's `URLProtocol`.
+    /// Creates the metrics of a request that was answered on this machine: by the cache, a file, or the program's `URLProtocol`.
     private convenience init(_ hop: HopMetrics, local bounds: ClosedRange<Date>) {
         var milestones = Milestones()
         milestones.fetchStart = bounds.lowerBound
