@@ -9,8 +9,8 @@ package import LupineTLS
 ///
 /// An entry has a head of fixed length (magic number, version, digest of the key, stored time, lengths, and a checksum of
 /// everything else), metadata, and the content. Every octet is covered by the checksum or compared with its expected value:
-/// truncated, extended or changed octets are rejected (U-12.16), except for one in 2³². The checksum is not a signature: it
-/// detects accidents, but anybody who can write to the cache's folder can forge responses.
+/// truncated, extended or changed octets are rejected (U-12.16), except with a probability of 2⁻³². The checksum is not a
+/// signature: it detects accidents, but anybody who can write to the cache's folder can forge responses.
 package enum CacheEntryFile {
     /// The parsed head of an entry.
     private struct Head: Sendable {

@@ -2,8 +2,8 @@
 
 internal import LupineTLS
 
-/// The party that asks the cache: the requirements that a task would apply to a connection of its own. Immutable; most tasks of a
-/// session share one.
+/// The trust policy, client certificate and route of a task that asks the cache: the requirements for a connection of its own.
+/// Immutable; most tasks of a session share one.
 final class CacheReader: Hashable, Sendable {
     /// How the reader evaluates servers.
     enum Policy: Hashable, Sendable {

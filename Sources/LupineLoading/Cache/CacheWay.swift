@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 /// The route of an `http` request, on which its response depends because nothing authenticates the sender: the proxy, other
-/// redirection of the connection, and the user as whom the proxy was used.
+/// redirection of the connection, and the proxy credentials.
 struct CacheWay: Hashable, Sendable {
     /// The proxy and other redirection of the connection.
     let path: String

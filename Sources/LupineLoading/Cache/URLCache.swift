@@ -7,9 +7,9 @@ internal import LupineTransport
 ///
 /// Any thread may use it, and several processes may share a folder. The methods of this class look up by address only: they check
 /// neither freshness nor which user a response is for. Sessions check both, by the cache policy of the request and by the servers
-/// that the session trusts. An address can have several responses. The methods that read and store use the default one, which was
-/// either stored by the program or received without a client certificate from a server that passed the default evaluation; the
-/// methods that remove, remove all. A full cache evicts the least recently used entries first. If the disk fails, entries are
+/// that the session trusts. An address can have several responses. The methods that read and store use the default one: stored by
+/// the program, received without TLS, or received without a client certificate from a server that passed the default evaluation.
+/// The methods that remove, remove all. A full cache evicts the least recently used entries first. If the disk fails, entries are
 /// lost, but no error is reported.
 ///
 /// The class is open, so the compiler cannot infer that it is `Sendable`; its only stored property is a constant of a `Sendable`

@@ -4,9 +4,9 @@ internal import Foundation
 internal import LupineHTTP
 
 /// The part of a request on which its stored response depends: the fields that `Vary` names, always `Authorization`, a `Host`
-/// that differs from the address's, and, for a response that is not for everybody, the fields that tell users apart (RFC 9111
-/// §4.1; U-12.5, U-12.11). Without `Authorization`, the user named in the address takes its place: a `URLProtocol` of the program
-/// may have answered for that user.
+/// that differs from the address's, and, for a response that is not for everybody, the fields that tell users apart
+/// (RFC 9111 §4.1; U-12.5, U-12.11). Without `Authorization`, the user named in the address takes its place: a `URLProtocol` of
+/// the program may have answered for that user.
 ///
 /// A key is written to disk, so values that may be secret are replaced by a keyed hash (`conceal`). Names do not tell which of a
 /// program's fields are secret, and even a response for everybody may depend on a secret, so all values are concealed except

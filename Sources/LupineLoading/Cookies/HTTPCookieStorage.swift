@@ -24,7 +24,8 @@ extension NSNotification.Name {
 public final class HTTPCookieStorage: NSObject, Sendable {
     fileprivate struct State {
         var jar: CookieJar
-        /// Cookies received over unchecked connections, separately for each judge; the one with the latest change is last.
+        /// Cookies received over unchecked connections, separately for each judge that accepted one (its delegates or evaluator);
+        /// the judge with the latest change is last.
         var apart: [(judge: TrustJudge, jar: CookieJar)] = []
         var policy = HTTPCookie.AcceptPolicy.always
         var writeIsScheduled = false
