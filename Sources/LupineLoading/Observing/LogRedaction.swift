@@ -102,7 +102,7 @@ package enum LogRedaction {
             else { continue }
             result += name
             result += "=\(mark)".unicodeScalars
-            // Not up to a `;` only: it may be part of the value.
+            // A `;` does not end the value: it may be part of it.
             rest = rest[name.endIndex...].dropFirst().drop { $0 != "&" && $0 != "#" && !endsURL($0) }
         }
         return String(String.UnicodeScalarView(result + rest))
