@@ -2,12 +2,13 @@
 
 internal import LupineTLS
 
-/// Who may have what is stored (U-12.2): the one place where an entry's provenance meets a reader's policy. Pure.
+/// Decides which reader may receive a stored entry (U-12.2): the only place where an entry's provenance is checked against a
+/// reader's policy. Pure.
 enum CacheAdmission {
-    /// Whether a reader may have an entry of that provenance.
+    /// Whether a reader may receive an entry of this provenance.
     ///
-    /// It may when a connection of its own could have brought the same: to a server that it would have trusted, as whom it
-    /// would have shown itself, on the way that it would have taken.
+    /// It may if a connection of its own could have brought the same response: to a server that it trusts, with the client
+    /// certificate that it would have shown, over the same route.
     static func admits(_ reader: CacheReader, to provenance: CacheProvenance) -> Bool {
         switch provenance.source {
         case .program: true
@@ -17,7 +18,7 @@ enum CacheAdmission {
         }
     }
 
-    /// The parties among whose entries one for a reader can be, the likeliest first.
+    /// Returns the partitions that can hold an entry for a reader, the most likely first.
     static func parties(of reader: CacheReader) -> [CacheParty?] {
         if case .standard = reader.policy, reader.client == nil { return plain }
         let standings: [CacheParty.Standing] =
@@ -33,7 +34,8 @@ enum CacheAdmission {
 
     private static let plain: [CacheParty?] = [nil]
 
-    /// What a server says to nobody in particular is not what it says to somebody; where it does not ask, there is one answer.
+    /// A server that asks for a client certificate may answer clients with and without one differently; one that does not ask
+    /// answers all alike.
     private static func isSame(_ identity: PeerEvidence.ClientIdentity, _ client: SHA256Digest?) -> Bool {
         switch identity {
         case .notAsked: true

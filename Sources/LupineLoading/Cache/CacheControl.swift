@@ -2,46 +2,46 @@
 
 internal import LupineHTTP
 
-/// What `Cache-Control` says, of a request or of a response (RFC 9111 §5.2), as far as a private cache cares.
+/// The `Cache-Control` directives of a request or a response (RFC 9111 §5.2) that matter to a private cache.
 ///
-/// Directives that a private cache has nothing to do with (`s-maxage`, `proxy-revalidate`) and those that nobody has to know
-/// are left out. `Pragma` stands in where there is no `Cache-Control` at all.
+/// Directives that do not concern a private cache (`s-maxage`, `proxy-revalidate`) and unknown directives are left out. `Pragma`
+/// is only read if there is no `Cache-Control`.
 struct CacheControl: Hashable, Sendable {
-    /// How much too old a response may be.
+    /// By how much a response may exceed its freshness lifetime.
     enum Staleness: Hashable, Sendable {
         case none
         case upTo(seconds: Int)
         case any
     }
 
-    /// Nothing may be kept.
+    /// `no-store`: nothing may be stored.
     var noStore = false
-    /// Nothing may be used without asking; also with a list of fields, which is not told apart.
+    /// `no-cache`: a stored response must be validated before use. The form with a list of fields is treated the same.
     var noCache = false
-    /// The response is the same for all users.
+    /// `public`: the response is the same for all users.
     var isPublic = false
-    /// The response is for one user; also with a list of fields.
+    /// `private`: the response is for one user. The form with a list of fields is treated the same.
     var isPrivate = false
-    /// How old a response may be, in seconds.
+    /// `max-age`: the age that a response may have, in seconds.
     var maxAge: Int?
-    /// A stale response may not be used, whatever the request says.
+    /// `must-revalidate`: a stale response may not be used, whatever the request says.
     var mustRevalidate = false
-    /// How long a response has to be fresh yet, in seconds.
+    /// `min-fresh`: how long a response must still remain fresh, in seconds.
     var minFresh: Int?
-    /// How long it may have been stale.
+    /// `max-stale`: for how long a response may have been stale.
     var maxStale = Staleness.none
-    /// The network is not to be asked.
+    /// `only-if-cached`: the network must not be used.
     var onlyIfCached = false
 
-    /// More seconds than these are as many.
+    /// The largest number of seconds; larger ones are reduced to it.
     private static let longest = Int(Int32.max)
 
-    /// Nothing said.
+    /// No directives.
     init() {}
 
     /// - Parameters:
     ///   - field: The lines of `Cache-Control`, joined by commas; nil when there is none.
-    ///   - pragma: Those of `Pragma`.
+    ///   - pragma: The lines of `Pragma`, joined in the same way.
     init(field: String?, pragma: String?) {
         guard let field else {
             if let pragma {
@@ -64,7 +64,7 @@ struct CacheControl: Hashable, Sendable {
         }
     }
 
-    /// What a response says.
+    /// The directives of a response.
     init(of response: HTTPURLResponse) {
         let field = response.value(of: .cacheControl)
         self.init(field: field, pragma: field == nil ? response.value(of: .pragma) : nil)
@@ -90,7 +90,7 @@ struct CacheControl: Hashable, Sendable {
         case .isPrivate: isPrivate = true
         case .mustRevalidate: mustRevalidate = true
         case .onlyIfCached: onlyIfCached = true
-        // A number that is none is the strictest; of several the smallest counts.
+        // An invalid number counts as the strictest one; of several `max-age` or `min-fresh` the strictest counts.
         case .maxAge: maxAge = min(maxAge ?? Self.longest, value.flatMap(Self.seconds) ?? 0)
         case .minFresh: minFresh = max(minFresh ?? 0, value.flatMap(Self.seconds) ?? Self.longest)
         case .maxStale:

@@ -2,31 +2,31 @@
 
 internal import Foundation
 
-/// What becomes of a request, given what is stored for it: `CachePlan` and `Freshness` in one answer (U-12.9 to U-12.14).
-/// Pure; the time is an argument.
+/// What to do with a request, given what is stored for it: combines `CachePlan` and `Freshness` (U-12.9 to U-12.14). Pure; the
+/// time is an argument.
 enum CacheDecision: Sendable {
-    /// Deliver what is stored.
+    /// Deliver the stored response.
     case use(CacheEntry)
-    /// Send the request with these fields added; a 304 means that what is stored is still good.
+    /// Send the request with these fields added; a 304 confirms the stored response.
     case revalidate(CacheEntry, adding: [HeaderList.Field])
-    /// Send the request, with these fields set, and store what comes if it may be.
+    /// Send the request with these fields set, and store the response if that is allowed.
     case load(setting: [HeaderList.Field])
-    /// Send the request as it is, and neither store what comes nor make anything of a 304: the caller does the caching.
+    /// Send the request unchanged, do not store the response and pass a 304 on: the caller does its own caching.
     case bypass
-    /// Do not send it: `URLError.resourceUnavailable`.
+    /// Do not send the request; fail with `URLError.resourceUnavailable`.
     case fail
 
-    /// What tells the caches on the way not to answer from what they have.
+    /// The fields that tell the caches on the way not to answer from their stores.
     static let pastCaches = [
         HeaderList.Field(name: "Cache-Control", value: "no-cache"),
         HeaderList.Field(name: "Pragma", value: "no-cache"),
     ]
 
     /// - Parameters:
-    ///   - request: The request, all its fields merged.
+    ///   - request: The request with all its fields merged.
     ///   - configuration: The policy of the session, for a request that has none of its own (U-12.12).
-    ///   - entry: What a look-up found; nil also where there is no cache.
-    ///   - now: The time.
+    ///   - entry: The result of the look-up; nil also if there is no cache.
+    ///   - now: The current time.
     init(
         for request: URLRequest, configuration: URLRequest.CachePolicy, entry: CacheEntry?, at now: Date
     ) {
@@ -43,7 +43,7 @@ enum CacheDecision: Sendable {
         }
     }
 
-    /// Whether the decision depends on what is stored: else there is no need to look.
+    /// Whether the decision depends on the stored entry; if not, no look-up is needed.
     static func needsEntry(for request: URLRequest, configuration: URLRequest.CachePolicy) -> Bool {
         guard CacheRule.hasKey(request) else { return false }
         let policy = CachePlan.policy(of: request, configuration: configuration)
@@ -57,7 +57,7 @@ enum CacheDecision: Sendable {
         -> CachePlan.Stored
     {
         guard let entry else { return .nothing }
-        // What says nothing about itself is never fresh.
+        // A response without freshness information is never fresh.
         guard let response = entry.httpResponse, let freshness = entry.freshness else {
             return .stale(hasValidator: false)
         }

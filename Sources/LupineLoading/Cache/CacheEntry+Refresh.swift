@@ -4,15 +4,15 @@ internal import Foundation
 internal import LupineHTTP
 
 extension CacheEntry {
-    /// The entry after its server has said, by a 304, that it is still good (RFC 9111 §4.3.4; U-12.13): the stored status
-    /// and content, the fields as the answer updates them, and a new age.
+    /// Returns the entry after a 304 has confirmed it (RFC 9111 §4.3.4; U-12.13): with the stored status and content, the fields
+    /// updated by the 304, and a new age.
     ///
     /// - Parameters:
     ///   - answer: The 304.
-    ///   - request: The request that it answers, all its fields merged.
+    ///   - request: The request that the 304 answers, with all its fields merged.
     ///   - requestTime: When that request was sent.
     ///   - responseTime: When the head of the 304 arrived.
-    ///   - provenance: What is noted of both.
+    ///   - provenance: The joined provenance of the entry and of the 304.
     ///   - identifying: The fields that tell users apart.
     func refreshed(
         by answer: HTTPURLResponse, for request: URLRequest, requestTime: Date, responseTime: Date,
@@ -33,7 +33,7 @@ extension CacheEntry {
             identifying: identifying, writtenInfo: writtenInfo, at: responseTime)
     }
 
-    /// The fields as they came, or those of a response that a program made as far as they could have come.
+    /// The fields as received; for a response that the program made, those of its fields that are valid in HTTP.
     private static func fields(of response: HTTPURLResponse) -> Fields {
         if let fields = response.fields { return fields }
         var fields = Fields()

@@ -3,47 +3,48 @@
 package import Foundation
 internal import LupineHTTP
 
-/// A stored response with what its use later depends on: the moments of its exchange, what of the request it answers, and
-/// where it came from.
+/// A stored response with everything that its later use depends on: the times of its exchange, the relevant part of the request,
+/// and its provenance.
 ///
-/// Immutable. The loader makes one when a response is complete and gets one from a look-up; the store keeps it.
+/// Immutable. The loader creates an entry when a response is complete and receives one from a look-up; the store keeps it.
 package final class CacheEntry: Sendable {
     /// The response with its content.
     package let response: CachedURLResponse
-    /// The HTTP response, if it is one, as its class said at once: one of the program's is not asked where requests are decided.
+    /// The response as the library's own class, if it is HTTP; taken once, so that no override of a program's subclass runs where
+    /// requests are decided.
     package let httpResponse: HTTPURLResponse?
-    /// When its request was sent.
+    /// When the request was sent.
     package let requestTime: Date
-    /// When its head arrived.
+    /// When the head of the response arrived.
     package let responseTime: Date
-    /// When it was stored, or last updated.
+    /// When the entry was stored, or last updated.
     let storedTime: Date
-    /// What of the request it depends on. In memory secrets are concealed by the process' own hash, in a file by the hash of
-    /// the user's key.
+    /// The part of the request that the response depends on. Its secrets are concealed in memory by a hash of this process, on
+    /// disk by a hash with the user's key.
     let vary: VaryKey
-    /// By what the users were told apart of whom it is one's; nil where it is everybody's, and when it was just read from a
-    /// disk.
+    /// The fields by which users were told apart; nil for a response that is for everybody, and for an entry just read from disk.
     let identifying: IdentifyingFields?
-    /// Where it came from, as far as that decides who may have it.
+    /// The provenance, which decides who may receive the entry.
     let provenance: CacheProvenance
-    /// The response's `userInfo` as far as it can be written: taken at once, because a program may change what is in it.
+    /// The part of the response's `userInfo` that can be written; taken at once, because the program may change its objects
+    /// later.
     let writtenInfo: StorableValue?
-    /// What the entry counts for in memory: its content and the text of its head. Taken at once: the response may be of a class
-    /// of the program's, which is not asked under the store's lock, and may say something else each time.
+    /// The entry's cost in memory: its content and the text of its head. Computed once: the response may be of a program's
+    /// subclass, which must not be called under the store's lock and may return something else each time.
     package let size: Int
 
     private static let hash = KeyedHash(key: SecretKeyFile.random())
 
-    /// Hides the secrets of what is kept in memory; no other process can tell what they were.
+    /// Conceals secrets that are kept in memory; the key is random for each process.
     static let conceal: @Sendable (String) -> String = { hash.text(for: $0) }
 
-    /// The entry of a response that a program stores: nothing is known about who else may have it, so everybody may, unless
-    /// the request names a user in one of the usual fields. Which others a session tells users apart by is not known here.
+    /// Creates the entry of a response that a program stores. Everybody may receive it, because nothing is known about its users,
+    /// unless the request has one of the usual identifying fields. The identifying fields that a session adds are not known here.
     ///
     /// - Parameters:
     ///   - response: The response with its whole content.
-    ///   - request: The request as it went out, all its fields merged.
-    ///   - requestTime: When it was sent.
+    ///   - request: The request as it was sent, with all its fields merged.
+    ///   - requestTime: When the request was sent.
     ///   - responseTime: When the head of the response arrived.
     package convenience init(
         response: CachedURLResponse, for request: URLRequest, requestTime: Date, responseTime: Date
@@ -55,14 +56,14 @@ package final class CacheEntry: Sendable {
             writtenInfo: response.userInfo.flatMap { StorableValue($0) })
     }
 
-    /// The entry of a response that was loaded.
+    /// Creates the entry of a loaded response.
     ///
     /// - Parameters:
-    ///   - provenance: Where it came from.
-    ///   - identifying: The fields that tell users apart; nil where none does. They do not count for what the server says is
-    ///     everybody's.
-    ///   - writtenInfo: The response's `userInfo`, as far as it can be written.
-    ///   - now: When it is stored.
+    ///   - provenance: The connection or protocol that the response came from.
+    ///   - identifying: The fields that tell users apart; nil if there are none. They are ignored for a response that the server
+    ///     declares public.
+    ///   - writtenInfo: The part of the response's `userInfo` that can be written.
+    ///   - now: When the entry is stored.
     convenience init(
         response: CachedURLResponse, for request: URLRequest, requestTime: Date, responseTime: Date,
         provenance: CacheProvenance, identifying: IdentifyingFields?, writtenInfo: StorableValue?,
@@ -79,18 +80,18 @@ package final class CacheEntry: Sendable {
             writtenInfo: writtenInfo)
     }
 
-    /// The entry of these values.
+    /// Creates an entry from its values.
     ///
     /// - Parameters:
     ///   - response: The response with its whole content.
-    ///   - http: The same, if it is HTTP's, in the library's own class.
-    ///   - requestTime: When it was asked for.
-    ///   - responseTime: When its head arrived.
-    ///   - storedTime: When it was stored, or last updated.
-    ///   - vary: What of the request it depends on.
-    ///   - identifying: By what users were told apart; nil where nothing did.
-    ///   - provenance: Where it came from.
-    ///   - writtenInfo: Its `userInfo`, as far as it can be written.
+    ///   - http: The response as the library's own class, if it is HTTP.
+    ///   - requestTime: When the request was sent.
+    ///   - responseTime: When the head of the response arrived.
+    ///   - storedTime: When the entry was stored, or last updated.
+    ///   - vary: The part of the request that the response depends on.
+    ///   - identifying: The fields by which users were told apart; nil if there were none.
+    ///   - provenance: The connection or protocol that the response came from.
+    ///   - writtenInfo: The part of the response's `userInfo` that can be written.
     init(
         response: CachedURLResponse, http: HTTPURLResponse?, requestTime: Date, responseTime: Date,
         storedTime: Date, vary: VaryKey, identifying: IdentifyingFields? = nil, provenance: CacheProvenance,
@@ -108,8 +109,8 @@ package final class CacheEntry: Sendable {
         size = Self.size(of: response, http)
     }
 
-    /// The same with its secrets concealed in another way. The request has to be one that the entry answers, its users told
-    /// apart as the entry's were.
+    /// Returns the entry with its secrets concealed by another hash. The entry must answer `request`, and `identifying` must be
+    /// the fields by which its users were told apart.
     func concealed(
         by conceal: (String) -> String, for request: URLRequest, identifying: IdentifyingFields?
     ) -> CacheEntry {
@@ -123,8 +124,7 @@ package final class CacheEntry: Sendable {
             identifying: identifying, provenance: provenance, writtenInfo: writtenInfo)
     }
 
-    /// Whether the entry answers a request, as far as that depends on who asks and on the request's fields (U-12.2, U-12.5,
-    /// U-12.11).
+    /// Whether the entry answers a request, according to its provenance and to the request's fields (U-12.2, U-12.5, U-12.11).
     func answers(
         _ request: URLRequest, of reader: CacheReader, conceal: (String) -> String = CacheEntry.conceal
     ) -> Bool {
@@ -132,21 +132,21 @@ package final class CacheEntry: Sendable {
             && vary.matches(request, identifying: reader.identifyingFields, conceal: conceal)
     }
 
-    /// Whether the answer makes whoever gets it somebody, by a cookie, although nothing in its request said who that is: the next
-    /// one who says nothing is another.
+    /// Whether the response sets a cookie, and so identifies a user, although its request named none: the next anonymous request
+    /// may be another user's.
     var namesItsReader: Bool {
         guard let audience = vary.audience, audience.user == nil, vary.values["authorization"] == .absent
         else { return false }
         return httpResponse?.value(of: .setCookie) != nil
     }
 
-    /// How fresh the response is; nil for one that is not HTTP's and says nothing about it.
+    /// The freshness of the response; nil for one that is not HTTP.
     var freshness: Freshness? {
         httpResponse.map { Freshness($0, asked: requestTime, arrival: responseTime) }
     }
 
     private static func size(of response: CachedURLResponse, _ http: HTTPURLResponse?) -> Int {
-        // One of the program's class that is not HTTP's is not asked.
+        // A response that is neither HTTP nor of the library's class is not called here.
         let url = http?.url ?? (response.response.isOfTheLibrary ? response.response.url : nil)
         return response.data.count + (url?.absoluteString.utf8.count ?? 0) + headSize(of: http)
     }

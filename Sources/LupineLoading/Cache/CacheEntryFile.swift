@@ -5,77 +5,77 @@ internal import LupineCoding
 internal import LupineHTTP
 package import LupineTLS
 
-/// The octets of one stored entry, as they stand in a file of their own.
+/// The octets of one stored entry, as written to a segment file.
 ///
-/// A head of fixed length (what it is, which version, whose entry, how long, and a checksum of all the rest), what is known
-/// about the entry, and the content. Every octet is covered by the checksum or compared with what it has to be: a file that was
-/// cut, extended or changed is no entry (U-12.16), but for one in four thousand million. The checksum is no signature: it stops accidents, and whoever can
-/// write to the folder of a cache can put answers into it.
+/// An entry has a head of fixed length (magic number, version, digest of the key, stored time, lengths, and a checksum of
+/// everything else), metadata, and the content. Every octet is covered by the checksum or compared with its expected value:
+/// truncated, extended or changed octets are rejected (U-12.16), except with a probability of 2⁻³². The checksum is not a
+/// signature: it detects accidents, but anybody who can write to the cache's folder can forge responses.
 package enum CacheEntryFile {
-    /// What the head of a file says.
+    /// The parsed head of an entry.
     private struct Head: Sendable {
         /// When the entry was stored.
         var storedTime: Date
         var metadataCount: Int
         var contentCount: Int
-        /// The checksum of the rest.
+        /// The checksum of everything else.
         var sum: UInt32
     }
 
     private static let magic = Array("LupCache".utf8)
     private static let version: UInt32 = 3
-    /// No path has more keys, no provenance more text.
+    /// The largest number of keys in a chain, and the longest text in a provenance.
     private static let longestPath = 32
     private static let longestText = 1_024
     private static let digestCount = SHA256Digest.byteCount
     private static let sumCount = 4
-    /// Magic, version, digest of the key, time, two lengths, checksum of all but itself.
+    /// Magic number, version, digest of the key, time, two lengths, and the checksum of everything but itself.
     static let headCount = 8 + 4 + digestCount + 8 + 8 + 8 + sumCount
-    /// About how much an entry has beside what it counts for: its head, the moments and lengths in its metadata.
+    /// The usual size of the parts that `CacheEntry.size` does not count: the head, and the times and lengths in the metadata.
     static let usualHeadCount = 512
 
-    /// What a request had in a field is one of these; the numbers are those in the files.
+    /// How a field's value is stored; the raw values are those in the files.
     private enum FieldKind: UInt8 {
         case absent = 0
         case plain = 1
         case concealed = 2
     }
 
-    /// An entry came from one of these.
+    /// The kinds of source in a provenance.
     private enum SourceKind: UInt8 {
         case program = 0
         case plain = 1
         case secure = 2
     }
 
-    /// To a server, the client was one of these.
+    /// What the server learnt about the client's identity.
     private enum IdentityKind: UInt8 {
         case notAsked = 0
         case nobody = 1
         case certificate = 2
     }
 
-    /// A response is one of these; the numbers are those in the files.
+    /// The kinds of response; the raw values are those in the files.
     private enum Kind: UInt8 {
         case other = 0
         case lines = 1
         case dictionary = 2
     }
 
-    /// The digest that stands for a key, in a file and in its name.
+    /// Returns the digest that stands for a key in a file.
     package static func digest(of key: String) -> SHA256Digest { SHA256Digest.of(Array(key.utf8)) }
 
     // MARK: writing
 
-    /// The octets of an entry, whose secrets have to be concealed by a hash that lasts; nil for one that may not be written, and
-    /// for a response that only its program can make again.
+    /// Returns the octets of an entry, whose secrets must be concealed with the persistent key; nil for an entry that may not be
+    /// written, and for a response whose class only the program can recreate.
     package static func octets(of entry: CacheEntry, digest: SHA256Digest) -> [UInt8]? {
         guard let terms = CacheTerms(entry) else { return nil }
         var writer = OctetWriter(room: entry.size + usualHeadCount)
         return write(entry, on: terms, digest: digest, to: &writer) ? writer.octets : nil
     }
 
-    /// Writes the octets of an entry of these terms behind others; false when there are none, and nothing was written.
+    /// Appends the octets of an entry with these terms. Returns false, and writes nothing, if the entry cannot be written.
     static func write(
         _ entry: CacheEntry, on terms: CacheTerms, digest: SHA256Digest, to writer: inout OctetWriter
     ) -> Bool {
@@ -115,7 +115,7 @@ package enum CacheEntryFile {
         }
     }
 
-    /// False when it may not be written, or could not be read again.
+    /// Returns false for a provenance that may not be written, or that could not be read again.
     static func write(_ provenance: CacheProvenance, to writer: inout OctetWriter) -> Bool {
         guard provenance.mayBeWritten else { return false }
         switch provenance.source {
@@ -143,11 +143,11 @@ package enum CacheEntryFile {
         return true
     }
 
-    /// False when the response is of a class of the program's, or from nowhere.
+    /// Returns false for a response of a program's class or without a URL.
     private static func write(_ response: URLResponse, to writer: inout OctetWriter) -> Bool {
-        // One of the program's class is not asked here, where everybody's files are written.
+        // A program's class is not called on the storage queue, which serves the whole process.
         guard response.isOfTheLibrary else { return false }
-        // A response of the program's own making may name the user whom its request names.
+        // The URL of a response that the program made may contain user information.
         guard let url = response.url?.partedFromUserInfo.address else { return false }
         if let response = response as? HTTPURLResponse {
             guard HTTPURLResponse.isPossible(response.statusCode) else { return false }
@@ -182,7 +182,7 @@ package enum CacheEntryFile {
         return true
     }
 
-    /// A whole file of these parts, whatever they say.
+    /// Returns a whole entry made of these parts, without checking them.
     package static func sealed(
         metadata: [UInt8], content: [UInt8], digest: [UInt8], storedTime: Date
     ) -> [UInt8] {
@@ -194,15 +194,14 @@ package enum CacheEntryFile {
         return writer.octets
     }
 
-    /// Writes an entry. The head says how long the metadata is and has the checksum of all the rest: both are put there when the
-    /// rest stands.
+    /// Appends an entry. The length of the metadata and the checksum in the head are filled in once the rest is written.
     ///
     /// - Parameters:
     ///   - content: The content of the response.
-    ///   - digest: What stands for the key.
-    ///   - storedTime: When it was stored.
-    ///   - writer: Takes it.
-    ///   - writeMetadata: Writes what is known about the entry; false takes all of it back.
+    ///   - digest: The digest of the key.
+    ///   - storedTime: When the entry was stored.
+    ///   - writer: Receives the octets.
+    ///   - writeMetadata: Writes the metadata; returns false to undo the whole entry.
     private static func write(
         content: Span<UInt8>, digest: [UInt8], storedTime: Date, to writer: inout OctetWriter,
         metadata writeMetadata: (inout OctetWriter) -> Bool
@@ -228,7 +227,7 @@ package enum CacheEntryFile {
         return true
     }
 
-    /// The checksum of an entry, which does not count itself.
+    /// Returns the checksum of an entry, computed over everything but itself.
     private static func sum(of octets: Span<UInt8>) -> UInt32 {
         var sum = CRC32()
         sum.update(octets.extracting(..<(headCount - sumCount)))
@@ -238,7 +237,7 @@ package enum CacheEntryFile {
 
     // MARK: reading
 
-    /// Throws when it is none of ours, of another version, or of another key.
+    /// Throws if the magic number, the version or the digest of the key is another one.
     private static func readHead(
         _ octets: [UInt8], digest: SHA256Digest
     ) throws(OctetReader.Damage) -> Head {
@@ -255,7 +254,7 @@ package enum CacheEntryFile {
             sum: try reader.number())
     }
 
-    /// The entry that a file holds; nil when it is not whole, or not of that key.
+    /// Returns the entry in these octets; nil if they are damaged or belong to another key.
     package static func entry(_ octets: [UInt8], digest: SHA256Digest) -> CacheEntry? {
         try? readEntry(octets, digest: digest)
     }
@@ -330,7 +329,7 @@ package enum CacheEntryFile {
             guard count <= longestPath else { throw OctetReader.Damage() }
             var keys: Set<SHA256Digest> = []
             for _ in 0..<count { keys.insert(try readDigest(&reader)) }
-            // What nobody had checked would not have been written, nor does a judge mean anything here.
+            // An unchecked provenance is never written, and a judge has no meaning in another process.
             return CacheProvenance(
                 .secure(
                     CacheProvenance.Connection(
@@ -362,7 +361,7 @@ package enum CacheEntryFile {
     private static func readResponse(_ reader: inout OctetReader) throws(OctetReader.Damage) -> URLResponse {
         guard let kind = Kind(rawValue: try reader.octet()) else { throw OctetReader.Damage() }
         let text = try reader.text()
-        // As it is written: nobody is named in it.
+        // As it was written: without user information.
         guard let url = URL(string: text), url.partedFromUserInfo.address == text else {
             throw OctetReader.Damage()
         }

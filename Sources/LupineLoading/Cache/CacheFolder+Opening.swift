@@ -3,17 +3,18 @@
 internal import Foundation
 internal import LupineTransport
 
-/// How a cache's folder is opened and tidied up.
+/// Opens and cleans up the folder.
 extension CacheFolder {
-    /// The longest index that is read, whatever the capacity.
+    /// The longest index that is read, for any capacity.
     private static let longestIndex = 1 << 30
 
-    /// Reads what is in the folder, as its writer if it has none. Nil when that was done before, and `forgetFound` called.
+    /// Opens the folder, as its writer if it has none, and returns its index. Returns nil if the folder was opened before and
+    /// `forgetFound` was called.
     ///
     /// - Parameters:
-    ///   - capacity: How much may be in it.
-    ///   - isMade: Whether the folder is made if there is none, because something is to be written. Otherwise one that is not
-    ///     there counts as empty, and this may be called again.
+    ///   - capacity: How many bytes may be in the folder.
+    ///   - isMade: Whether to create a missing folder, because something is to be written. Otherwise a missing folder counts as
+    ///     empty, and this may be called again.
     func open(capacity: Int, isMade: Bool) -> CacheIndex? {
         files.withLock { files -> CacheIndex? in
             guard files.access == .none else { return files.found }
@@ -25,7 +26,7 @@ extension CacheFolder {
             do throws(Errno) {
                 if let lock = try Descriptor.locking(path: path(.lock)) { files.lock = FolderLock(lock) }
             } catch {
-                // There may be descriptors again when something is to be written.
+                // Descriptors may be available again at the next attempt.
                 if error == .tooManyDescriptors || error == .tooManyDescriptorsInSystem {
                     return CacheIndex()
                 }
@@ -37,8 +38,8 @@ extension CacheFolder {
         }
     }
 
-    /// Makes a reader the writer, if the folder has none any more, and reads what is in it by now. Nil when it has one, or when
-    /// this was no reader.
+    /// Turns a reader into the writer, if the folder no longer has one, and returns the current index. Returns nil if the folder
+    /// still has a writer, or if this is not a reader.
     func becomeWriter(capacity: Int) -> CacheIndex? {
         files.withLock { files -> CacheIndex? in
             guard files.access == .reader else { return nil }
@@ -49,14 +50,14 @@ extension CacheFolder {
         }
     }
 
-    /// Reads the index; the folder's writer also opens it to write on, and removes what nobody needs any more.
+    /// Reads the index. The folder's writer also opens the index for appending and removes obsolete files.
     private func readIndex(capacity: Int, _ files: inout Files) -> CacheIndex {
         let names = self.names
         var lengths = self.lengths(of: names)
         let limit = min(Self.longestIndex, (16 << 20) + min(capacity, Self.longestIndex) * 2)
         let contents = CacheLog.contents(of: content(.index, upTo: limit) ?? [])
         var index = CacheIndex(contents.changes, lengths: lengths)
-        // No cache comes as far as that; whoever wrote it leaves no numbers for more.
+        // No cache reaches such numbers; a forged index with them would leave no segment numbers for new entries.
         if index.live.keys.contains(where: { $0 > CachePlace.segmentLimit / 2 }) { index = CacheIndex() }
         if files.access == .writer {
             for name in names where Self.isRest(name, index) { remove(name) }
@@ -69,10 +70,10 @@ extension CacheFolder {
         return index
     }
 
-    /// What was found has been taken over.
+    /// Drops the index that `open` returned, once the caller has taken it over.
     func forgetFound() { files.withLock { $0.found = nil } }
 
-    /// Lets go of a folder that somebody has removed, so that it may be opened anew; false when it is there.
+    /// Closes a folder that was removed by somebody else, so that it can be opened anew; returns false if it still exists.
     func closeIfGone() -> Bool {
         files.withLock { files in
             if files.access == .none || FileManager.default.fileExists(atPath: path(.lock)) { return false }
@@ -81,7 +82,7 @@ extension CacheFolder {
         }
     }
 
-    /// Opens the index to write on from there, or begins a new one where that is not possible.
+    /// Opens the index for appending at `end`, or replaces it if that is not possible.
     private func openIndex(_ found: CacheIndex, at end: Int, _ files: inout Files) {
         files.index = nil
         if end > 0, found.count > 0, let index = continuedIndex(at: end) {
@@ -92,14 +93,14 @@ extension CacheFolder {
         }
     }
 
-    /// The index, open to be written on from there; what stands behind that is cut off.
+    /// Opens the index for appending at `end` and truncates what follows.
     func continuedIndex(at end: Int) -> OpenFile? {
         OpenFile { () throws(Errno) in
             try Descriptor.continuing(path: path(.index), at: Int64(end))
         }
     }
 
-    /// The names of the files that are the cache's.
+    /// The names of the files in the folder that belong to the cache.
     private var names: [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [])
             .filter { CacheFolderName($0) != nil }
@@ -109,7 +110,7 @@ extension CacheFolder {
         var lengths: [UInt64: Int] = [:]
         for name in names {
             guard case .segment(let number)? = CacheFolderName(name) else { continue }
-            // Also those that are no files of ours: their numbers are taken.
+            // Also counts names that are not our files: their numbers are taken.
             lengths[number] = 0
             guard let file = try? Descriptor.readingOwn(path: path(.segment(number))),
                 let length = try? file.fileSize()
@@ -119,7 +120,7 @@ extension CacheFolder {
         return lengths
     }
 
-    /// Whether nobody needs the file any more.
+    /// Whether the file is obsolete.
     private static func isRest(_ name: String, _ index: CacheIndex) -> Bool {
         switch CacheFolderName(name) {
         case .segment(let number)?: index.live[number] == nil
@@ -128,7 +129,7 @@ extension CacheFolder {
         }
     }
 
-    /// Removes a file, or a link to one; folders are left alone.
+    /// Removes a file or a symbolic link, but not a folder.
     func remove(_ name: String) {
         let path = path(name)
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
@@ -136,13 +137,13 @@ extension CacheFolder {
         try? FileManager.default.removeItem(atPath: path)
     }
 
-    /// Removes everything that is the cache's but the lock. Does nothing where another one writes.
+    /// Removes all files of the cache but the lock. Does nothing if another process is the writer.
     func clear(capacity: Int) {
         _ = open(capacity: capacity, isMade: false)
         forgetFound()
         files.withLock { files in
             guard files.access == .writer else { return }
-            // First the index: a stop in between leaves segments that nothing refers to.
+            // The index first: an interruption then leaves only unreferenced segments.
             _ = replaceIndex([], &files)
             files.segment = nil
             files.lengths = [:]
@@ -152,9 +153,9 @@ extension CacheFolder {
         }
     }
 
-    /// Whether the folder's writer could not write the index the last time.
+    /// Whether this is the folder's writer and its index could not be opened or replaced.
     var lacksIndex: Bool { files.withLock { $0.access == .writer && $0.index == nil } }
 
-    /// Whether this is the folder's writer.
+    /// How the folder is opened.
     var access: Access { files.withLock { $0.access } }
 }

@@ -4,25 +4,25 @@ internal import Foundation
 internal import Glibc
 internal import LupineTransport
 
-/// What the writer of a cache's folder does. All of it on the storage queue.
+/// The operations of the folder's writer. All run on the storage queue.
 extension CacheFolder {
-    /// How long a segment becomes before the next one is begun, for a folder of that capacity: short enough that one of them can be
-    /// thrown away or written anew without much ado.
+    /// The length at which a new segment is begun, for a folder of this capacity: short enough that one segment can be removed or
+    /// rewritten cheaply.
     static func segmentLength(_ capacity: Int) -> Int { min(4 << 20, max(16 << 10, capacity / 16)) }
 
-    /// Appends runs of octets to the segments; gives back where they are. Nil when the disk did not take them, or when this is not
-    /// the folder's writer: then nothing refers to what was written of them.
+    /// Appends entries to the segments and returns their places. Returns nil if writing failed or if this is not the folder's
+    /// writer; then nothing refers to the octets that were written.
     ///
     /// - Parameters:
-    ///   - octets: The runs, one behind the other.
-    ///   - lengths: How long each of them is.
-    ///   - capacity: How much may be in the folder.
+    ///   - octets: The entries, one after the other.
+    ///   - lengths: The length of each entry.
+    ///   - capacity: How many bytes may be in the folder.
     func append(_ octets: Span<UInt8>, lengths: [Int], capacity: Int) -> [CachePlace]? {
         files.withLock { files in
             guard files.access == .writer else { return nil }
             var places: [CachePlace] = []
             places.reserveCapacity(lengths.count)
-            // So much has been written, and so much has a place.
+            // How many octets are written, and how many have been assigned a place.
             var (written, placed) = (0, 0)
             let longest = Self.segmentLength(capacity)
             for length in lengths {
@@ -49,7 +49,7 @@ extension CacheFolder {
     }
 
     private func beginSegment(_ files: inout Files) -> Bool {
-        // Some numbers may be taken by what is no file of ours.
+        // Some numbers may be taken by files that are not ours.
         for _ in 0..<8 {
             let number = files.nextSegment
             guard number < CachePlace.segmentLimit - 1 else { return false }
@@ -66,7 +66,7 @@ extension CacheFolder {
         OpenFile { () throws(Errno) in try Descriptor.creating(path: path(name)) }
     }
 
-    /// Writes octets to the segment. After a failure nothing is appended to it any more.
+    /// Writes octets to the current segment. After a failure nothing more is appended to that segment.
     private func write(_ octets: Span<UInt8>, _ files: inout Files) -> Bool {
         if octets.isEmpty { return true }
         let number = files.nextSegment - 1
@@ -80,7 +80,7 @@ extension CacheFolder {
         return true
     }
 
-    /// Appends changes to the index; false when the disk did not take them.
+    /// Appends changes to the index; returns false if writing failed.
     func log(_ changes: [CacheLog.Change]) -> Bool {
         if changes.isEmpty { return true }
         return files.withLock { files in
@@ -89,7 +89,7 @@ extension CacheFolder {
             do {
                 try files.index?.descriptor.writeAll(batch.span)
             } catch {
-                // What was written of it is no batch; the next one takes its place.
+                // An incomplete batch is invalid; the next batch overwrites it.
                 files.index = continuedIndex(at: files.indexLength)
                 return false
             }
@@ -99,12 +99,12 @@ extension CacheFolder {
         }
     }
 
-    /// Whether the index has so much history that it is worth to be written anew.
+    /// Whether the index contains so many obsolete changes that it is worth rewriting.
     func isIndexLong(_ count: Int) -> Bool {
         files.withLock { $0.access == .writer && $0.changeCount > count * 4 + 1_024 }
     }
 
-    /// Puts a new index in the old one's place; false when the disk did not take it. Then the old one is there.
+    /// Replaces the index atomically. Returns false if writing failed; the old index then remains.
     func replaceIndex(_ changes: [CacheLog.Change]) -> Bool {
         files.withLock { files in files.access == .writer && replaceIndex(changes, &files) }
     }
@@ -130,7 +130,7 @@ extension CacheFolder {
         return true
     }
 
-    /// Makes the folder forget everything, on a disk that takes no more: what was removed must not come back.
+    /// Empties the folder when the index can no longer be written, because removed entries must not reappear.
     func forgetAll() {
         files.withLock { files in
             guard files.access == .writer else { return }
@@ -143,7 +143,7 @@ extension CacheFolder {
         }
     }
 
-    /// Removes segments that nothing refers to any more.
+    /// Removes segments that no entry refers to.
     func removeSegments(but live: [UInt64: Int]) {
         files.withLock { files in
             let current = files.segment == nil ? nil : files.nextSegment - 1
@@ -158,16 +158,16 @@ extension CacheFolder {
         }
     }
 
-    /// The segment that is worth to be written anew, because little of it is of use still; nil when none is.
+    /// Returns the segment that is worth rewriting because little of it is still live; nil if there is none.
     ///
     /// - Parameters:
-    ///   - capacity: How much may be in the folder.
-    ///   - live: How much of a segment is of use.
+    ///   - capacity: How many bytes may be in the folder.
+    ///   - live: The number of live bytes in each segment.
     func sparseSegment(capacity: Int, live: [UInt64: Int]) -> UInt64? {
         files.withLock { files in
             let live = { live[$0] ?? 0 }
             let current = files.segment == nil ? nil : files.nextSegment - 1
-            // Each start of a program begins one.
+            // Every start of a program begins a new segment, so short ones accumulate.
             let sum = files.lengths.values.reduce(0) { $0.addingReportingOverflow($1).partialValue }
             let isMany = files.lengths.count > 32 + 2 * (sum / Self.segmentLength(capacity))
             if isMany,

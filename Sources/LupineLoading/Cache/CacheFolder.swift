@@ -4,49 +4,50 @@ internal import Foundation
 internal import LupineTLS
 internal import LupineTransport
 
-/// The folder of a cache: an index, which is one log (`CacheLog`), and segment files with the entries (`CacheEntryFile`).
+/// The folder of a cache: an index, which is a log (`CacheLog`), and segment files that hold the entries (`CacheEntryFile`).
 ///
-/// It has one writer at a time, the process that holds the lock of a file in it for as long as its cache lives. Others read what
-/// is there when they begin; one of them becomes the writer when it has something to write and the lock is free. The octets of
-/// entries are written before the index names them, and an entry says itself whether it is whole and whose it is; so a stop at
-/// any moment, a full disk or a strange file costs entries and makes none. Files are opened as the user's own and without
-/// following links, and numbers in them are believed as far as they are possible.
+/// A folder has one writer at a time: the process that holds the lock on its lock file, for as long as its cache lives. Other
+/// processes are readers, which see what was there when they opened the folder; a reader becomes the writer when it has something
+/// to write and the lock is free. An entry's octets are written before the index refers to them, and each entry carries its own
+/// checksum and the digest of its key. So a crash, a full disk or a foreign file can lose entries but never produces false ones.
+/// Files are read only if the user owns them and no other user can write to them, and are opened for writing without following a
+/// symbolic link. Numbers read from them are range-checked.
 ///
-/// Blocks; its callers are on the storage queue, or are a program's own calls that may wait. Its lock is held while the disk is
-/// waited for, but `read(_:key:)` does not take it.
+/// Blocks: call it on the storage queue, or from a program's call that may wait. Its lock is held during disk access, but
+/// `read(_:key:)` does not take the lock.
 final class CacheFolder: Sendable {
-    /// How far the folder has been opened.
+    /// How the folder is opened.
     enum Access: Hashable, Sendable {
-        /// Nobody has looked, or there was no folder.
+        /// Not opened yet, or there was no folder.
         case none
         case writer
-        /// Another one writes.
+        /// Another process is the writer.
         case reader
     }
 
-    /// What became of a look for an entry.
+    /// The result of reading an entry.
     enum Found: Sendable {
         case entry(CacheEntry)
-        /// The segment has gone: its writer may have put the entry elsewhere.
+        /// The segment no longer exists: the writer may have moved the entry.
         case nothing
-        /// What is there is not the entry.
+        /// The octets are not the entry's.
         case damage
     }
 
-    /// A file that is open as long as somebody has this.
+    /// A file that stays open as long as this object exists.
     final class OpenFile: Sendable {
         let descriptor: Descriptor
 
         init(_ descriptor: consuming Descriptor) { self.descriptor = descriptor }
 
-        /// Nil when there is none.
+        /// Returns nil if the file could not be opened.
         init?(_ opened: () throws(Errno) -> Descriptor?) {
             guard let descriptor = try? opened() else { return nil }
             self.descriptor = descriptor
         }
     }
 
-    /// The lock of the folder, which whoever writes there has.
+    /// The lock that the folder's writer holds.
     final class FolderLock: Sendable {
         private let descriptor: Descriptor
 
@@ -55,7 +56,7 @@ final class CacheFolder: Sendable {
         deinit { descriptor.unlock() }
     }
 
-    /// What the folder's writer has open.
+    /// The state of the opened folder.
     struct Files: Sendable {
         var access = Access.none
         var lock: FolderLock?
@@ -65,25 +66,25 @@ final class CacheFolder: Sendable {
         var indexLength = 0
         /// How many changes are in it.
         var changeCount = 0
-        /// Open for appending: the segment with the highest number.
+        /// Open for appending: the segment with the highest number; nil before one is begun and after a failure.
         var segment: OpenFile?
-        /// The segments and how long they are, as far as they are of use.
+        /// The segments and their lengths.
         var lengths: [UInt64: Int] = [:]
         /// The number of the next segment.
         var nextSegment: UInt64 = 0
-        /// What was there when the folder was opened, until somebody has taken it over.
+        /// The index found when the folder was opened, until it is taken over.
         var found: CacheIndex?
     }
 
     let files = Lock(Files())
-    /// The folder's own.
+    /// The folder's path.
     let path: String
     private let keyFile: SecretKeyFile
 
     /// - Parameters:
-    ///   - url: The folder, which is made when something is written.
-    ///   - keyFile: Where the key of the hash is that conceals secrets; not in the folder, so that whoever gets hold of
-    ///     that alone cannot try what the secrets were.
+    ///   - url: The folder, which is created when something is written.
+    ///   - keyFile: The file with the key of the hash that conceals secrets. It is outside of the folder, so that the folder
+    ///     alone does not allow guesses to be tested.
     init(_ url: URL, keyFile: URL) {
         path = url.path
         self.keyFile = SecretKeyFile(keyFile)
@@ -98,13 +99,13 @@ final class CacheFolder: Sendable {
 
     // MARK: reading
 
-    /// The entry at a place.
+    /// Reads the entry at a place.
     func read(_ place: CachePlace, key: CacheKey) -> Found {
         guard let octets = octets(at: place) else { return .nothing }
         return Self.entry(octets, key: key).map { .entry($0) } ?? .damage
     }
 
-    /// The entry in these octets, if it is whole and the one of that key.
+    /// Returns the entry in these octets, if it is undamaged and belongs to this key.
     static func entry(_ octets: [UInt8], key: CacheKey) -> CacheEntry? {
         let digest = CacheEntryFile.digest(of: key.address)
         guard let entry = CacheEntryFile.entry(octets, digest: digest), entry.provenance.party == key.party
@@ -112,7 +113,8 @@ final class CacheFolder: Sendable {
         return entry
     }
 
-    /// The octets at a place; nil when there is no such segment of the user's own. Too few when it is too short.
+    /// Returns the octets at a place; nil if there is no such segment that the user owns. Too few octets if the segment is too
+    /// short.
     func octets(at place: CachePlace) -> [UInt8]? {
         guard let file = try? Descriptor.readingOwn(path: path(.segment(place.segment))),
             let length = try? file.fileSize()
@@ -121,7 +123,7 @@ final class CacheFolder: Sendable {
         return file.octets(at: place.offset, count: place.length)
     }
 
-    /// The content of a file of the user's own; nil when there is none, or one that is longer.
+    /// Returns the content of a file; nil if the user owns no such file, or if it is longer than the limit.
     func content(_ name: CacheFolderName, upTo limit: Int) -> [UInt8]? {
         guard let file = try? Descriptor.readingOwn(path: path(name)), let length = try? file.fileSize(),
             let count = Int(exactly: length), count <= limit
@@ -131,7 +133,7 @@ final class CacheFolder: Sendable {
 }
 
 extension Descriptor {
-    /// So many octets of a file, or as many as there are.
+    /// Reads up to `count` octets; fewer at the end of the file or after an error.
     fileprivate borrowing func octets(at offset: Int, count: Int) -> [UInt8] {
         var octets: [UInt8] = []
         while octets.count < count {
@@ -145,7 +147,7 @@ extension Descriptor {
         return octets
     }
 
-    /// Writes all of it.
+    /// Writes all octets.
     borrowing func writeAll(_ octets: Span<UInt8>) throws(Errno) {
         var done = 0
         while done < octets.count {

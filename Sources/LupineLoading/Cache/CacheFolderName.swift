@@ -2,23 +2,23 @@
 
 internal import Foundation
 
-/// The files of a cache's folder by their names. Whatever has another name is not the cache's, and is left alone.
+/// The names of the files in a cache's folder. Files with other names do not belong to the cache and are left alone.
 enum CacheFolderName: Hashable, Sendable {
-    /// Whoever holds the lock of this file is the folder's only writer.
+    /// The holder of this file's lock is the folder's only writer.
     case lock
-    /// Which entry stands where: a `CacheLog`.
+    /// The places of the entries: a `CacheLog`.
     case index
-    /// An index that has not taken the place of the old one yet, or never will.
+    /// A new index that has not replaced the old one yet, or a leftover of a failed replacement.
     case indexDraft
-    /// Entries, one behind the other.
+    /// Entries, one after the other.
     case segment(UInt64)
-    /// A file with one entry, or the draft of one, as versions before this form of the folder wrote them.
+    /// A file with one entry, or a draft of one, as written by earlier versions of the library.
     case former
 
     private static let segmentPrefix = "segment-"
     private static let formerSuffix = ".entry"
 
-    /// The file that a name is of; nil for one that is not the cache's.
+    /// Parses a file name; nil for one that does not belong to the cache.
     init?(_ name: String) {
         switch name {
         case Self.lock.text: self = .lock
@@ -35,7 +35,7 @@ enum CacheFolderName: Hashable, Sendable {
         }
     }
 
-    /// The name; that of a former file is not asked for.
+    /// The file name; that of `former` is never used.
     var text: String {
         switch self {
         case .lock: "lock"
@@ -55,7 +55,7 @@ enum CacheFolderName: Hashable, Sendable {
         return number
     }
 
-    /// `DIGEST.entry` or `DIGEST-DIGEST.entry`, or `.` with that and `.draft-` with anything behind it.
+    /// `DIGEST.entry` or `DIGEST-DIGEST.entry`; for a draft, `.` and either of them, followed by `.draft-` and any suffix.
     private static func isFormer(_ name: String) -> Bool {
         if !name.hasPrefix(".") {
             return name.hasSuffix(formerSuffix) && isEntry(name.dropLast(formerSuffix.count))

@@ -2,40 +2,40 @@
 
 internal import Foundation
 
-/// What a cache's folder holds, in memory: which entry is where, on what terms, and in which order they were used.
+/// The contents of a cache's folder, in memory: the place and the terms of each entry, in order of last use.
 ///
-/// A value without a lock or a file. It counts for each segment what of it is still of use, so that its writer knows which are
-/// worth to be written anew, and which nobody needs.
+/// A value without a lock or a file. It counts the live bytes of each segment, which tell the writer which segments to rewrite or
+/// remove.
 package struct CacheIndex: Sendable {
     /// An entry in the folder.
     package struct Item: Sendable {
         let place: CachePlace
-        /// When it was stored, or last updated.
+        /// When the entry was stored, or last updated.
         let storedTime: Date
         let terms: CacheTerms
     }
 
     private var items = PartyList<CacheKey, Item>()
-    /// The octets of each segment that are entries'.
+    /// The number of live bytes in each segment.
     package private(set) var live: [UInt64: Int] = [:]
-    /// Under which keys entries were put into each segment; most of them may be elsewhere by now.
+    /// The keys of the entries that were put into each segment; the entries may have been moved or removed since.
     private var members: [UInt64: [CacheKey]] = [:]
 
-    /// Nothing.
+    /// Creates an empty index.
     init() {}
 
-    /// What a log says, as far as the segments are there and long enough.
+    /// Creates the index that a log describes, without entries whose segments are missing or too short.
     ///
     /// - Parameters:
-    ///   - changes: What the log says, the oldest first.
-    ///   - lengths: How long each segment is.
+    ///   - changes: The changes of the log, the oldest first.
+    ///   - lengths: The length of each segment.
     package init(_ changes: [CacheLog.Change], lengths: [UInt64: Int]) {
         var keys: [CachePlace.Start: CacheKey] = [:]
         for change in changes {
             switch change {
             case .stored(let key, let item):
                 remove(key)
-                // Of two entries at one place the later is there.
+                // Of two entries at one place only the later exists.
                 if let other = keys[item.place.start] { remove(other, at: item.place.start) }
                 insert(item, for: key)
                 keys[item.place.start] = key
@@ -51,30 +51,30 @@ package struct CacheIndex: Sendable {
                 if let key = keys[start], items[key]?.place.start == start { _ = items.use(key) }
             }
         }
-        // Not before: an entry may have been in a segment that has gone since.
+        // Only now: an entry may have moved out of a segment that no longer exists.
         for (key, item) in keysFromLeastRecent.compactMap({ key in items[key].map { (key, $0) } })
         where item.place.end > lengths[item.place.segment] ?? 0 { remove(key) }
     }
 
-    /// What all entries take in their segments.
+    /// The number of bytes that all entries take in their segments.
     package var cost: Int { items.cost }
 
-    /// How many there are.
+    /// The number of entries.
     package var count: Int { items.count }
 
-    /// The entry under a key; asking is no use.
+    /// The entry under a key; does not count as a use.
     subscript(key: CacheKey) -> Item? { items[key] }
 
-    /// The keys of an address that are not plain.
+    /// The keys of an address outside of the default partition.
     func others(of address: String) -> Set<CacheKey> { items.others(of: address) }
 
-    /// All keys, the one whose entry has not been used for the longest time first.
+    /// All keys, the least recently used first.
     var keysFromLeastRecent: [CacheKey] { items.keysFromLeastRecent }
 
-    /// The entry under a key, which becomes the one used last.
+    /// Returns the entry under a key and makes it the most recently used.
     mutating func use(_ key: CacheKey) -> Item? { items.use(key) }
 
-    /// Puts an entry under a key, in place of what was there.
+    /// Inserts an entry under a key, replacing an existing one.
     mutating func insert(_ item: Item, for key: CacheKey) {
         if let old = items.insert(item, for: key, cost: item.place.length) { forget(old.place) }
         count(key, at: item.place)
@@ -85,7 +85,8 @@ package struct CacheIndex: Sendable {
         members[place.segment, default: []].append(key)
     }
 
-    /// Notes that an entry stands elsewhere now; it keeps its turn. False when it is not there any more.
+    /// Records the new place of an entry, whose recency does not change. Returns false if the entry is no longer at the old
+    /// place.
     mutating func move(_ key: CacheKey, from place: CachePlace, to other: CachePlace) -> Bool {
         guard let item = items[key], item.place == place else { return false }
         forget(place)
@@ -95,7 +96,7 @@ package struct CacheIndex: Sendable {
         return true
     }
 
-    /// Takes out what is under a key.
+    /// Removes and returns the entry under a key.
     @discardableResult
     mutating func remove(_ key: CacheKey) -> Item? {
         guard let item = items.remove(key) else { return nil }
@@ -107,7 +108,7 @@ package struct CacheIndex: Sendable {
         if items[key]?.place.start == start { remove(key) }
     }
 
-    /// Takes out the entry that has not been used for the longest time.
+    /// Removes and returns the least recently used entry.
     mutating func removeLeastRecent() -> Item? {
         guard let (_, item) = items.removeLeastRecent() else { return nil }
         forget(item.place)
@@ -122,7 +123,7 @@ package struct CacheIndex: Sendable {
 
     // MARK: segments
 
-    /// The entries in a segment.
+    /// Returns the entries in a segment.
     func entries(in segment: UInt64) -> [(key: CacheKey, item: Item)] {
         var seen: Set<CacheKey> = []
         return (members[segment] ?? []).compactMap { key in
@@ -133,7 +134,7 @@ package struct CacheIndex: Sendable {
         }
     }
 
-    /// The log of what is there and nothing else, in the order of the last uses.
+    /// A log that recreates this index, in order of last use.
     package var changes: [CacheLog.Change] {
         items.keysFromLeastRecent.compactMap { key in items[key].map { .stored(key, $0) } }
     }

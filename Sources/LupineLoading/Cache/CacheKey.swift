@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// Under which an entry is kept: its address, and its party unless that is the plain one. Immutable.
+/// The key of an entry: its address, and its partition unless that is the default one. Immutable.
 ///
-/// An object, hashed when it is made: each entry that is stored is looked for in several tables.
+/// A class whose hash is computed once, because each stored entry is looked up in several tables.
 package final class CacheKey: PartyKey {
     /// The address without its fragment (`CacheRule.key`).
     let address: String

@@ -4,29 +4,29 @@ internal import Foundation
 internal import LupineCoding
 internal import LupineTLS
 
-/// The index of a cache's folder as octets: a head, and batches of changes, each behind its length and a checksum.
+/// The index of a cache's folder as octets: a head, followed by batches of changes, each preceded by its length and a checksum.
 ///
-/// The file is appended to, a batch at a time, and replaced as a whole when most of it is history. What a writer was stopped in
-/// the middle of is a last batch that is not whole: it is not read, and the next writer cuts it off. A batch counts at its own
-/// place only. The checksum is no signature: it stops accidents. Pure.
+/// The file is appended to a batch at a time, and replaced when most of it is obsolete. An interrupted write leaves an incomplete
+/// last batch, which is not read and which the next writer truncates. The checksum covers the batch's offset, so a batch is valid
+/// at that offset only. It detects accidents and is not a signature. Pure.
 package enum CacheLog {
     /// One change.
     package enum Change: Sendable {
-        /// The entry under a key is there now, in place of any other.
+        /// The entry under a key was stored at a place, replacing any other.
         case stored(CacheKey, CacheIndex.Item)
-        /// The entry at that place stands at another one now, and keeps its turn.
+        /// An entry was moved to another place; its recency did not change.
         case moved(CachePlace.Start, CachePlace)
-        /// The entry at that place counts for nothing.
+        /// The entry at this place was removed.
         case removed(CachePlace.Start)
-        /// The entry at that place was used.
+        /// The entry at this place was used.
         case used(CachePlace.Start)
     }
 
-    /// What was read of an index.
+    /// The result of reading an index.
     package struct Contents: Sendable {
         /// The changes, the oldest first.
         package var changes: [Change] = []
-        /// How many octets are whole; nothing behind them was read.
+        /// The end of the last valid batch; nothing after it was read.
         package var end = 0
     }
 
@@ -45,10 +45,10 @@ package enum CacheLog {
 
     private static let magic = Array("LupIndex".utf8)
     private static let version: UInt32 = 2
-    /// Its length, and a checksum.
+    /// The length of the batch, and a checksum.
     private static let batchHeadCount = 8 + 4
 
-    /// How every index begins.
+    /// The first octets of every index.
     package static let head: [UInt8] = {
         var writer = OctetWriter()
         writer.write(raw: magic)
@@ -58,7 +58,7 @@ package enum CacheLog {
 
     // MARK: writing
 
-    /// A batch of changes that is to stand at a place of the file.
+    /// Returns a batch of changes for this offset in the file.
     package static func batch(_ changes: [Change], at place: Int) -> [UInt8] {
         var writer = OctetWriter(room: batchHeadCount + changes.count * 256)
         seal(at: place, in: &writer) { writer in
@@ -67,14 +67,14 @@ package enum CacheLog {
         return writer.octets
     }
 
-    /// A whole batch of these octets, whatever they say.
+    /// Returns a batch with this content, without checking it.
     package static func sealed(_ octets: [UInt8], at place: Int) -> [UInt8] {
         var writer = OctetWriter(room: batchHeadCount + octets.count)
         seal(at: place, in: &writer) { $0.write(raw: octets) }
         return writer.octets
     }
 
-    /// Writes a batch, whose head says how long it is and has its checksum: both are put there when the content stands.
+    /// Writes a batch. The length and the checksum in its head are filled in once the content is written.
     private static func seal(
         at place: Int, in writer: inout OctetWriter, _ writeContent: (inout OctetWriter) -> Void
     ) {
@@ -86,7 +86,7 @@ package enum CacheLog {
         writer.replace(at: 8, with: sum)
     }
 
-    /// The checksum of a batch at its place.
+    /// Returns the checksum of a batch at its offset.
     private static func sum(of octets: Span<UInt8>, at place: Int) -> UInt32 {
         var writer = OctetWriter(room: 8)
         writer.write(Int64(place))
@@ -128,7 +128,7 @@ package enum CacheLog {
         writer.write(UInt64(start.offset))
     }
 
-    /// A party that may not be written has no entry in the folder: `CacheTerms` makes sure.
+    /// A partition that may not be written has no entry in the folder; `CacheTerms` ensures that.
     private static func write(_ party: CacheParty?, to writer: inout OctetWriter) {
         guard let party else { return writer.write(octet: PartyKind.plain.rawValue) }
         let isProven = party.standing == .proven
@@ -139,7 +139,7 @@ package enum CacheLog {
 
     // MARK: reading
 
-    /// What stands in the octets of an index, up to the first batch that is not whole.
+    /// Reads an index up to the first invalid batch.
     package static func contents(of octets: [UInt8]) -> Contents {
         var contents = Contents()
         var terms = CacheTermsPool()
@@ -169,7 +169,7 @@ package enum CacheLog {
         return contents
     }
 
-    /// Nil for a change that means nothing: no cache writes a place like that.
+    /// Returns nil for a change to be ignored, such as one with a place that no cache writes.
     private static func change(
         _ reader: inout OctetReader, _ terms: inout CacheTermsPool
     ) throws(OctetReader.Damage) -> Change? {

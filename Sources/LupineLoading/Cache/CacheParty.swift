@@ -2,33 +2,33 @@
 
 internal import LupineTLS
 
-/// Whose an entry is among those of one address, beside the plain ones: for whom else it can be at all.
+/// The partition of an entry among those of one address: who can receive it at all.
 ///
-/// Entries of the plain party, without a client certificate and over a connection that passed the default evaluation, have
-/// none: where an optional party is asked for, nil is the plain one. A party that can be written has a name on the disk.
+/// The default partition holds the entries received without a client certificate over a connection that passed the default
+/// evaluation, over plain HTTP, or from the program. It is represented by nil.
 struct CacheParty: Hashable, Sendable {
-    /// How the server stands.
+    /// How the server's trust was established.
     enum Standing: Hashable, Sendable {
-        /// Its chain passed the default evaluation.
+        /// The server's chain passed the default evaluation.
         case proven
-        /// It was accepted under another evaluator.
+        /// The server was accepted by another evaluator.
         case unproven
-        /// It was accepted under a judge that only this process knows.
+        /// The server was accepted by delegates or an evaluator that exist only in this process.
         case judged(TrustJudge)
     }
 
-    /// The certificate that the client has shown.
+    /// The digest of the client certificate that was shown.
     let client: SHA256Digest?
     let standing: Standing
 
-    /// Nil for the plain party.
+    /// Returns nil for the default partition.
     init?(client: SHA256Digest?, standing: Standing) {
         if client == nil, standing == .proven { return nil }
         self.client = client
         self.standing = standing
     }
 
-    /// What names it in a file's name; nil for one whose entries are never written.
+    /// The digest that identifies the partition in a file name; nil if its entries are never written.
     var fileDigest: SHA256Digest? {
         let standing: String
         switch self.standing {

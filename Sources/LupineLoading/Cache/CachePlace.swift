@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
 
-/// Where the octets of an entry stand in the folder of a cache: a run of one segment file.
+/// The place of an entry in a cache's folder: a range of octets in a segment file.
 ///
-/// Its numbers may come from a file that anybody has changed. Those that no cache writes make no place, so that sums of them
+/// The numbers may come from a file that anybody has changed. Numbers that no cache writes are rejected, so that sums of them
 /// never overflow.
 package struct CachePlace: Hashable, Sendable {
-    /// No segment has this number or a higher one: a cache that makes a thousand a second gets there in thirty years.
+    /// Segment numbers are lower than this; a cache that creates a thousand segments a second takes thirty years to get there.
     static let segmentLimit: UInt64 = 1 << 40
-    /// No segment is longer than this.
+    /// The largest offset or length.
     static let lengthLimit = 1 << 36
 
     /// The number of the segment.
     let segment: UInt64
-    /// Where the run begins.
+    /// Where the entry begins.
     let offset: Int
-    /// How many octets it has.
+    /// The length of the entry in octets.
     let length: Int
 
-    /// Nil for numbers that no cache writes.
+    /// Returns nil for numbers that no cache writes.
     init?(segment: UInt64, offset: UInt64, length: UInt64) {
         guard segment < Self.segmentLimit, offset <= Self.lengthLimit, length > 0,
             length <= Self.lengthLimit
@@ -27,13 +27,13 @@ package struct CachePlace: Hashable, Sendable {
         self.length = Int(length)
     }
 
-    /// Where the run ends.
+    /// Where the entry ends.
     var end: Int { offset + length }
 
-    /// The first octet of the run, which no other entry has while both are there.
+    /// The first octet of the entry, which no other existing entry has.
     var start: Start { Start(segment: segment, offset: offset) }
 
-    /// What tells the entries of a folder apart.
+    /// The segment and the offset, which identify an entry in a folder.
     package struct Start: Hashable, Sendable {
         let segment: UInt64
         let offset: Int

@@ -2,22 +2,22 @@
 
 internal import Foundation
 
-/// What a task does about the cache before it goes to the network (U-12.11's table, U-12.12, U-12.14). Pure.
+/// What a task does about the cache before it uses the network (the table of U-12.11, U-12.12, U-12.14). Pure.
 enum CachePlan: Hashable, Sendable {
-    /// Load, and store what comes.
+    /// Load, and store the response.
     case load
-    /// Load past all caches on the way: with `Cache-Control: no-cache` and `Pragma: no-cache`.
+    /// Load with `Cache-Control: no-cache` and `Pragma: no-cache`, so that no cache on the way answers.
     case loadPastCaches
-    /// Load, and neither read nor store: the caller does the caching.
+    /// Load without reading or storing: the caller does its own caching.
     case bypass
-    /// Take what is stored.
+    /// Deliver the stored response.
     case useStored
-    /// Ask the server whether what is stored is still good.
+    /// Ask the server whether the stored response is still valid.
     case revalidate
-    /// Neither stored nor to be loaded: `URLError.resourceUnavailable`.
+    /// Neither stored nor allowed to be loaded: fail with `URLError.resourceUnavailable`.
     case fail
 
-    /// What the cache has for a request.
+    /// What is stored for a request.
     enum Stored: Hashable, Sendable {
         case nothing
         case fresh(hasValidator: Bool)
@@ -31,24 +31,24 @@ enum CachePlan: Hashable, Sendable {
         }
     }
 
-    /// The fields by which a caller does its own caching.
+    /// The fields that show that the caller does its own caching.
     static let callerConditions = [
         "If-Match", "If-Modified-Since", "If-None-Match", "If-Range", "If-Unmodified-Since", "Range",
     ]
 
-    /// Whether any of the fields counts for the plan of a request.
+    /// Whether any of the fields affects the plan of a request.
     static func isConcerned(_ headers: HeaderList) -> Bool {
         (callerConditions + ["Cache-Control", "Pragma"]).contains { headers[$0] != nil }
     }
 
-    /// The policy that counts: the request's own, unless it leaves it to the configuration.
+    /// Returns the effective policy: the request's own, unless that is the protocol's default; then the configuration's.
     static func policy(of request: URLRequest, configuration: URLRequest.CachePolicy)
         -> URLRequest.CachePolicy
     {
         request.cachePolicy == .useProtocolCachePolicy ? configuration : request.cachePolicy
     }
 
-    /// The plan for a request under a policy.
+    /// Returns the plan for a request under a policy.
     static func plan(
         for request: URLRequest, policy: URLRequest.CachePolicy, stored: Stored
     ) -> CachePlan {
@@ -63,7 +63,7 @@ enum CachePlan: Hashable, Sendable {
         }
     }
 
-    /// What a request's own fields say about the cache.
+    /// Returns the request's own cache directives.
     static func control(of request: URLRequest) -> CacheControl {
         CacheControl(
             field: request.value(forHTTPHeaderField: "Cache-Control"),

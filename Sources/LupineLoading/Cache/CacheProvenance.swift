@@ -2,28 +2,28 @@
 
 internal import LupineTLS
 
-/// Where a stored answer came from, as far as it decides who may have it. Immutable.
+/// The origin of a stored response, as far as it decides who may receive it. Immutable.
 final class CacheProvenance: Hashable, Sendable {
-    /// What brought it.
+    /// The source of the response.
     enum Source: Hashable, Sendable {
-        /// The program: it stored the answer, or a protocol of its gave it.
+        /// The program: it stored the response, or a `URLProtocol` of its own produced it.
         case program
-        /// A connection without TLS. The way is nil for the plain one.
+        /// A connection without TLS. The route is nil for a direct one.
         case plain(way: CacheWay?)
         case secure(Connection)
     }
 
     /// A connection with TLS.
     struct Connection: Hashable, Sendable {
-        /// What the server has learnt about the client.
+        /// What the server learnt about the client's identity.
         var identity: PeerEvidence.ClientIdentity
-        /// The roots under which the server's chain passes the default evaluation; nil where it does not.
+        /// The roots under which the server's chain passes the default evaluation; nil if it does not.
         var roots: String?
-        /// The SHA-256 of the keys in that chain.
+        /// The SHA-256 digests of the keys in that chain.
         var keys: Set<SHA256Digest>
-        /// Under whom it was accepted; nil for the default policy, and for what was read from a disk.
+        /// The delegates or evaluator that accepted the server; nil for the default policy and for entries read from disk.
         var judge: TrustJudge?
-        /// Whether the chain has passed a check of whoever accepted it.
+        /// Whether the accepting policy has checked the chain.
         var wasChecked: Bool
     }
 
@@ -39,7 +39,7 @@ final class CacheProvenance: Hashable, Sendable {
     }
     func hash(into hasher: inout Hasher) { hasher.combine(source) }
 
-    /// Which of the entries of its address it is; nil for the plain one.
+    /// The partition of the entry; nil for the default one.
     var party: CacheParty? {
         guard case .secure(let connection) = source else { return nil }
         let standing: CacheParty.Standing =
@@ -47,7 +47,8 @@ final class CacheProvenance: Hashable, Sendable {
         return CacheParty(client: connection.client, standing: standing)
     }
 
-    /// Whether it may be on the disk: what nobody has checked may not, and what only this process could ask for need not.
+    /// Whether the entry may be written to disk: not if the connection was unchecked, and not if only this process could use the
+    /// entry.
     var mayBeWritten: Bool {
         switch source {
         case .program: return true
@@ -57,8 +58,8 @@ final class CacheProvenance: Hashable, Sendable {
         }
     }
 
-    /// What is noted of an entry that a 304 of another provenance has updated: what holds for its content and for its fields.
-    /// Nil where the two are not for the same parties; then nothing may be stored.
+    /// Returns the provenance of an entry that a 304 of another provenance has updated: what holds for both the content and the
+    /// fields. Returns nil if the two are not for the same users; then nothing may be stored.
     func joined(by update: CacheProvenance) -> CacheProvenance? {
         switch (source, update.source) {
         case (.program, _): return update
@@ -71,7 +72,7 @@ final class CacheProvenance: Hashable, Sendable {
 }
 
 extension CacheProvenance.Connection {
-    /// The certificate that the client has shown.
+    /// The digest of the client certificate that was shown.
     var client: SHA256Digest? {
         if case .certificate(let digest) = identity { return digest }
         return nil

@@ -2,25 +2,25 @@
 
 internal import LupineTLS
 
-/// Who asks the cache: what a task would hold a connection to if it opened one now. Immutable; most tasks of a session share
-/// one.
+/// The trust policy, client certificate and route of a task that asks the cache: the requirements for a connection of its own.
+/// Immutable; most tasks of a session share one.
 final class CacheReader: Hashable, Sendable {
-    /// How it judges servers.
+    /// How the reader evaluates servers.
     enum Policy: Hashable, Sendable {
         /// The default evaluation, under these roots.
         case standard(roots: String)
-        /// Of each set one key has to be in the chain; with roots, the default evaluation too.
+        /// One key of each set must be in the chain; with roots, the default evaluation must pass too.
         case pins([Set<SHA256Digest>], roots: String?)
-        /// Code of the program's, or an evaluator that cannot be applied to what an entry notes.
+        /// The program's code, or an evaluator that cannot be applied to the data in an entry.
         case judge(TrustJudge)
     }
 
     let policy: Policy
-    /// The certificate that it would show, as far as that is known before connecting.
+    /// The digest of the client certificate that the reader would show, if it is known before connecting.
     let client: SHA256Digest?
-    /// The way of a request without TLS; nil for the plain one.
+    /// The route of a request without TLS; nil for a direct one.
     let way: CacheWay?
-    /// The fields that tell its users apart.
+    /// The fields that tell the reader's users apart.
     let identifyingFields: IdentifyingFields
 
     init(
@@ -33,7 +33,7 @@ final class CacheReader: Hashable, Sendable {
         self.identifyingFields = identifyingFields
     }
 
-    /// The policy that an evaluator comes to under these roots, where nobody else is asked.
+    /// Returns the policy of an evaluator under these roots, if no delegate is asked.
     static func policy(_ evaluator: TrustEvaluator, roots: String) -> Policy {
         guard let required = evaluator.requiredKeys, !evaluator.checksNothing else {
             return .judge(TrustJudge(objects: [], evaluator: evaluator, roots: roots))
@@ -43,7 +43,7 @@ final class CacheReader: Hashable, Sendable {
             required.map { Set($0.map(\.digest)) }, roots: evaluator.includesDefault ? roots : nil)
     }
 
-    /// Under whom what it receives was accepted; nil where the evaluator's verdict says all.
+    /// The delegates or evaluator under which the reader accepts connections; nil if the policy alone describes its criteria.
     var judge: TrustJudge? {
         if case .judge(let judge) = policy { return judge }
         return nil

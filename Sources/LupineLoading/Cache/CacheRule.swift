@@ -3,17 +3,17 @@
 internal import Foundation
 internal import LupineHTTP
 
-/// What may be stored, under which key, and what makes it void (RFC 9111 §3, §4.3, §4.4). Pure.
+/// The rules for what may be stored, under which key, and what invalidates it (RFC 9111 §3, §4.3, §4.4). Pure.
 enum CacheRule {
-    /// The key of an address: all of it but the fragment, and but the user whom it names (U-12.2). A key names a file, so it has no
-    /// secret in it; `VaryKey` tells the users apart.
+    /// Returns the key of an address: the address without fragment and user information (U-12.2). Keys are written to disk, so
+    /// they contain no secrets; `VaryKey` tells users apart.
     static func key(of url: URL) -> String {
         let text = url.partedFromUserInfo.address
         guard let fragment = text.position(of: UInt8(ascii: "#")) else { return text }
         return String(Substring(text.utf8.prefix(fragment)))
     }
 
-    /// Whether the answer to a request may be stored (U-12.4), its content being whole and small enough.
+    /// Whether the response to a request may be stored (U-12.4), provided that its content is complete and small enough.
     static func isStorable(_ response: HTTPURLResponse, for request: URLRequest) -> Bool {
         guard request.httpMethod == "GET", [200, 203, 204].contains(response.statusCode),
             request.value(forHTTPHeaderField: "Range") == nil
@@ -23,27 +23,27 @@ enum CacheRule {
             where: VaryKey.isUnknown)
     }
 
-    /// Whether the server or the caller said `no-store`: then nothing of it reaches a disk, whoever asks.
+    /// Whether the server or the caller sent `no-store`: then nothing of the response may reach a disk.
     static func forbidsStoring(_ response: HTTPURLResponse?, for request: URLRequest) -> Bool {
         if CachePlan.control(of: request).noStore { return true }
         guard let response else { return false }
         return CacheControl(of: response).noStore
     }
 
-    /// Whether a server says that the response is the same for all users: of one who also says the contrary, the stricter
-    /// counts.
+    /// Whether the server declares the response the same for all users. If it says both `public` and `private`, `private` counts.
     static func isForEverybody(_ response: HTTPURLResponse) -> Bool {
         let control = CacheControl(field: response.value(of: .cacheControl), pragma: nil)
         return control.isPublic && !control.isPrivate
     }
 
-    /// The key of a request; nil for one whose answers are never stored.
+    /// Returns the key of a request; nil for one whose responses are never stored.
     static func key(of request: URLRequest) -> String? { hasKey(request) ? request.url.map(key) : nil }
 
     /// Whether the request has a key.
     static func hasKey(_ request: URLRequest) -> Bool { request.httpMethod == "GET" && request.url != nil }
 
-    /// The fields that ask the server whether a stored response is still good (U-12.13): what it said, word for word.
+    /// Returns the fields that ask the server to validate a stored response (U-12.13), with the server's own values, octet for
+    /// octet.
     static func conditions(of stored: HTTPURLResponse) -> [HeaderList.Field] {
         var conditions: [HeaderList.Field] = []
         if let tag = stored.value(of: .eTag) {
@@ -55,11 +55,11 @@ enum CacheRule {
         return conditions
     }
 
-    /// Whether a 304 speaks of the stored response that was asked about, and not of another version of it (RFC 9111 §4.3.4).
+    /// Whether a 304 refers to the stored response that was validated, and not to another version of it (RFC 9111 §4.3.4).
     ///
-    /// An `ETag` decides alone: two are the same if their opaque tags are, as `If-None-Match` compares (RFC 9110 §13.1.2), for
-    /// servers that compress on the way say `W/` once and once not. Without it the date decides. Without either the 304 can
-    /// only mean what the question named, which was one version.
+    /// An `ETag` decides alone. Tags are compared weakly, as for `If-None-Match` (RFC 9110 §13.1.2), because servers that
+    /// compress on the fly send `W/` inconsistently. Without an `ETag`, `Last-Modified` decides. Without both, the 304 can only
+    /// mean the one version that was asked about.
     static func selects(_ update: HTTPURLResponse, _ stored: HTTPURLResponse) -> Bool {
         if let tag = update.value(of: .eTag) {
             return stored.value(of: .eTag).map { isSameTag($0, tag) } ?? false
@@ -80,7 +80,7 @@ enum CacheRule {
         tag.utf8.starts(with: "W/".utf8) ? tag.utf8.dropFirst(2) : tag.utf8[...]
     }
 
-    /// What the parser takes.
+    /// The largest number of fields that the parser accepts.
     private static let mostFields = ParserLimits().fieldCount
 
     private static func connectionOptions(of update: Fields) -> [String] {
@@ -92,8 +92,8 @@ enum CacheRule {
         return names
     }
 
-    /// The fields of a stored response after a 304 (RFC 9111 §3.2): the new ones take the place of those of their
-    /// name, save for what is about the connection or describes the content that was not sent.
+    /// Returns the fields of a stored response after a 304 (RFC 9111 §3.2): the new fields replace those of the same name, except
+    /// for fields that concern the connection or describe the content, which was not sent.
     static func refreshed(_ stored: Fields, by update: Fields) -> Fields {
         var kept: Set<FieldName> = []
         for name in [
@@ -103,9 +103,9 @@ enum CacheRule {
         ] + connectionOptions(of: update) {
             if let name = try? FieldName(name) { kept.insert(name) }
         }
-        // The same tag but for its strength would say more of the content than was said when it came.
+        // A tag that differs in its strength only must not change the strength that was stated for the stored content.
         if let tag = stored[.eTag], let new = update[.eTag], isSameTag(tag, new) { kept.insert(.eTag) }
-        // A server may have a thousand names that are alike for long: each is looked up once, not compared with all.
+        // A server may send a thousand names with a long common prefix: each is looked up once, not compared with all.
         var known: Set<FieldName> = []
         for index in 0..<stored.count { known.insert(stored.fieldName(at: index)) }
         var replaced: Set<FieldName> = []
@@ -113,11 +113,11 @@ enum CacheRule {
         for index in 0..<update.count {
             let name = update.fieldName(at: index)
             if kept.contains(name) { continue }
-            // No answer has more fields than that, and one that is confirmed again and again does not get there either.
+            // Keeps within the parser's limit, also when a response is validated again and again.
             let isNew = !known.contains(name)
             if isNew, stored.count + added.count >= mostFields { continue }
             replaced.insert(name)
-            // It was legal where it comes from.
+            // Cannot fail: the field was valid in the 304.
             try? added.append(name, update.value(at: index))
         }
         var fields = stored
@@ -126,8 +126,8 @@ enum CacheRule {
         return fields
     }
 
-    /// The addresses whose stored answers are void after a request (U-12.8): its own and those that the answer names, if
-    /// they are of the same origin.
+    /// Returns the addresses whose stored responses a request invalidates (U-12.8): its own, and those that the response names,
+    /// if they have the same origin.
     static func voided(by request: URLRequest, response: HTTPURLResponse) -> [URL] {
         let isSafe = ["GET", "HEAD", "OPTIONS", "TRACE"].contains(request.httpMethod ?? "GET")
         guard !isSafe, (200..<400).contains(response.statusCode), let url = request.url else { return [] }

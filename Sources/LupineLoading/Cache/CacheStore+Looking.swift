@@ -3,9 +3,10 @@
 internal import Foundation
 internal import LupineTransport
 
-/// How a store answers: from memory and from what waits at once, from the folder when somebody may wait for it.
+/// Look-ups: answered at once from memory and from pending changes, or from the folder if the caller may wait for the disk.
 extension CacheStore {
-    /// The plain party's response for an address, whatever it says about itself (U-12.2); may wait for the disk.
+    /// Returns the response of the default partition for an address, without checking its freshness (U-12.2). May wait for the
+    /// disk.
     func response(for address: String) -> CachedURLResponse? {
         let key = CacheKey(address: address, party: nil)
         if let entry = state.withLock({ $0.used(key) }) { return entry.response }
@@ -15,14 +16,14 @@ extension CacheStore {
         case .nothing, .unknown: return nil
         case .onDisk(let item):
             guard let entry = read(item, key) else { return nil }
-            // Who may see it was not asked: with concealed secrets in it nobody could ask later.
+            // The request was not matched against the entry. With concealed secrets it could not be matched in memory later.
             if !entry.vary.holdsSecrets { promote(entry, key, item) }
             return entry.response
         }
     }
 
-    /// Hands the entry that answers a reader's request to `reply`: at once, on the caller's thread, where no disk has to be
-    /// asked, else on the storage queue.
+    /// Passes the entry that answers a reader's request to `reply`: at once, on the caller's thread, if no disk access is needed;
+    /// otherwise on the storage queue.
     func lookUp(
         _ address: String, _ request: URLRequest, for reader: CacheReader,
         reply: @escaping @Sendable (CacheEntry?) -> Void
@@ -33,14 +34,14 @@ extension CacheStore {
         }
     }
 
-    /// What can be said of a request without the disk.
+    /// The result of a look-up without disk access.
     enum AtHand: Sendable {
         case known(CacheEntry?)
-        /// An entry in the folder answers it, or the folder has not been looked into.
+        /// An entry in the folder may answer the request, or the folder has not been read yet.
         case onDisk
     }
 
-    /// As far as `lookUp` comes at once.
+    /// Performs the part of `lookUp` that needs no disk access.
     func lookUpAtHand(_ address: String, _ request: URLRequest, for reader: CacheReader) -> AtHand {
         for party in CacheAdmission.parties(of: reader) {
             let key = CacheKey(address: address, party: party)
@@ -58,12 +59,12 @@ extension CacheStore {
         return .known(nil)
     }
 
-    /// The entry in the folder that answers a request; goes into memory, too. On the storage queue.
+    /// Returns the entry in the folder that answers a request, and keeps it in memory. Runs on the storage queue.
     private func fetch(_ address: String, _ request: URLRequest, for reader: CacheReader) -> CacheEntry? {
         learnFolder()
         for party in CacheAdmission.parties(of: reader) {
             let key = CacheKey(address: address, party: party)
-            // Much can have happened while this waited for its turn.
+            // The state may have changed since the look-up was queued.
             switch state.withLock({ state in state.used(key).map { .entry($0) } ?? state.known(key) }) {
             case .entry(let entry): if entry.answers(request, of: reader) { return entry }
             case .nothing, .unknown: break
@@ -95,7 +96,7 @@ extension CacheStore {
         }
     }
 
-    /// Reads an entry, which counts as used. One that is not there is forgotten, and one that is damaged removed.
+    /// Reads an entry, which counts as a use. An entry that is missing or damaged is removed from the index.
     private func read(_ item: CacheIndex.Item, _ key: CacheKey) -> CacheEntry? {
         var item = item
         while true {
@@ -106,7 +107,7 @@ extension CacheStore {
                     state.noteUse(key)
                     return (nil, state.beginTurn())
                 }
-                // Its writer may just have put it elsewhere.
+                // The folder's writer may just have moved it.
                 if now.place != item.place { return (now, false) }
                 state.lose([key])
                 return (nil, state.beginTurn())

@@ -2,62 +2,62 @@
 
 internal import Foundation
 
-/// What a store knows, under its one lock: what is in memory, what the folder holds, what is still to be done about it.
+/// The state of a store, under its only lock: the entries in memory, the index of the folder, and the pending changes.
 ///
-/// A value. Nothing here touches a disk, and whatever is thrown out is given back, to be let go of outside of the lock: a
-/// program's own values may be in it, which do what they like when they end.
+/// A value that does no disk access. Removed objects are returned, so that they are released outside of the lock: they may
+/// contain a program's objects, whose `deinit` can do anything.
 extension CacheStore {
     struct State: Sendable {
         var memory = PartyList<CacheKey, CacheEntry>()
         var memoryCapacity: Int
         var diskCapacity: Int
-        /// The folder's entries. Nothing is said by it before `folderIsKnown`.
+        /// The index of the folder; meaningless before `folderIsKnown`.
         var index = CacheIndex()
         var folderIsKnown = false
-        /// The hash of what is in the folder, once its key has been read.
+        /// The hash that conceals secrets in the folder, once its key has been read.
         var hash: KeyedHash?
         var pending: [CacheKey: Pending] = [:]
-        /// The changes in the order of the calls; some have been made void by later ones.
+        /// The changes in the order of the calls. An element is void if `pending` has another number under its key.
         var queue: [(key: CacheKey, number: UInt64)] = []
-        /// What the entries that are to be written count for.
+        /// The total size of the entries waiting to be written.
         var pendingSize = 0
-        /// Whether the folder is still to be emptied: until then what is in it counts for nothing. What waits came later.
+        /// Whether the folder is still to be emptied; until then its entries count as removed. All pending changes came later.
         var mustClear = false
-        /// How often it was to be emptied.
+        /// How often the folder was to be emptied.
         var clearings = 0
-        /// The addresses whose entries are still to be searched for and removed: until then what is in the folder counts for
-        /// nothing.
+        /// Addresses whose entries in the folder, which has not been read yet, are to be removed; until then they count as
+        /// removed.
         var hidden: Set<String> = []
-        /// What this cache has taken away without being the folder's writer; nil when it is.
+        /// The addresses that this cache replaced or removed without being the folder's writer; nil when it is the writer.
         var withdrawals: CacheWithdrawals? = CacheWithdrawals()
-        /// How many changes were asked for.
+        /// The number of changes requested so far.
         var number: UInt64 = 0
-        /// Whether somebody is on the way to do what waits.
+        /// Whether a batch is scheduled on the storage queue.
         var hasTurn = false
-        /// What was used since that was last noted in the folder.
+        /// The keys used since uses were last logged in the folder.
         var used: [CacheKey] = []
-        /// Where entries stood that had to go, until that is noted in the folder.
+        /// The places of evicted entries, until they are logged in the folder.
         var evicted: [CachePlace.Start] = []
-        /// How many entries were not written because too much waited already.
+        /// How many entries were not written because too many bytes were already waiting.
         var droppedCount = 0
     }
 
-    /// What is known about an entry without looking into a segment.
+    /// The result of a look-up that does not read a segment.
     enum Known: Sendable {
         case entry(CacheEntry)
         case nothing
         case onDisk(CacheIndex.Item)
-        /// The folder has not been looked into.
+        /// The folder has not been read yet.
         case unknown
     }
 
-    /// What is to be done next.
+    /// The work of the next batch.
     struct Work: Sendable {
         var mustClear = false
         var changes: [(key: CacheKey, pending: Pending)] = []
-        /// What the entries that are to be written count for.
+        /// The total size of the entries to be written.
         var size = 0
-        /// How many they are.
+        /// The number of entries to be written.
         var writes = 0
         var used: [CacheKey] = []
         var evicted: [CachePlace.Start] = []
@@ -67,24 +67,24 @@ extension CacheStore {
 }
 
 extension CacheStore.State {
-    /// More uses than these are not noted one by one; as many are worth a write.
+    /// The largest number of uses that are logged; when as many have gathered, a batch is scheduled.
     private static let mostUses = 512
 
     // MARK: looking up
 
-    /// The entry in memory under a key, which is now the one used last.
+    /// Returns the entry in memory under a key, and makes it the most recently used.
     mutating func used(_ key: CacheKey) -> CacheEntry? {
         guard let entry = memory.use(key) else { return nil }
         if folderIsKnown { noteUse(key) }
         return entry
     }
 
-    /// Notes that an entry of the folder was used.
+    /// Records the use of an entry in the folder.
     mutating func noteUse(_ key: CacheKey) {
         if index.use(key) != nil, used.count < Self.mostUses { used.append(key) }
     }
 
-    /// What there is under a key without looking into a segment.
+    /// Returns what is known about a key without reading a segment.
     func known(_ key: CacheKey) -> CacheStore.Known {
         if let pending = pending[key] { return pending.entry.map { .entry($0) } ?? .nothing }
         if mustClear || diskCapacity == 0 { return .nothing }
@@ -94,7 +94,7 @@ extension CacheStore.State {
 
     // MARK: changing
 
-    /// Puts an entry into memory in place of what was there, if it may be so large.
+    /// Puts an entry into memory, replacing an existing one, if it is not too large.
     mutating func keep(
         _ entry: CacheEntry, for key: CacheKey, _ admission: CacheStore.Admission,
         _ gone: inout CacheStore.Gone
@@ -105,7 +105,7 @@ extension CacheStore.State {
         evict(&gone)
     }
 
-    /// Puts what was read from the folder into memory, unless something newer is there or on its way.
+    /// Puts an entry read from the folder into memory, unless a newer one is there or pending.
     mutating func promote(
         _ entry: CacheEntry, key: CacheKey, from place: CachePlace, _ gone: inout CacheStore.Gone
     ) {
@@ -116,14 +116,14 @@ extension CacheStore.State {
         evict(&gone)
     }
 
-    /// Takes out of memory what is over its capacity.
+    /// Evicts entries from memory until it is within its capacity.
     mutating func evict(_ gone: inout CacheStore.Gone) {
         while memory.cost > memoryCapacity, let (_, entry) = memory.removeLeastRecent() {
             gone.entries.append(entry)
         }
     }
 
-    /// Whether an entry of that size is written. One of the loader's that would have to wait too long is counted.
+    /// Whether an entry of this size is written. Counts an entry that is refused because too many bytes are already waiting.
     mutating func takes(_ size: Int, _ admission: CacheStore.Admission) -> Bool {
         guard size <= admission.limit(diskCapacity) else { return false }
         if size <= admission.waitingLimit(diskCapacity) - pendingSize { return true }
@@ -131,7 +131,7 @@ extension CacheStore.State {
         return false
     }
 
-    /// Removes what is under a key from both tiers.
+    /// Removes the entry under a key from memory and disk.
     mutating func remove(_ key: CacheKey) -> CacheStore.Gone {
         var gone = CacheStore.Gone()
         if let old = memory.remove(key) { gone.entries.append(old) }
@@ -139,7 +139,7 @@ extension CacheStore.State {
         return gone
     }
 
-    /// Notes what is to be done about an entry of the folder, in place of what was to be done.
+    /// Records a change to an entry of the folder, replacing a pending one.
     mutating func change(
         _ key: CacheKey, _ change: CacheStore.Pending.Change, _ gone: inout CacheStore.Gone
     ) {
@@ -148,7 +148,7 @@ extension CacheStore.State {
         let new = CacheStore.Pending(change: change, number: number)
         gone.pending = pending.updateValue(new, forKey: key)
         pendingSize += (new.entry?.size ?? 0) - (gone.pending?.entry?.size ?? 0)
-        // What was to be written may be on its way to the disk already; else what is known is all.
+        // Nothing needs removing if the index has no such entry, but a replaced change may already be on its way to the disk.
         if case .remove = change, gone.pending == nil, mustClear || folderIsKnown && index[key] == nil {
             pending[key] = nil
             return
@@ -156,14 +156,14 @@ extension CacheStore.State {
         queue.append((key, number))
     }
 
-    /// Nothing is to be done any more.
+    /// Drops all pending changes.
     mutating func forgetPending() {
         pending = [:]
         queue = []
         pendingSize = 0
     }
 
-    /// The folder is to be emptied before what is asked for from now on.
+    /// Schedules that the folder is emptied before all later changes.
     mutating func clearFolder() {
         number += 1
         clearings += 1
@@ -175,7 +175,7 @@ extension CacheStore.State {
         used = []
     }
 
-    /// All keys of an address that are known.
+    /// Returns all known keys of an address.
     func keys(of address: String) -> [CacheKey] {
         let plain = CacheKey(address: address, party: nil)
         let others = memory.others(of: address).union(index.others(of: address))
@@ -183,7 +183,7 @@ extension CacheStore.State {
             + others.union(pending.keys.filter { !$0.isPlain && $0.address == address })
     }
 
-    /// The keys of what was stored at that time or later.
+    /// Returns the keys of the entries stored at this time or later.
     func keys(storedSince date: Date) -> Set<CacheKey> {
         var keys = Set(
             memory.keysFromLeastRecent.filter { memory[$0].map { $0.storedTime >= date } ?? false })
@@ -192,15 +192,15 @@ extension CacheStore.State {
         return keys
     }
 
-    /// The folder may have entries of the address that nobody knows of yet: they count for nothing from here on.
+    /// Hides the entries of an address that the folder may have but that have not been read yet.
     mutating func hideUnknown(_ address: String) {
         if diskCapacity == 0 { return }
         withdrawals?.insert(address)
         if !folderIsKnown { hidden.insert(address) }
     }
 
-    /// Takes over what was found in the folder when it was first looked into, as its writer or not. What was to be searched for
-    /// and removed is to be removed.
+    /// Takes over the index that was found when the folder was first read, as its writer or as a reader. Hidden entries are
+    /// scheduled for removal.
     mutating func learn(_ found: CacheIndex, isWriter: Bool) {
         if folderIsKnown { return }
         folderIsKnown = true
@@ -217,19 +217,19 @@ extension CacheStore.State {
 
     // MARK: turns
 
-    /// Whether there is nothing to be done, not even what only the folder's next writer can do.
+    /// Whether nothing is to be done, not even by the folder's next writer.
     var isIdle: Bool {
         queue.isEmpty && !mustClear && used.isEmpty && evicted.isEmpty && withdrawals?.isEmpty ?? true
     }
 
-    /// Whether somebody has to be sent to do what waits.
+    /// Returns whether a batch must be scheduled now.
     mutating func beginTurn() -> Bool {
         if hasTurn || queue.isEmpty && !mustClear && used.count < Self.mostUses { return false }
         hasTurn = true
         return true
     }
 
-    /// What is to be done now, up to so many octets; what is void is left out.
+    /// Returns the next changes, up to this total size, without void ones.
     mutating func takeWork(upTo size: Int) -> CacheStore.Work {
         var work = CacheStore.Work(mustClear: mustClear)
         var count = 0
@@ -249,9 +249,9 @@ extension CacheStore.State {
         return work
     }
 
-    /// What a log has to say of what was done.
+    /// Returns the log entries for completed work.
     ///
-    /// - Parameter stored: Where the entries of the work are now, one for each change; nil where there is none.
+    /// - Parameter stored: The items of the written entries, one for each change; nil for a change without one.
     func log(of work: CacheStore.Work, _ stored: [CacheIndex.Item?]) -> [CacheLog.Change] {
         var changes: [CacheLog.Change] = []
         changes.reserveCapacity(work.evicted.count + work.used.count + work.changes.count)
@@ -267,8 +267,8 @@ extension CacheStore.State {
         return changes
     }
 
-    /// Notes what was done. Gives back what does not wait any more: the request of what was to be written is the program's, as
-    /// the response is.
+    /// Records completed work. Returns the changes that no longer wait, to be released outside of the lock: their requests and
+    /// responses may contain a program's objects.
     mutating func finish(_ work: CacheStore.Work, _ stored: [CacheIndex.Item?]) -> [CacheStore.Pending] {
         var gone: [CacheStore.Pending] = []
         gone.reserveCapacity(work.changes.count)
@@ -283,22 +283,22 @@ extension CacheStore.State {
         return gone
     }
 
-    /// Takes entries out of the folder that are over its capacity.
+    /// Evicts entries from the folder until it is within its capacity.
     mutating func evictFiles() {
         while index.cost > diskCapacity, let item = index.removeLeastRecent() {
             evicted.append(item.place.start)
         }
     }
 
-    /// Forgets entries that cannot be read any more.
+    /// Removes entries that can no longer be read.
     mutating func lose(_ keys: [CacheKey]) {
         for key in keys {
             if let item = index.remove(key) { evicted.append(item.place.start) }
         }
     }
 
-    /// Takes over what was found in the folder when another one had written to it for a while. What was taken away here in the
-    /// meantime stays away: the writer removes it.
+    /// Takes over the index that was found after another process had written to the folder. Entries that this cache replaced or
+    /// removed in the meantime stay removed: the writer logs their removal.
     mutating func takeOver(_ found: CacheIndex, isWriter: Bool) {
         let former = index
         index = found

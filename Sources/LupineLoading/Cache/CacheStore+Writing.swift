@@ -3,16 +3,16 @@
 internal import Foundation
 internal import LupineTransport
 
-/// How a store brings its folder up to date. On the storage queue, but for `learnFolder()`.
+/// Writes a store's changes to its folder. Runs on the storage queue, except for `learnFolder()`.
 extension CacheStore {
-    /// How many octets are written at a time; others who need the storage queue have their turn in between.
+    /// How many octets are written at a time; other users of the storage queue run in between.
     private static let batchSize = 1 << 20
 
-    /// Reads what the folder holds, once.
+    /// Reads the folder's index, once.
     func learnFolder() {
         let (isKnown, capacity) = state.withLock { ($0.folderIsKnown, $0.diskCapacity) }
         if isKnown { return }
-        // Several threads may get here; all have found the same, and the first one's counts.
+        // Several threads may get here; all find the same index, and the first one's is used.
         let found = folder.open(capacity: capacity, isMade: false)
         let isWriter = folder.access == .writer
         let isDue = state.withLock { state in
@@ -24,7 +24,7 @@ extension CacheStore {
         if isDue { StorageQueue.run { self.takeTurn() } }
     }
 
-    /// The hash that conceals secrets in the folder; the first time its key is read.
+    /// The hash that conceals secrets in the folder; the first access reads its key.
     var folderHash: KeyedHash {
         if let hash = state.withLock({ $0.hash }) { return hash }
         let hash = folder.hash()
@@ -32,10 +32,10 @@ extension CacheStore {
         return hash
     }
 
-    /// Hides a secret of what goes into the folder.
+    /// Returns the keyed hash of a secret for the folder.
     func conceal(_ secret: String) -> String { folderHash.text(for: secret) }
 
-    /// Does some of what waits, and comes again for the rest.
+    /// Performs one batch, and schedules another if more is pending.
     func takeTurn() {
         writeBatch(isLast: false)
         let isDue = state.withLock { state in
@@ -45,12 +45,12 @@ extension CacheStore {
         if isDue { StorageQueue.run { self.takeTurn() } }
     }
 
-    /// Does everything that was asked for up to a call.
+    /// Performs all changes up to this number.
     func writeOut(upTo number: UInt64) {
         while state.withLock({ state in state.queue.first.map { $0.number <= number } ?? state.mustClear }) {
             writeBatch(isLast: false)
         }
-        // What is only for the next process' order of use.
+        // The uses and evictions, which the next process needs for its order of use.
         writeBatch(isLast: true)
     }
 
@@ -67,7 +67,7 @@ extension CacheStore {
             state.withLock { state in
                 if state.clearings != clearings { return }
                 state.mustClear = false
-                // A reader cannot clear the folder before it is the writer.
+                // A reader cannot clear the folder before it becomes the writer.
                 if access != .reader { state.withdrawals = access == .writer ? nil : CacheWithdrawals() }
             }
         }
@@ -76,7 +76,7 @@ extension CacheStore {
         tidy(capacity, clearings)
     }
 
-    /// Makes this the folder's writer, if something is to be done about the folder and the one that it had has ended.
+    /// Becomes the folder's writer, if anything is to be written and the previous writer has ended.
     private func becomeWriter() {
         guard folder.access == .reader, !state.withLock({ $0.isIdle }),
             let found = folder.becomeWriter(capacity: diskCapacity)
@@ -94,14 +94,14 @@ extension CacheStore {
         }
         let isLogged = folder.log(changes)
         _ = state.withLock { state in
-            // What is to be cleared counts for nothing.
+            // Entries that are about to be cleared are ignored.
             if state.clearings != clearings { return [] }
             return state.finish(work, isLogged ? stored : .init(repeating: nil, count: stored.count))
         }
         if !isLogged, folder.access == .writer { repair() }
     }
 
-    /// Appends the octets of entries that are to be written. Gives back where they are, one for each change; nil where there is none.
+    /// Appends the entries to be written. Returns their items, one for each change; nil for a change without one.
     private func append(_ work: Work, _ capacity: Int) -> [CacheIndex.Item?] {
         var stored = [CacheIndex.Item?](repeating: nil, count: work.changes.count)
         if work.writes == 0 { return stored }
@@ -145,7 +145,8 @@ extension CacheStore {
         folder.forgetFound()
     }
 
-    /// The disk has not taken what the index is to say: what it says must not be what was replaced or removed.
+    /// Replaces the index after a failed write, because it must not refer to entries that were replaced or removed. Empties the
+    /// folder if even that fails.
     private func repair() {
         if forgetIfGone() { return }
         if folder.replaceIndex(state.withLock { $0.index.changes }) { return }
@@ -153,7 +154,7 @@ extension CacheStore {
         state.withLock { $0.index = CacheIndex() }
     }
 
-    /// Begins anew when somebody has removed the folder; false when it is there.
+    /// Starts anew if the folder was removed by somebody else; returns false if it still exists.
     @discardableResult
     private func forgetIfGone() -> Bool {
         guard folder.closeIfGone() else { return false }
@@ -166,14 +167,14 @@ extension CacheStore {
 
     // MARK: tidying up
 
-    /// Removes what is over the capacity.
+    /// Evicts entries from the folder until it is within its capacity.
     func evictFiles() {
         learnFolder()
         state.withLock { $0.evictFiles() }
         writeBatch(isLast: true)
     }
 
-    /// Throws away what nobody needs, and writes anew what is mostly that: not more at a time than a segment.
+    /// Removes unused segments, and rewrites at most one segment that is mostly unused.
     private func tidy(_ capacity: Int, _ clearings: Int) {
         guard folder.access == .writer else { return }
         let (live, count) = state.withLock { ($0.index.live, $0.index.count) }
@@ -182,13 +183,13 @@ extension CacheStore {
             rewrite(segment, capacity, clearings)
             folder.removeSegments(but: state.withLock { $0.index.live })
         }
-        // A failure leaves the old one, which says the same.
+        // After a failure the old index remains, which means the same.
         if folder.isIndexLong(count) {
             _ = folder.replaceIndex(state.withLock { $0.index.changes })
         }
     }
 
-    /// Appends the entries of a segment to the last one.
+    /// Moves the live entries of a segment to the current segment.
     private func rewrite(_ segment: UInt64, _ capacity: Int, _ clearings: Int) {
         var moved: [(key: CacheKey, from: CachePlace)] = []
         var octets: [UInt8] = []

@@ -3,23 +3,22 @@
 internal import Foundation
 internal import LupineTransport
 
-/// What a `URLCache` keeps: entries in memory, and under a folder those that outlive the process. Any thread may use it.
+/// The entries of a `URLCache`: in memory, and in a folder that outlives the process. Any thread may use it.
 ///
-/// What is in memory, what is to be written and what the folder holds stand under one lock; a call changes them and returns.
-/// The folder is written behind, on the storage queue, a batch at a time in the order of the calls; until a change is on the
-/// disk, look-ups are answered by what it will leave there. What waits has an upper bound: beyond it, what the loader stores
-/// stays in memory alone. So a call's effect is visible when the call returns, and nobody waits for a disk but who asks for it
-/// (`response(for:)`, `remove(since:)`, `diskUsage`), and a look-up that is going to be answered from there. The index of the
-/// folder is read once, when it is first needed.
+/// The entries in memory, the pending changes and the folder's index are protected by one lock; a call changes them and returns.
+/// The folder is written later, on the storage queue, in batches and in the order of the calls; until a change is on disk,
+/// look-ups return the state that it will leave. The waiting bytes are bounded: beyond the limit, responses stored by the loader
+/// stay in memory only. So the effect of a call is visible when it returns. Only the calls `response(for:)`, `remove(since:)` and
+/// `diskUsage`, and look-ups answered from disk, wait for the disk. The folder's index is read once, when it is first needed.
 ///
-/// This type knows sizes and recency. What may be stored and used is decided by `CacheRule` and `CacheDecision`; who may
-/// have it, by `CacheAdmission`.
+/// This type handles sizes and recency. `CacheRule` and `CacheDecision` decide what may be stored and used, `CacheAdmission` who
+/// may receive it.
 final class CacheStore: Sendable {
-    /// How large an entry may be, and whether it waits for a slow disk.
+    /// How large an entry may be, and whether it may wait for a slow disk.
     enum Admission: Sendable {
-        /// What the loader stores: up to a twentieth of a tier, so that one response does not drive out the others.
+        /// A response stored by the loader: up to a twentieth of the capacity, so that one response does not evict all others.
         case loader
-        /// What a program stores itself: up to all of it.
+        /// A response stored by the program: up to the whole capacity.
         case program
 
         func limit(_ capacity: Int) -> Int {
@@ -29,8 +28,8 @@ final class CacheStore: Sendable {
             }
         }
 
-        /// How much may wait to be written when another entry comes, for a folder of that capacity: a disk that does not keep up
-        /// must not make memory the place of what it cannot take.
+        /// Returns how many bytes may wait to be written to a folder of this capacity. The limit keeps memory from filling up
+        /// when the disk is too slow.
         func waitingLimit(_ capacity: Int) -> Int {
             switch self {
             case .loader: min(capacity, CacheStore.longestWait)
@@ -39,15 +38,16 @@ final class CacheStore: Sendable {
         }
     }
 
-    /// What is still to be done about an entry of the folder.
+    /// A pending change to an entry of the folder.
     struct Pending: Sendable {
         enum Change: Sendable {
-            /// The head of the request is needed to conceal its secrets the way that lasts; it goes when the entry is written.
+            /// The request's head is needed to conceal its secrets with the persistent key; it is dropped when the entry is
+            /// written.
             case write(CacheEntry, URLRequest, Admission)
             case remove
         }
         var change: Change
-        /// Which call asked for it: a later one makes it void.
+        /// The number of the call that requested the change; a later call for the same key voids it.
         var number: UInt64
 
         var entry: CacheEntry? {
@@ -58,18 +58,18 @@ final class CacheStore: Sendable {
         }
     }
 
-    /// What a change has thrown out. It goes away when the lock has been left: what is the program's in it does what it likes
-    /// then.
+    /// Objects removed by a change. They are released after the lock is left, because they may contain a program's objects, whose
+    /// `deinit` can do anything.
     struct Gone: Sendable {
         var entries = Few<CacheEntry>()
         var pending: Pending?
     }
 
-    /// How many octets of what the loader stores wait to be written.
+    /// How many octets of the loader's responses may wait to be written.
     static let longestWait = 4 << 20
 
     let state: Lock<State>
-    /// The terms of entries in the folder: most have the same.
+    /// The terms of the entries in the folder, shared because most are equal.
     let terms = Lock(CacheTermsPool())
     let folder: CacheFolder
 
@@ -81,7 +81,7 @@ final class CacheStore: Sendable {
 
     // MARK: capacities
 
-    /// How much may be in memory; what is over goes at once.
+    /// How many bytes may be in memory; the excess is evicted at once.
     var memoryCapacity: Int {
         get { state.withLock { $0.memoryCapacity } }
         set {
@@ -94,7 +94,7 @@ final class CacheStore: Sendable {
         }
     }
 
-    /// How much may be in the folder; what is over goes soon. Without any the folder is left alone.
+    /// How many bytes may be in the folder; the excess is evicted soon. With zero the folder is left alone.
     var diskCapacity: Int {
         get { state.withLock { $0.diskCapacity } }
         set {
@@ -106,22 +106,22 @@ final class CacheStore: Sendable {
         }
     }
 
-    /// What is in memory.
+    /// The number of bytes in memory.
     var memoryUsage: Int { state.withLock { $0.memory.cost } }
 
-    /// What is in the folder; may wait for the disk the first time.
+    /// The number of bytes in the folder; may wait for the disk the first time.
     var diskUsage: Int {
         if diskCapacity == 0 { return 0 }
         learnFolder()
         return state.withLock { $0.index.cost }
     }
 
-    /// How many entries of the loader's were not written because too much waited already.
+    /// How many of the loader's entries were not written because too many bytes were already waiting.
     var droppedCount: Int { state.withLock { $0.droppedCount } }
 
     // MARK: storing
 
-    /// Stores an entry under the address of a request, in place of the one of its party that is there.
+    /// Stores an entry under the address of a request, replacing the entry of the same partition.
     func store(_ entry: CacheEntry, address: String, request: URLRequest, admission: Admission) {
         let policy = entry.response.storagePolicy
         guard policy != .notAllowed else { return }
@@ -141,7 +141,7 @@ final class CacheStore: Sendable {
         if isDue { StorageQueue.run { self.takeTurn() } }
     }
 
-    /// Removes the entries of an address, whosoever they are.
+    /// Removes all entries of an address, for all users.
     func remove(_ address: String) {
         let (isDue, _) = state.withLock { state in
             var gone: [Gone] = []
@@ -152,7 +152,7 @@ final class CacheStore: Sendable {
         if isDue { StorageQueue.run { self.takeTurn() } }
     }
 
-    /// Removes the one entry of an address that has that party.
+    /// Removes the entry of an address in one partition.
     func remove(_ address: String, party: CacheParty?) {
         let (isDue, _) = state.withLock { state in
             let gone = state.remove(CacheKey(address: address, party: party))
@@ -173,20 +173,20 @@ final class CacheStore: Sendable {
         if isDue { StorageQueue.run { self.takeTurn() } }
     }
 
-    /// Removes the entries that were stored at that time or later. May wait for the disk the first time.
+    /// Removes the entries stored at this time or later. May wait for the disk the first time.
     func remove(since date: Date) {
         if diskCapacity > 0 { learnFolder() }
         let (isDue, _) = state.withLock { state in
             var gone: [Gone] = []
             for key in state.keys(storedSince: date) { gone.append(state.remove(key)) }
-            // What another cache has stored in the folder since then is not known here.
+            // Entries that another cache has stored in the folder since then are not known here.
             if state.diskCapacity > 0 { state.withdrawals?.insertAll() }
             return (state.beginTurn(), gone)
         }
         if isDue { StorageQueue.run { self.takeTurn() } }
     }
 
-    /// Calls `done` on the storage queue when everything that was asked for before is on the disk.
+    /// Calls `done` on the storage queue when all changes requested before are on disk.
     func flush(_ done: @escaping @Sendable () -> Void) {
         let number = state.withLock { $0.number }
         StorageQueue.run {

@@ -2,17 +2,19 @@
 
 internal import Foundation
 
-/// On what terms an entry in the folder is an answer: what of a request it depends on, and where it came from.
+/// The conditions under which an entry in the folder answers a request: the part of the request that it depends on, and its
+/// provenance.
 ///
-/// The index has them, so that a request which the entry does not answer is not kept waiting for the disk. The secrets in them
-/// are concealed by the hash of the user's key. Most entries have the same ones and share an object.
+/// The index contains the terms, so that no request waits for the disk because of an entry that does not answer it. Secrets in
+/// them are concealed by a hash with the user's key. Entries with equal terms, which is most of them, share an object.
 final class CacheTerms: Sendable {
     let vary: VaryKey
     let provenance: CacheProvenance
-    /// The same as octets.
+    /// The encoded terms.
     let octets: [UInt8]
 
-    /// The terms of an entry whose secrets are concealed by a hash that lasts; nil for one that may not be written.
+    /// Creates the terms of an entry whose secrets are concealed with the persistent key; nil for an entry that may not be
+    /// written.
     init?(_ entry: CacheEntry) {
         var writer = OctetWriter()
         CacheEntryFile.write(entry.vary, to: &writer)
@@ -22,7 +24,7 @@ final class CacheTerms: Sendable {
         octets = writer.octets
     }
 
-    /// The terms that stand in octets which may have become anything since.
+    /// Decodes terms from octets that are not trusted.
     init(_ octets: [UInt8]) throws(OctetReader.Damage) {
         var reader = OctetReader(octets, in: octets.indices)
         vary = try CacheEntryFile.readVary(&reader)
@@ -31,10 +33,10 @@ final class CacheTerms: Sendable {
         self.octets = octets
     }
 
-    /// Whether the entry can be a reader's answer to a request (U-12.2, U-12.5, U-12.11).
+    /// Whether the entry may answer a reader's request (U-12.2, U-12.5, U-12.11).
     ///
-    /// - Parameter hash: What concealed the secrets; nil while the key has not been read. Then the answer is yes where it
-    ///   would depend on one.
+    /// - Parameter hash: The hash that concealed the secrets; nil while its key has not been read. Then terms with secrets are
+    ///   assumed to match.
     func mayAnswer(_ request: URLRequest, of reader: CacheReader, hash: KeyedHash?) -> Bool {
         guard CacheAdmission.admits(reader, to: provenance) else { return false }
         if hash == nil, vary.holdsSecrets { return true }
@@ -44,14 +46,14 @@ final class CacheTerms: Sendable {
     }
 }
 
-/// Terms by their octets, so that equal ones are one object. Bounded: it forgets all when there are too many.
+/// Shares equal terms. Bounded: when it is full it is emptied.
 struct CacheTermsPool: Sendable {
     private static let most = 256
     private var known: [[UInt8]: CacheTerms] = [:]
-    /// Those of the last entry.
+    /// The terms of the last entry.
     private var latest: CacheTerms?
 
-    /// The terms in these octets.
+    /// Returns the terms encoded in these octets.
     mutating func terms(_ octets: [UInt8]) throws(OctetReader.Damage) -> CacheTerms {
         if let terms = known[octets] { return terms }
         let terms = try CacheTerms(octets)
@@ -59,7 +61,7 @@ struct CacheTermsPool: Sendable {
         return terms
     }
 
-    /// The terms of an entry; nil for one that may not be written. Mostly they are those of the one before.
+    /// Returns the terms of an entry, which are mostly those of the previous one; nil for an entry that may not be written.
     mutating func terms(of entry: CacheEntry) -> CacheTerms? {
         if let latest, latest.provenance == entry.provenance, latest.vary == entry.vary { return latest }
         guard let terms = CacheTerms(entry) else { return nil }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-/// What an answer to an `http` request depends on beside its address, for nothing proves who gave it: the proxy and whatever else
-/// leads the connection elsewhere, and whom the proxy took us for.
+/// The route of an `http` request, on which its response depends because nothing authenticates the sender: the proxy, other
+/// redirection of the connection, and the proxy credentials.
 struct CacheWay: Hashable, Sendable {
-    /// Where the connection was led.
+    /// The proxy and other redirection of the connection.
     let path: String
-    /// Who we are to the proxy, concealed by this process' own hash; nil for nobody. It says nothing in another process: an answer
-    /// that depends on it is never on the disk.
+    /// The proxy credentials, concealed by this process' own hash; nil without any. The hash means nothing to another process, so
+    /// a response that depends on it is never written to disk.
     let user: String?
 
     init(_ path: String, user: String? = nil) {

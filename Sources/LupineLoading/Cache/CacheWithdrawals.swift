@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// The addresses whose entries a cache has replaced or removed while another one was the writer of its folder. When it becomes
-/// the writer itself, what the folder has of them counts for nothing: what was taken away does not come back.
+/// The addresses whose entries a cache has replaced or removed while another process was the folder's writer. When the cache
+/// becomes the writer, it ignores the folder's entries for these addresses, so that removed entries do not reappear.
 ///
-/// A value of bounded size: when there are too many addresses, all count as taken away.
+/// A value of bounded size: with too many addresses, all count as contained.
 struct CacheWithdrawals: Hashable, Sendable {
     static let mostAddresses = 4_096
 

@@ -2,13 +2,13 @@
 
 public import Foundation
 
-/// Archives: response, content, policy, and of the further values what a property list can hold. A response of a class of the
-/// program's archives itself.
+/// Archives the response, the content, the policy, and the `userInfo` if a property list can hold it. A response of a program's
+/// class archives itself.
 extension CachedURLResponse: NSSecureCoding {
-    /// Whether archives are checked as they are read: yes.
+    /// Whether the class supports secure coding: yes.
     public static var supportsSecureCoding: Bool { true }
 
-    /// Reads a response that was archived; nil when the archive holds something else.
+    /// Decodes an archived response; returns nil if the archive contains something else.
     public convenience init?(coder: NSCoder) {
         guard coder.allowsKeyedCoding, coder.containsValue(forKey: "storagePolicy"),
             let response = coder.decodeObject(of: URLResponse.self, forKey: "response"),
@@ -26,7 +26,7 @@ extension CachedURLResponse: NSSecureCoding {
         self.init(response: response, data: data as Data, userInfo: userInfo, storagePolicy: policy)
     }
 
-    /// Archives the values.
+    /// Archives the response.
     public func encode(with coder: NSCoder) {
         coder.encode(response, forKey: "response")
         coder.encode(data as NSData, forKey: "data")

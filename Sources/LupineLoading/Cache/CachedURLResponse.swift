@@ -4,9 +4,9 @@ import Dispatch
 public import Foundation
 internal import LupineTransport
 
-/// A response with its content, as a cache has it. Immutable, and any thread's.
+/// A cached response with its content. Immutable; any thread may use it.
 public final class CachedURLResponse: NSObject, NSCopying, Sendable {
-    /// What may be the program's.
+    /// The values that may contain a program's objects.
     private struct Contents: Sendable {
         let response: URLResponse
         let data: Data
@@ -19,7 +19,7 @@ public final class CachedURLResponse: NSObject, NSCopying, Sendable {
             data: Data(), info: CallerValue(nil))
     }
 
-    /// Holds that, until whoever ends it has taken it out: then it does not matter who lets go of the box last.
+    /// Holds the contents until `empty()` takes them out; after that it does not matter which thread releases the box last.
     private final class Box: Sendable {
         private let lock: Lock<Contents>
 
@@ -41,18 +41,18 @@ public final class CachedURLResponse: NSObject, NSCopying, Sendable {
     /// Where it may be stored.
     public let storagePolicy: URLCache.StoragePolicy
 
-    /// A response that may be stored anywhere.
+    /// Creates a cached response that may be stored anywhere.
     public convenience init(response: URLResponse, data: Data) {
         self.init(response: response, data: data, userInfo: nil, storagePolicy: .allowed)
     }
 
-    /// A response with what a program wants to find again beside it.
+    /// Creates a cached response with additional values of the program.
     ///
     /// - Parameters:
     ///   - response: The response.
     ///   - data: Its content.
-    ///   - userInfo: What is kept with it; on the disk only what a property list can hold.
-    ///   - storagePolicy: Where it may be stored.
+    ///   - userInfo: Values kept with the response; only values that a property list can hold are written to disk.
+    ///   - storagePolicy: Where the response may be stored.
     public init(
         response: URLResponse, data: Data, userInfo: [AnyHashable: Any]? = nil,
         storagePolicy: URLCache.StoragePolicy
@@ -62,13 +62,13 @@ public final class CachedURLResponse: NSObject, NSCopying, Sendable {
     }
 
     deinit {
-        // What is the program's in it may do anything when it ends, and waits for nobody there who serves all (O-7).
+        // The `deinit` of a program's objects can do anything, so it must not run on an event loop or the storage queue (O-7).
         guard EventLoop.current != nil || StorageQueue.isCurrent else { return }
         let isOfTheLibrary = userInfo == nil && response.isOfTheLibrary
         if !isOfTheLibrary { DispatchQueue.global().async { [box] in box.empty() } }
     }
 
-    /// What is kept with the response.
+    /// The program's values kept with the response.
     public var userInfo: [AnyHashable: Any]? { box.contents.info.value }
 
     /// The object itself: it is immutable.
@@ -77,14 +77,14 @@ public final class CachedURLResponse: NSObject, NSCopying, Sendable {
     /// The object itself: it is immutable.
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// Whether the other has the same response, content, policy and further values.
+    /// Whether the other object has the same response, content, policy and `userInfo`.
     public override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? CachedURLResponse else { return false }
         return response == other.response && data == other.data && storagePolicy == other.storagePolicy
             && userInfo.map(NSDictionary.init) == other.userInfo.map(NSDictionary.init)
     }
 
-    /// Goes with `isEqual(_:)`.
+    /// Consistent with `isEqual(_:)`.
     public override var hash: Int {
         var hasher = Hasher()
         hasher.combine(response)
@@ -93,6 +93,6 @@ public final class CachedURLResponse: NSObject, NSCopying, Sendable {
         return hasher.finalize()
     }
 
-    /// The response and how much content there is.
+    /// The response and the size of its content.
     public override var description: String { "<CachedURLResponse \(response), \(data.count) bytes>" }
 }

@@ -3,21 +3,21 @@
 internal import Foundation
 internal import LupineHTTP
 
-/// How long a stored response may be used without asking, and how old it is (RFC 9111 §4.2; U-12.9, U-12.10).
+/// The freshness lifetime and the age of a stored response (RFC 9111 §4.2; U-12.9, U-12.10).
 ///
-/// Made once from a response and the two moments of its exchange; pure, the time is an argument. A clock that is set
-/// back makes nothing fresh: what seems to come from the future counts as stale.
+/// Computed once from a response and the two times of its exchange. Pure; the time is an argument. Setting the clock back makes
+/// nothing fresh: a response that seems to arrive in the future counts as stale.
 struct Freshness: Hashable, Sendable {
     /// For how many seconds the response is fresh.
     let lifetime: TimeInterval
-    /// How old it was when it arrived.
+    /// The age of the response when it arrived.
     let initialAge: TimeInterval
-    /// When it arrived.
+    /// When the response arrived.
     let arrival: Date
-    /// What it says about itself.
+    /// The response's cache directives.
     let control: CacheControl
 
-    /// Without better knowledge a response is fresh for a tenth of the time that it has not changed for, up to this.
+    /// The limit of the heuristic lifetime, which is a tenth of the time since the last modification (RFC 9111 §4.2.2).
     private static let longestGuess: TimeInterval = 86_400
 
     /// - Parameters:
@@ -46,7 +46,7 @@ struct Freshness: Hashable, Sendable {
         }
     }
 
-    /// The first number of an `Age`; what is none says nothing.
+    /// Returns the first number of an `Age` field; 0 if it is invalid.
     private static func age(_ field: String?) -> TimeInterval {
         guard let first = field?.prefix(while: { $0 != "," }) else { return 0 }
         let digits = first.trimmingCharacters(in: .whitespaces)
@@ -54,13 +54,13 @@ struct Freshness: Hashable, Sendable {
         return TimeInterval(min(Int(digits) ?? .max, Int(Int32.max)))
     }
 
-    /// How old the response is; nil when the clock was set back behind its arrival.
+    /// Returns the age of the response; nil if the clock was set back to before its arrival.
     func age(at now: Date) -> TimeInterval? {
         let resident = now.timeIntervalSince(arrival)
         return resident < 0 ? nil : initialAge + resident
     }
 
-    /// Whether a request may have the response without the server being asked.
+    /// Whether the response may answer a request without validation.
     func isUsable(at now: Date, for request: CacheControl = CacheControl()) -> Bool {
         guard !control.noCache, !request.noCache, let age = age(at: now) else { return false }
         if let maxAge = request.maxAge, age > TimeInterval(maxAge) { return false }

@@ -4,22 +4,23 @@ internal import Foundation
 internal import LupineTLS
 internal import LupineTransport
 
-/// The fields by which a server tells users apart, `Cookie` among them. `Authorization` is not: it always counts (U-12.5).
+/// The fields by which a server tells users apart, `Cookie` included. `Authorization` is not one of them, because it always
+/// counts (U-12.5).
 final class IdentifyingFields: Sendable {
-    /// What tells these fields from others, also in another process.
+    /// Identifies this set of fields, also in other processes.
     let name: String
     private let names: Set<String>
 
-    /// `Cookie` and the fields of these names.
+    /// Creates the set of `Cookie` and these fields.
     init(_ names: Set<String>) {
         self.names = Set(names.map { $0.lowercased() } + ["cookie"])
         name = SHA256Digest.of(Array(self.names.sorted().joined(separator: "\0").utf8)).description
     }
 
-    /// Those of a configuration that names no others.
+    /// The fields of a configuration that adds none.
     static let usual = IdentifyingFields(RedirectMove.sensitiveByDefault)
 
-    /// What a request has in these fields, in one text; nil when it has none of them.
+    /// Returns the values that a request has in these fields, as one text; nil if it has none of them.
     func text(of request: URLRequest) -> String? {
         let fields = request.headerList.fields
         guard fields.contains(where: { names.contains($0.name.lowercased()) }) else { return nil }

@@ -2,17 +2,16 @@
 
 internal import LupineTLS
 
-/// What stands for a secret where the secret itself may not: HMAC with SHA-256 (RFC 2104), in hexadecimal digits.
+/// Replaces secrets by HMAC-SHA-256 (RFC 2104), in hexadecimal digits.
 ///
-/// Whoever reads a cache's folder can tell that two entries had the same secret, and nothing else: without the key nothing
-/// can be tried.
+/// Somebody who reads a cache's folder can see that two entries had the same secret, but cannot test guesses without the key.
 struct KeyedHash: Sendable {
     private static let blockSize = 64
 
     private let inner: [UInt8]
     private let outer: [UInt8]
 
-    /// The hash with that key.
+    /// Creates the hash with this key.
     init(key: [UInt8]) {
         var block = key.count > Self.blockSize ? SHA256Digest.of(key).bytes : key
         block += [UInt8](repeating: 0, count: Self.blockSize - block.count)
@@ -20,7 +19,7 @@ struct KeyedHash: Sendable {
         outer = block.map { $0 ^ 0x5C }
     }
 
-    /// The hash of a text.
+    /// Returns the hash of a text.
     func text(for secret: String) -> String {
         let digest = SHA256Digest.of(outer + SHA256Digest.of(inner + Array(secret.utf8)).bytes)
         let digits = Array("0123456789abcdef".utf8)

@@ -1,68 +1,68 @@
 // SPDX-License-Identifier: MIT
 
-/// Names one of the entries of an address.
+/// The key of an entry among those of an address.
 protocol PartyKey: Hashable, Sendable {
     associatedtype Address: Hashable & Sendable
 
     var address: Address { get }
-    /// Whether it is the entry of the plain party, which most addresses have alone.
+    /// Whether this is the key of the default partition, the only one that most addresses have.
     var isPlain: Bool { get }
 }
 
-/// A recency list in which all the entries of one address are found without a search.
+/// A recency list that finds all entries of an address without a search.
 struct PartyList<Key: PartyKey, Value: Sendable>: Sendable {
     private var list = RecencyList<Key, Value>()
-    /// The keys that are not plain.
+    /// The keys outside of the default partition, by address.
     private var others: [Key.Address: Set<Key>] = [:]
 
-    /// No values.
+    /// Creates an empty list.
     init() {}
 
-    /// What all values cost together.
+    /// The total cost of all values.
     var cost: Int { list.cost }
 
-    /// How many values there are.
+    /// The number of values.
     var count: Int { list.count }
 
-    /// All keys, the one whose value has not been used for the longest time first.
+    /// All keys, the least recently used first.
     var keysFromLeastRecent: [Key] { list.keysFromLeastRecent }
 
-    /// The value under a key; asking is no use.
+    /// The value under a key; does not count as a use.
     subscript(key: Key) -> Value? { list[key] }
 
-    /// The keys of an address that are not plain.
+    /// Returns the keys of an address outside of the default partition.
     func others(of address: Key.Address) -> Set<Key> { others.isEmpty ? [] : others[address] ?? [] }
 
-    /// The value under a key, which becomes the one used last.
+    /// Returns the value under a key and makes it the most recently used.
     mutating func use(_ key: Key) -> Value? { list.use(key) }
 
-    /// Puts a value under a key as the one used last, and gives back what was there.
+    /// Inserts a value as the most recently used, and returns the value that it replaces.
     @discardableResult
     mutating func insert(_ value: Value, for key: Key, cost: Int) -> Value? {
         if !key.isPlain { others[key.address, default: []].insert(key) }
         return list.insert(value, for: key, cost: cost)
     }
 
-    /// Puts a value in place of the one under a key, which keeps its turn.
+    /// Replaces the value under a key without changing its recency.
     mutating func replace(_ value: Value, for key: Key, cost: Int) {
         list.replace(value, for: key, cost: cost)
     }
 
-    /// Takes out what is under a key.
+    /// Removes and returns the value under a key.
     @discardableResult
     mutating func remove(_ key: Key) -> Value? {
         forget(key)
         return list.remove(key)
     }
 
-    /// Takes out the value that has not been used for the longest time.
+    /// Removes and returns the least recently used value.
     mutating func removeLeastRecent() -> (key: Key, value: Value)? {
         guard let oldest = list.removeLeastRecent() else { return nil }
         forget(oldest.key)
         return oldest
     }
 
-    /// Takes out everything.
+    /// Removes all values.
     mutating func removeAll() { self = PartyList() }
 
     private mutating func forget(_ key: Key) {

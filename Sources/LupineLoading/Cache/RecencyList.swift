@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 
-/// Values by key, in the order of their last use, each with what it costs: what a size-bounded cache throws out comes from
-/// the front. Every call but `keysFromLeastRecent` takes the same time however many values there are.
+/// Values by key, in order of last use, each with a cost: a size-bounded cache evicts from the front. Every operation but
+/// `keysFromLeastRecent` takes constant time.
 ///
-/// A value type without a lock, a limit or a clock; whoever holds one decides when something has to go.
+/// A value type without a lock, a limit or a clock; the owner decides when to evict.
 struct RecencyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// What a place has beside its key and its value.
+    /// The cost of a place and its neighbours in the order of use.
     private struct Link: Sendable {
         var cost = 0
         /// The place whose value was used before this one.
         var older: Int?
-        /// The place whose value was used after it.
+        /// The place whose value was used after this one.
         var newer: Int?
     }
 
-    /// By place; nil while it is free. Apart from the links, so that values are not touched when others are used.
+    /// By place; nil while the place is free. Separate from `links`, so that using one value does not touch others.
     private var keys: [Key?] = []
     private var values: [Value?] = []
     private var links: [Link] = []
@@ -23,21 +23,21 @@ struct RecencyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private var oldest: Int?
     private var newest: Int?
 
-    /// What all values cost together, wide enough for any sum: a cost may be the length of a file that anybody has made.
+    /// The total cost of all values, wide enough for any sum: a cost may be the length of a file that anybody has made.
     private var sum: Int128 = 0
-    /// The same, or the largest number where it is more than that.
+    /// The total cost of all values, clamped to the range of `Int`.
     var cost: Int { Int(clamping: sum) }
 
-    /// No values.
+    /// Creates an empty list.
     init() {}
 
-    /// How many values there are.
+    /// The number of values.
     var count: Int { places.count }
 
-    /// The value under a key; asking is no use.
+    /// The value under a key; does not count as a use.
     subscript(key: Key) -> Value? { places[key].flatMap { values[$0] } }
 
-    /// The value under a key, which becomes the one used last.
+    /// Returns the value under a key and makes it the most recently used.
     mutating func use(_ key: Key) -> Value? {
         guard let place = places[key] else { return nil }
         if newest != place {
@@ -47,11 +47,11 @@ struct RecencyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return values[place]
     }
 
-    /// Puts a value under a key as the one used last, and gives back what was there.
+    /// Inserts a value as the most recently used, and returns the value that it replaces.
     @discardableResult
     mutating func insert(_ value: Value, for key: Key, cost: Int) -> Value? {
         let place = takePlace()
-        // One look-up says both where the new one is and whether there was another.
+        // One look-up both stores the new place and returns a former one.
         let former = places.updateValue(place, forKey: key)
         keys[place] = key
         values[place] = value
@@ -61,7 +61,7 @@ struct RecencyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return former.flatMap { vacate($0) }
     }
 
-    /// Puts a value in place of the one under a key, which keeps its turn. Does nothing when there is none.
+    /// Replaces the value under a key without changing its recency. Does nothing if there is none.
     mutating func replace(_ value: Value, for key: Key, cost: Int) {
         guard let place = places[key] else { return }
         sum += Int128(cost) - Int128(links[place].cost)
@@ -69,20 +69,20 @@ struct RecencyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         links[place].cost = cost
     }
 
-    /// Takes out what is under a key.
+    /// Removes and returns the value under a key.
     @discardableResult
     mutating func remove(_ key: Key) -> Value? { places.removeValue(forKey: key).flatMap { vacate($0) } }
 
-    /// Takes out the value that has not been used for the longest time.
+    /// Removes and returns the least recently used value.
     mutating func removeLeastRecent() -> (key: Key, value: Value)? {
         guard let place = oldest, let key = keys[place], let value = remove(key) else { return nil }
         return (key, value)
     }
 
-    /// Takes out everything.
+    /// Removes all values.
     mutating func removeAll() { self = RecencyList() }
 
-    /// All keys, the one whose value has not been used for the longest time first.
+    /// All keys, the least recently used first.
     var keysFromLeastRecent: [Key] {
         var sorted: [Key] = []
         var place = oldest
@@ -101,7 +101,7 @@ struct RecencyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return links.count - 1
     }
 
-    /// Frees a place that no key leads to any more.
+    /// Frees a place that no key refers to any more, and returns its value.
     private mutating func vacate(_ place: Int) -> Value? {
         unlink(place)
         sum -= Int128(links[place].cost)

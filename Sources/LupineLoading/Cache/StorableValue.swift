@@ -2,10 +2,10 @@
 
 internal import Foundation
 
-/// A value of a property list, as far as it can be written beside a stored response and read again: what of a `userInfo`
-/// outlives the process (U-12.3).
+/// A property-list value that can be written with a stored response and read again: the part of a `userInfo` that outlives the
+/// process (U-12.3).
 ///
-/// The form is the cache's own, so that a damaged file meets no reader but this one.
+/// The format is the cache's own, so that a damaged file reaches no other parser.
 indirect enum StorableValue: Hashable, Sendable {
     case text(String)
     case data(Data)
@@ -16,15 +16,15 @@ indirect enum StorableValue: Hashable, Sendable {
     case array([StorableValue])
     case dictionary([String: StorableValue])
 
-    /// Values deeper inside of others than this are not stored.
+    /// The deepest nesting that is stored.
     private static let deepest = 32
 
-    /// The value, if a property list can hold it.
+    /// Converts a value; returns nil if a property list cannot hold it.
     init?(_ value: Any) { self.init(value, depth: 0) }
 
     private init?(_ value: Any, depth: Int) {
         guard depth < Self.deepest else { return nil }
-        // A number of Foundation's is also taken for a truth value: the type is asked for first.
+        // A Foundation number also casts to `Bool`, so the exact type is checked first.
         if type(of: value) == Bool.self, let value = value as? Bool {
             self = .flag(value)
         } else if let value = value as? any BinaryInteger {
@@ -68,7 +68,7 @@ indirect enum StorableValue: Hashable, Sendable {
         self = Double(integer) == double ? .integer(integer) : .double(double)
     }
 
-    /// The value as a program gave it.
+    /// The value as a Foundation or Swift type.
     var value: Any {
         switch self {
         case .text(let text): text

@@ -2,13 +2,14 @@
 
 package import Foundation
 
-/// What a task asks of the cache. Any thread; nothing here waits for a disk.
+/// The cache's interface to tasks. Any thread may use it; nothing here waits for a disk.
 extension URLCache {
-    /// Hands what is stored for a request, all its fields merged, to `reply`: nil when nothing is that the reader may have
-    /// (U-12.2), or when it is the answer to a request with other fields (U-12.5, U-12.11). Whether it may be used is `CacheDecision`'s to say.
+    /// Passes the entry stored for a request, whose fields are all merged, to `reply`: nil if there is none that the reader may
+    /// receive (U-12.2), or only one for a request with other fields (U-12.5, U-12.11). `CacheDecision` decides whether the entry
+    /// may be used.
     ///
-    /// `reply` is called once: before this returns, unless the entry is on the disk alone or the disk was not looked at
-    /// yet; then on the storage queue, where it must not stay long.
+    /// `reply` is called once: before this returns, unless the entry is only on disk or the folder has not been read yet. Then it
+    /// is called on the storage queue, and must return quickly.
     func lookUp(
         _ request: URLRequest, for reader: CacheReader, reply: @escaping @Sendable (CacheEntry?) -> Void
     ) {
@@ -16,31 +17,31 @@ extension URLCache {
         store.lookUp(address, request, for: reader, reply: reply)
     }
 
-    /// What `lookUp` would say before it returns: for those who need not be called back then.
+    /// Returns what `lookUp` can tell before it returns, for callers that then need no callback.
     func lookUpAtHand(_ request: URLRequest, for reader: CacheReader) -> CacheStore.AtHand {
         guard let address = CacheRule.key(of: request) else { return .known(nil) }
         return store.lookUpAtHand(address, request, for: reader)
     }
 
-    /// The most that `store(_:for:)` takes, content and head: a task need not keep more for it.
+    /// The largest size that `store(_:for:)` accepts, content and head; a task need not buffer more for it.
     package var largestEntry: Int {
-        // Not by the properties, which a program's class may have overridden: loops ask this.
+        // Not through the properties, which a program's subclass may override: event loops call this.
         let limit = CacheStore.Admission.loader.limit
         return max(limit(store.memoryCapacity), limit(store.diskCapacity))
     }
 
-    /// The same for what may be kept in memory only.
+    /// The largest size for a response that may be kept in memory only.
     package var largestEntryInMemory: Int { CacheStore.Admission.loader.limit(store.memoryCapacity) }
 
-    /// Stores what was loaded, if it is not more than a twentieth of a tier and its policy allows it (U-12.3). Whether the
-    /// answer may be stored at all was asked before: `CacheRule.isStorable`.
+    /// Stores a loaded response, if it is not larger than a twentieth of a tier and its policy allows it (U-12.3). The caller has
+    /// checked `CacheRule.isStorable`.
     package func store(_ entry: CacheEntry, for request: URLRequest) {
         guard let address = CacheRule.key(of: request) else { return }
         if entry.namesItsReader { return store.remove(address, party: entry.provenance.party) }
         store.store(entry, address: address, request: request, admission: .loader)
     }
 
-    /// Stores an entry as a 304 has refreshed it (U-12.13), or removes it if it may be stored no longer.
+    /// Stores an entry that a 304 has refreshed (U-12.13), or removes it if it may no longer be stored.
     package func update(_ entry: CacheEntry, for request: URLRequest) {
         guard let address = CacheRule.key(of: request) else { return }
         guard let response = entry.httpResponse, CacheRule.isStorable(response, for: request),
@@ -51,9 +52,9 @@ extension URLCache {
         store.store(entry, address: address, request: request, admission: .loader)
     }
 
-    /// Removes what is stored for an address: a request that changes something has been answered (U-12.8).
+    /// Removes the responses stored for an address, after an unsafe request has been answered (U-12.8).
     package func invalidate(_ url: URL) { store.remove(CacheRule.key(of: url)) }
 
-    /// Calls `done` on the storage queue when everything that was stored and removed before is so on the disk.
+    /// Calls `done` on the storage queue when all earlier changes are on disk.
     package func flush(_ done: @escaping @Sendable () -> Void) { store.flush(done) }
 }

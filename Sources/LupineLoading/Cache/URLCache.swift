@@ -3,26 +3,25 @@
 public import Foundation
 internal import LupineTransport
 
-/// Responses that were loaded, kept for requests to come: in memory, and in a folder that outlives the process (RFC 9111, as
-/// a private cache).
+/// Stores responses for later requests, in memory and in a folder that outlives the process (RFC 9111, as a private cache).
 ///
-/// Any thread may use it, and several processes may use one folder. The methods here look under an address and nothing else:
-/// they neither ask whether a response is fresh nor for whom it is. Sessions do, by their requests' cache policies and by
-/// whom they trust. An address can have several responses: the methods see and replace the plain one, which came without a
-/// client certificate from a server that passed the default evaluation, or that the program stored; those that remove
-/// remove all. What has not been used for the longest time goes first when the cache is full. A disk that fails costs what would have been stored
-/// there, and nobody an error.
+/// Any thread may use it, and several processes may share a folder. The methods of this class look up by address only: they check
+/// neither freshness nor which user a response is for. Sessions check both, by the cache policy of the request and by the servers
+/// that the session trusts. An address can have several responses. The methods that read and store use the default one: stored by
+/// the program, received without TLS, or received without a client certificate from a server that passed the default evaluation.
+/// The methods that remove, remove all. A full cache evicts the least recently used entries first. If the disk fails, entries are
+/// lost, but no error is reported.
 ///
-/// It can be subclassed, so the compiler cannot see that it is `Sendable`; all it stores is one constant of a type that is.
-/// Sessions use the store of a subclass and not the methods that it overrides.
+/// The class is open, so the compiler cannot infer that it is `Sendable`; its only stored property is a constant of a `Sendable`
+/// type. Sessions use the `store` of a subclass, not the methods that it overrides.
 open class URLCache: NSObject, @unchecked Sendable {
     /// Where a response may be stored.
     public enum StoragePolicy: UInt, Sendable {
-        /// In memory and on the disk.
+        /// In memory and on disk.
         case allowed = 0
         /// In memory only.
         case allowedInMemoryOnly = 1
-        /// Nowhere.
+        /// Not at all.
         case notAllowed = 2
     }
 
@@ -30,8 +29,8 @@ open class URLCache: NSObject, @unchecked Sendable {
 
     private static let sharedCache = Lock<URLCache?>(nil)
 
-    /// The cache of the process, unless a session has its own: 4 MiB in memory and 20 MiB in the user's folder for caches,
-    /// under the program's name.
+    /// The cache of all sessions that have no other: 4 MiB in memory and 20 MiB in the user's cache folder, under the program's
+    /// name.
     public class var shared: URLCache {
         get {
             sharedCache.withLock { shared in
@@ -50,18 +49,17 @@ open class URLCache: NSObject, @unchecked Sendable {
         }
     }
 
-    /// A cache with a folder of this path.
+    /// Creates a cache whose folder is given by a path.
     ///
     /// - Parameters:
     ///   - memoryCapacity: How many bytes may be kept in memory.
-    ///   - diskCapacity: How many bytes may be kept on the disk; without any the folder is not touched.
-    ///   - path: The folder; a path that is not absolute is one in the user's folder for caches, nil is the folder of the
-    ///     shared cache.
+    ///   - diskCapacity: How many bytes may be kept on disk; with zero the folder is not touched.
+    ///   - path: The folder. A relative path is resolved in the user's cache folder; nil is the folder of the shared cache.
     public init(memoryCapacity: Int, diskCapacity: Int, diskPath path: String?) {
         store = Self.store(memoryCapacity, diskCapacity, Self.folder(path))
     }
 
-    /// The folder of a path.
+    /// Returns the folder that a path denotes.
     static func folder(_ path: String?, in base: URL = UserFolder.cache()) -> URL {
         guard let path, path.hasPrefix("/") else {
             return base.appendingPathComponent(path ?? "http", isDirectory: true)
@@ -69,17 +67,18 @@ open class URLCache: NSObject, @unchecked Sendable {
         return URL(fileURLWithPath: path, isDirectory: true)
     }
 
-    /// A cache with this folder.
+    /// Creates a cache with the given folder.
     ///
     /// - Parameters:
     ///   - memoryCapacity: How many bytes may be kept in memory.
-    ///   - diskCapacity: How many bytes may be kept on the disk; without any the folder is not touched.
-    ///   - directory: The folder, which is made when it is needed, for its owner only; nil is that of the shared cache.
+    ///   - diskCapacity: How many bytes may be kept on disk; with zero the folder is not touched.
+    ///   - directory: The folder, which is created when it is needed, accessible to its owner only; nil is the folder of the
+    ///     shared cache.
     public init(memoryCapacity: Int, diskCapacity: Int, directory: URL? = nil) {
         store = Self.store(memoryCapacity, diskCapacity, directory ?? Self.folder(nil))
     }
 
-    /// A cache that keeps the key by which it conceals secrets in this file.
+    /// Creates a cache that keeps the key of its keyed hash in the given file.
     package init(memoryCapacity: Int, diskCapacity: Int, directory: URL, keyFile: URL) {
         store = Self.store(memoryCapacity, diskCapacity, directory, keyFile: keyFile)
     }
@@ -95,15 +94,16 @@ open class URLCache: NSObject, @unchecked Sendable {
 
     // MARK: what is stored
 
-    /// What is stored for a request's address, however old it is; nil for a request that is no GET. May read the disk.
+    /// Returns the response stored for a request's address, however old it is; nil for a request that is not a GET. May read the
+    /// disk.
     open func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
         CacheRule.key(of: request).flatMap { store.response(for: $0) }
     }
 
-    /// Stores a response for a request's address, in place of the plain one that is there, if it is not larger than the cache.
+    /// Stores a response for a request's address in place of the default one, if it is not larger than the cache.
     ///
-    /// What the response's policy does not allow is not stored, and no `no-store` reaches the disk. Does nothing for a
-    /// request that is no GET.
+    /// The response's storage policy is respected, and a `no-store` response is never written to disk. Does nothing for a request
+    /// that is not a GET.
     open func storeCachedResponse(_ cachedResponse: CachedURLResponse, for request: URLRequest) {
         guard let address = CacheRule.key(of: request) else { return }
         let now = Date()
@@ -111,35 +111,35 @@ open class URLCache: NSObject, @unchecked Sendable {
         store.store(entry, address: address, request: request, admission: .program)
     }
 
-    /// Removes what is stored for a request's address, whosoever it is.
+    /// Removes all responses stored for a request's address, for all users.
     open func removeCachedResponse(for request: URLRequest) {
         guard let address = CacheRule.key(of: request) else { return }
         store.remove(address)
     }
 
-    /// Removes everything.
+    /// Removes all responses.
     open func removeAllCachedResponses() { store.removeAll() }
 
-    /// Removes what was stored at that time or later. May read the disk.
+    /// Removes all responses stored at this time or later. May read the disk.
     open func removeCachedResponses(since date: Date) { store.remove(since: date) }
 
     // MARK: sizes
 
-    /// How many bytes may be kept in memory. When it becomes less, what is over is removed at once.
+    /// How many bytes may be kept in memory. Lowering it removes the excess at once.
     open var memoryCapacity: Int {
         get { store.memoryCapacity }
         set { store.memoryCapacity = newValue }
     }
 
-    /// How many bytes may be kept on the disk. When it becomes less, what is over is removed soon.
+    /// How many bytes may be kept on disk. Lowering it removes the excess soon.
     open var diskCapacity: Int {
         get { store.diskCapacity }
         set { store.diskCapacity = newValue }
     }
 
-    /// How many bytes are kept in memory: content and heads.
+    /// The number of bytes of content and heads in memory.
     open var currentMemoryUsage: Int { store.memoryUsage }
 
-    /// How many bytes the files of the cache have. May read the disk.
+    /// The number of bytes that the entries take on disk. May read the disk.
     open var currentDiskUsage: Int { store.diskUsage }
 }

@@ -3,24 +3,24 @@
 internal import Foundation
 internal import LupineHTTP
 
-/// What of a request its stored answer depends on: the fields that `Vary` names, `Authorization` and another `Host` than the
-/// address's always, and, of an answer that
-/// is not everybody's, those that tell users apart (RFC 9111 §4.1; U-12.5, U-12.11). While a request has no `Authorization`, the
-/// user whom its address names stands for it: a protocol of the program's may have answered that user.
+/// The part of a request on which its stored response depends: the fields that `Vary` names, always `Authorization`, a `Host`
+/// that differs from the address's, and, for a response that is not for everybody, the fields that tell users apart
+/// (RFC 9111 §4.1; U-12.5, U-12.11). Without `Authorization`, the user named in the address takes its place: a `URLProtocol` of
+/// the program may have answered for that user.
 ///
-/// A key goes to the disk, so values that may be secrets are kept as what `conceal` makes of them: a keyed hash. Which fields of a
-/// program's are secrets nobody can tell by their names, and what is everybody's may still depend on one: all values may be but for
-/// those of `Accept` and its kin, and a `Host`.
+/// A key is written to disk, so values that may be secret are replaced by a keyed hash (`conceal`). Names do not tell which of a
+/// program's fields are secret, and even a response for everybody may depend on a secret, so all values are concealed except
+/// those of `Accept`, `Accept-*` and `Host`.
 package struct VaryKey: Hashable, Sendable {
-    /// What a request had in a field.
+    /// The value that a request had in a field.
     enum Value: Hashable, Sendable {
-        /// It did not have the field.
+        /// The request did not have the field.
         case absent
         case plain(String)
-        /// It may be a secret.
+        /// A keyed hash of the value, which may be secret.
         case concealed(String)
 
-        /// By octets: a peer may have chosen what a request says, such as its `Last-Event-ID`.
+        /// Compares octets, not canonical equivalence: a peer may have chosen the value, such as that of `Last-Event-ID`.
         static func == (left: Value, right: Value) -> Bool {
             switch (left, right) {
             case (.absent, .absent): true
@@ -30,7 +30,7 @@ package struct VaryKey: Hashable, Sendable {
             }
         }
 
-        /// Goes with `==`.
+        /// Consistent with `==`.
         func hash(into hasher: inout Hasher) {
             switch self {
             case .absent: hasher.combine(0)
@@ -39,37 +39,37 @@ package struct VaryKey: Hashable, Sendable {
         }
     }
 
-    /// Who an answer is for, if not for everybody.
+    /// The user that a response is for, if it is not for everybody.
     struct Audience: Hashable, Sendable {
-        /// By which fields users are told apart: `IdentifyingFields.name`.
+        /// The fields by which users are told apart: `IdentifyingFields.name`.
         let fields: String
-        /// What the request had in them, concealed; nil when it had none.
+        /// The request's values in these fields, concealed; nil when it had none.
         let user: String?
     }
 
-    /// The fields that say no more than which form of an answer is wanted, or of whom.
+    /// Whether a field only selects the form of a response or the server, and so holds no secret.
     private static func isPlain(_ name: String) -> Bool {
         name == "accept" || name.hasPrefix("accept-") || name == "host"
     }
 
-    /// By name in small letters.
+    /// The values by lowercase field name.
     let values: [String: Value]
-    /// Nil for an answer that is the same for all users, as far as the server or the program says.
+    /// Nil for a response that is the same for all users, according to the server or the program.
     let audience: Audience?
 
-    /// The key of these values, as another one gave them.
+    /// Creates a key from the values of another.
     init(values: [String: Value], audience: Audience?) {
         self.values = values
         self.audience = audience
     }
 
-    /// The key of a request, all its fields being merged.
+    /// Creates the key of a request with all its fields merged.
     ///
     /// - Parameters:
-    ///   - vary: The answer's `Vary`.
-    ///   - identifying: The fields that tell users apart; nil for an answer that is for everybody.
-    ///   - request: The request as it went out.
-    ///   - conceal: Hides what may be a secret.
+    ///   - vary: The `Vary` of the response.
+    ///   - identifying: The fields that tell users apart; nil for a response that is for everybody.
+    ///   - request: The request as it was sent.
+    ///   - conceal: Returns the keyed hash of a value that may be secret.
     init(
         vary: String?, identifying: IdentifyingFields? = nil, request: URLRequest, conceal: (String) -> String
     ) {
@@ -85,13 +85,13 @@ package struct VaryKey: Hashable, Sendable {
             audience: identifying.map { Audience(fields: $0.name, user: $0.text(of: request).map(conceal)) })
     }
 
-    /// What nearly all answers depend on: that nobody has named themselves.
+    /// The values of most keys: no `Authorization`.
     private static let nothing = ["authorization": Value.absent]
 
-    /// The most names that an answer may depend on.
+    /// The largest number of field names that a response may depend on.
     private static let mostNames = 64
 
-    /// The names that a `Vary` lists, in small letters; `*` stands for more than are compared.
+    /// Returns the names that a `Vary` lists, in lowercase; `*` alone if there are too many to compare.
     static func names(in vary: String?) -> Set<String> {
         guard let vary else { return [] }
         guard vary.utf8.count(where: { $0 == UInt8(ascii: ",") }) < mostNames else { return ["*"] }
@@ -99,12 +99,12 @@ package struct VaryKey: Hashable, Sendable {
             .subtracting([""])
     }
 
-    /// Whether nobody can say what another request has there: more than its fields, or what goes to a proxy on the way and is
-    /// added there.
+    /// Whether the value that another request would have cannot be known: `*` means more than fields, and `Proxy-*` fields are
+    /// added on the way to a proxy.
     static func isUnknown(_ name: String) -> Bool { name == "*" || name.hasPrefix("proxy-") }
 
-    /// Whether another request gets the same answer; none does when the answer depends on more than its fields, or when it
-    /// is for one of users who were told apart by other fields.
+    /// Whether another request gets the same response. None does when the response depends on more than fields, or when its users
+    /// were told apart by other fields.
     func matches(
         _ request: URLRequest, identifying: IdentifyingFields = .usual, conceal: (String) -> String
     ) -> Bool {
@@ -125,7 +125,7 @@ package struct VaryKey: Hashable, Sendable {
             && audience.user == identifying.text(of: request).map(conceal)
     }
 
-    /// Whether any of the values is concealed.
+    /// Whether any value is concealed.
     var holdsSecrets: Bool {
         audience?.user != nil || values.contains { if case .concealed = $0.value { true } else { false } }
     }
@@ -143,7 +143,7 @@ package struct VaryKey: Hashable, Sendable {
         return name == "authorization" ? request.url?.partedFromUserInfo.userInfo.map { "user \($0)" } : nil
     }
 
-    /// A value without the blanks that do not count: around commas, at the ends, and more than one.
+    /// Removes insignificant whitespace: around commas, at both ends, and repeated blanks.
     private static func normalised(_ value: String) -> String {
         value.utf8.split(separator: 0x2C, omittingEmptySubsequences: false)
             .map { item in

@@ -9,14 +9,14 @@ struct CookieAdmission: Sendable {
     let origin: CookieOrigin
     /// The host of the document that the request belongs to, if it belongs to one.
     let mainDocumentHost: String?
-    /// Which cookies are wanted.
+    /// The session's accept policy.
     let policy: HTTPCookie.AcceptPolicy
-    /// What no cookie may be set for; nil stands for the system's list, which is read only when it is needed.
+    /// The public suffix list; nil means the system's, which is read only when it is needed.
     var ownSuffixes: PublicSuffixList?
 
     private var suffixes: PublicSuffixList { ownSuffixes ?? .system }
 
-    /// Whether cookies of this response are wanted at all.
+    /// Whether the policy accepts cookies of this response at all.
     var isWanted: Bool {
         switch policy {
         case .always: return true
@@ -31,18 +31,18 @@ struct CookieAdmission: Sendable {
         return suffixes.registrableDomain(of: mainDocumentHost) == suffixes.registrableDomain(of: origin.host)
     }
 
-    /// The cookie as it is to be stored; nil when it may not be.
+    /// Returns the cookie as it is to be stored; nil if it may not be stored.
     func admitted(_ cookie: HTTPCookie) -> HTTPCookie? {
         var contents = cookie.contents
         if contents.domain.hasPrefix(".") {
             let domain = String(contents.domain.dropFirst())
             guard HostName.isWhole(domain), HostName.isSame(origin.host, orBelow: domain) else { return nil }
             if suffixes.contains(domain) {
-                // A registry may have cookies of its own, but only for itself.
+                // A public suffix may have cookies of its own, but only for the host itself.
                 guard domain == origin.host else { return nil }
                 contents.domain = domain
             } else {
-                // What stands above the host's registry is no suffix itself, and has the hosts of all others there below it.
+                // A domain above the host's public suffix is not a suffix itself, but other owners' hosts are below it.
                 let own = suffixes.registrableDomain(of: origin.host)
                 guard HostName.isSame(String(HostName.withoutRoot(domain)), orBelow: own) else { return nil }
             }
@@ -55,13 +55,13 @@ struct CookieAdmission: Sendable {
         case .none: break
         case .secure: guard contents.isSecure else { return nil }
         case .host:
-            // A cookie for just this host, as it is now: a domain that is a public suffix says nothing more.
+            // Checked on the domain as it will be stored: a public suffix as domain was reduced to the host above.
             guard contents.isSecure, contents.path == "/", !contents.domain.hasPrefix(".") else { return nil }
         }
         return contents == cookie.contents ? cookie : HTTPCookie(contents)
     }
 
-    /// What is for its own site alone is not set by another site's request; `None` says nothing without `Secure`.
+    /// Rejects `SameSite=Strict` and `Lax` from a cross-site request, and `SameSite=None` without `Secure`.
     private func isForThisSite(_ contents: HTTPCookie.Contents) -> Bool {
         switch contents.sameSite.map(HTTPCookieStringPolicy.init(rawValue:)) {
         case .sameSiteStrict?, .sameSiteLax?: isSameSite

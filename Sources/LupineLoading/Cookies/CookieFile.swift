@@ -2,9 +2,9 @@
 
 internal import Foundation
 
-/// The file of a cookie storage: one line of JSON for each cookie that outlives the session.
+/// The file of a cookie storage, with one line of JSON for each cookie that outlives the session.
 ///
-/// A line stands for itself, so that one that cannot be read costs no other. The file is replaced as a whole.
+/// Lines are independent, so that an unreadable line affects no other. The file is replaced as a whole.
 struct CookieFile: Sendable {
     /// One line.
     private struct Line: Codable {
@@ -12,15 +12,15 @@ struct CookieFile: Sendable {
         var cookie: HTTPCookie.Contents
     }
 
-    /// More than any storage holds; a longer file is not one of ours.
+    /// More than any storage holds; a longer file was not written by this library.
     private static let longest = 64 << 20
 
     private let file: AtomicFile
 
-    /// The file at that place, which need not exist yet.
+    /// Creates a file object for a URL; the file need not exist yet.
     init(_ url: URL) { file = AtomicFile(url) }
 
-    /// The cookies that were last written, the oldest first.
+    /// Returns the cookies that were last written, the oldest first.
     func read() -> [(cookie: HTTPCookie, created: Date)] {
         file.removeDrafts()
         guard let data = file.read(upTo: Self.longest) else { return [] }
@@ -34,7 +34,7 @@ struct CookieFile: Sendable {
         }
     }
 
-    /// Replaces the file by those of the cookies that outlive the session.
+    /// Replaces the file's cookies with those of the entries that outlive the session.
     func write(_ entries: [CookieJar.Entry]) throws {
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .secondsSince1970
@@ -49,7 +49,7 @@ struct CookieFile: Sendable {
 }
 
 extension HTTPCookie.Contents {
-    /// Whether what a file says could have been written to it.
+    /// Whether the contents read from a file could have been written to it.
     fileprivate var isWhole: Bool {
         SetCookieSyntax.canBeSent(name: name, value: value) && !domain.isEmpty && path.hasPrefix("/")
             && expires.map { $0.timeIntervalSince1970.isFinite } ?? false

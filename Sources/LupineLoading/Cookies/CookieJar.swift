@@ -3,57 +3,57 @@
 internal import Foundation
 internal import LupineHTTP
 
-/// The cookies of one storage: what is kept, what is dropped, what goes where (draft-ietf-httpbis-rfc6265bis §5.7, §5.8;
-/// U-13.10, U-13.11).
+/// The cookies of one storage: decides which are kept, which are dropped, and which are sent with a request
+/// (draft-ietf-httpbis-rfc6265bis §5.7, §5.8; U-13.10, U-13.11).
 ///
-/// A value without clock, lock or file: `HTTPCookieStorage` puts it behind a lock and tells it the time.
+/// A value without a clock, a lock or a file: `HTTPCookieStorage` guards it with a lock and passes the time.
 struct CookieJar: Sendable {
     /// One stored cookie.
     struct Entry: Sendable {
         let cookie: HTTPCookie
-        /// When a cookie of this identity was first stored.
+        /// When a cookie with this name, domain and path was first stored.
         let created: Date
-        /// Tells which of two was stored first, also within one tick of the clock.
+        /// The order in which cookies were first stored, also within one tick of the clock.
         let order: UInt64
         var lastUse: UInt64
     }
 
-    /// How many cookies are kept.
+    /// The largest number of cookies.
     struct Limits: Sendable {
-        /// Of one registrable domain, however many hosts it has.
+        /// Per registrable domain, however many hosts it has.
         var perDomain = 180
         var total = 3_000
     }
 
     private let limits: Limits
-    /// What domains are registered under; nil stands for the system's list, which is read only when it is needed.
+    /// The public suffix list; nil means the system's, which is read only when it is needed.
     private let ownSuffixes: PublicSuffixList?
-    /// By domain, without its dot.
+    /// The cookies by domain, without its leading dot. A shelf is the list of one domain.
     private var shelves: [String: [Entry]] = [:]
-    /// The shelves of each registrable domain. Kept from when there are more cookies than one may have: before that nobody
-    /// asks.
+    /// The shelves of each registrable domain; nil until the jar has more cookies than one domain may have, because it is not
+    /// needed before.
     private var sites: CookieSites?
     private(set) var count = 0
     private var clock: UInt64 = 0
-    /// No cookie ends before that.
+    /// No stored cookie expires before this time.
     private var firstEnd = Date.distantFuture
 
-    /// No cookies yet.
+    /// Creates an empty jar.
     init(limits: Limits = Limits(), suffixes: PublicSuffixList? = nil) {
         self.limits = limits
         ownSuffixes = suffixes
     }
 
-    /// All cookies that have not ended, the oldest first.
+    /// Returns all unexpired cookies, the oldest first.
     func entries(at now: Date) -> [Entry] {
         shelves.values.joined().filter { !$0.isOver(at: now) }.sorted { $0.order < $1.order }
     }
 
-    /// Keeps a cookie in place of the one of its name, domain and path; a cookie that has ended only removes that one.
+    /// Stores a cookie, replacing the one with the same name, domain and path. An expired cookie only removes that one.
     ///
     /// - Parameters:
-    ///   - isSecure: False when the cookie came over a way that is not secure: it then leaves secure cookies alone.
-    ///   - created: When it was first stored, if that is known from before.
+    ///   - isSecure: Whether the cookie was received over a secure connection; if not, it does not affect secure cookies.
+    ///   - created: When the cookie was first stored, if it comes from a file.
     /// - Returns: Whether anything changed.
     @discardableResult
     mutating func store(_ cookie: HTTPCookie, isSecure: Bool = true, at now: Date, created: Date? = nil)
@@ -82,15 +82,15 @@ struct CookieJar: Sendable {
         return old?.cookie != cookie || entry.isOver(at: now)
     }
 
-    /// Removes the cookie of that name, domain and path. Returns whether there was one.
+    /// Removes the cookie with the same name, domain and path. Returns whether there was one.
     mutating func remove(_ cookie: HTTPCookie) -> Bool {
         removeAll { Self.isSame($0.cookie, cookie) }
     }
 
-    /// Removes the cookies that were first stored at that time or later. Returns whether there were any.
+    /// Removes the cookies that were first stored at this time or later. Returns whether there were any.
     mutating func remove(since date: Date) -> Bool { removeAll { $0.created >= date } }
 
-    /// The cookies for a request there, as they are to be sent: longer paths first, then older cookies.
+    /// Returns the cookies for a request to an address, in the order to be sent: longer paths first, then older cookies.
     mutating func cookies(
         for origin: CookieOrigin, at now: Date, where isWanted: (HTTPCookie) -> Bool = { _ in true }
     )
@@ -131,8 +131,8 @@ struct CookieJar: Sendable {
             && left.path.hasSameOctets(as: right.path)
     }
 
-    /// Whether a secure cookie of the name would be hidden by this one (§5.7 step 16): of a domain above or below, and of a
-    /// path at or above this one's.
+    /// Whether this cookie would hide a secure one of the same name (§5.7 step 16): one whose domain is the same, above or below,
+    /// and whose path is the same or above.
     private func wouldCoverSecureCookie(_ cookie: HTTPCookie, at now: Date) -> Bool {
         let key = Self.key(of: cookie)
         return shelvesAround(key).contains { domain in
@@ -144,7 +144,7 @@ struct CookieJar: Sendable {
         }
     }
 
-    /// Shelves among which are all of domains above and below: a full jar is not looked through for each cookie.
+    /// Returns shelves that include all of the domains above and below, so that a full jar is not searched for each cookie.
     private func shelvesAround(_ key: String) -> [String] {
         guard var around = sites.map({ $0.keys(ofDomainOf: key) }) ?? nil else { return Array(shelves.keys) }
         var domain = key[...]
@@ -157,7 +157,7 @@ struct CookieJar: Sendable {
 
     // MARK: dropping
 
-    /// Every change of a shelf goes through here, so that the counts hold.
+    /// The only function that changes a shelf, so that the counts stay correct.
     private mutating func put(_ shelf: [Entry], on key: String) {
         let before = shelves[key]?.count ?? 0
         count += shelf.count - before
@@ -181,15 +181,15 @@ struct CookieJar: Sendable {
         removeAll(on: Array(shelves.keys), where: isUnwanted)
     }
 
-    /// Cookies go that have ended. They are looked for when one may have, and not for each new cookie.
+    /// Removes expired cookies. Searches only if one may have expired, not for each new cookie.
     private mutating func removeEnded(at now: Date) {
         guard firstEnd <= now else { return }
         _ = removeAll { $0.isOver(at: now) }
         firstEnd = shelves.values.joined().lazy.compactMap(\.cookie.expiresDate).min() ?? .distantFuture
     }
 
-    /// Over a limit, cookies go that have ended, then one of the registrable domain that has too many, or some of those that have
-    /// the most: no domain drives out another's before it has given up its own.
+    /// Enforces the limits. Expired cookies are dropped first, then one of the registrable domain that has too many, or some of
+    /// the domains that have the most: no domain displaces another's cookies before its own.
     private mutating func makeRoom(on key: String, at now: Date) {
         guard count > min(limits.perDomain, limits.total) else { return }
         if sites == nil { sites = CookieSites(shelves.mapValues(\.count), ownSuffixes ?? .system) }
@@ -205,7 +205,7 @@ struct CookieJar: Sendable {
         }
     }
 
-    /// A jar that is full gives up a sixteenth, so that not every new cookie goes through it.
+    /// Drops a sixteenth of a full jar, so that not every new cookie searches it.
     private mutating func makeRoomForAll() {
         let rest = limits.total - limits.total / 16
         while count > rest {
@@ -226,8 +226,8 @@ struct CookieJar: Sendable {
         _ = removeAll(on: [Self.key(of: entry.cookie)]) { $0.order == entry.order }
     }
 
-    /// Of these the one that was not used for longest; those without `Secure` first (§5.8), so that nobody who has no secure
-    /// connection drives out what came over one.
+    /// Returns the least recently used cookie of these shelves, preferring those without `Secure` (§5.8), so that an attacker
+    /// without a secure connection cannot displace cookies that were set over one.
     private func firstToGo(on keys: Set<String>) -> Entry? {
         var oldest: Entry?
         for key in keys {
@@ -240,7 +240,7 @@ struct CookieJar: Sendable {
 }
 
 extension CookieJar.Entry {
-    /// Which of two is given up first.
+    /// Whether this cookie is dropped before the other.
     fileprivate func goes(before other: CookieJar.Entry) -> Bool {
         cookie.isSecure == other.cookie.isSecure ? lastUse < other.lastUse : other.cookie.isSecure
     }

@@ -2,21 +2,21 @@
 
 internal import Foundation
 
-/// What of an address cookies are judged by: host, port, path, and whether the way there is secure.
+/// The parts of an address that decide about cookies: host, port, path, and whether the scheme is secure.
 struct CookieOrigin: Hashable, Sendable {
     /// The host in canonical form.
     let host: String
-    /// The port, also where the address leaves it out.
+    /// The port, or the scheme's default port.
     let port: Int
-    /// The path as it is sent, never empty.
+    /// The path as it is sent; never empty.
     let path: String
     /// Whether the scheme is `https` or `wss`.
     let isSecure: Bool
 
-    /// The longest name that the DNS has (RFC 1035 §2.3.4), with its dots.
+    /// The longest name in the DNS (RFC 1035 §2.3.4), with its dots.
     private static let longestHost = 255
 
-    /// Nil for an address without a host, or with one that cannot be: it has no cookies.
+    /// Returns nil for an address without a host, or with an impossibly long one: it has no cookies.
     init?(_ url: URL) {
         guard let host = url.host(percentEncoded: false), !host.isEmpty, host.utf8.count <= Self.longestHost
         else { return nil }
@@ -28,16 +28,17 @@ struct CookieOrigin: Hashable, Sendable {
         self.path = path.hasPrefix("/") ? path : "/" + path
     }
 
-    /// The path of a cookie that names none: up to, not including, the last slash (RFC 6265 §5.1.4).
+    /// The path of a cookie that has none: up to the last slash, without it (RFC 6265 §5.1.4).
     var defaultPath: String {
         guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
         return String(path[..<slash])
     }
 
-    /// Whether a cookie of that path is for this address (RFC 6265 §5.1.4).
+    /// Whether a cookie with this path is for this address (RFC 6265 §5.1.4).
     func isPath(below cookiePath: String) -> Bool { Self.isPath(path, below: cookiePath) }
 
-    /// Whether one path is another, or below it. By octets: a server decides how long they are, and how many.
+    /// Whether a path equals another or is below it. Compares octets, because a server decides how long and how many the paths
+    /// are.
     static func isPath(_ path: String, below other: String) -> Bool {
         let (path, other) = (path.utf8, other.utf8)
         guard path.starts(with: other) else { return false }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 
-/// What the name of a cookie promises to the server that reads it (draft-ietf-httpbis-rfc6265bis §4.1.3).
+/// The guarantees that a cookie's name prefix gives to the server (draft-ietf-httpbis-rfc6265bis §4.1.3).
 enum CookiePrefix: Hashable, Sendable {
-    /// Nothing.
+    /// No guarantees.
     case none
-    /// `__Secure-`: it was set with `Secure`, over a secure connection.
+    /// `__Secure-`: the cookie was set with `Secure`, over a secure connection.
     case secure
-    /// `__Host-`: besides, by this host, for this host alone and for all of it.
+    /// `__Host-`: in addition, it was set by this host, for this host alone and for all its paths.
     case host
 
-    /// Of any case. Servers that take white space away from names must not see a prefix that was not checked here, so white
-    /// space before it does not count, of whatever kind.
+    /// Detects the prefix in any case and after any leading white space: a server that strips white space from names must not see
+    /// a prefix that was not checked here.
     init(of name: String) {
         let small = String(String.UnicodeScalarView(name.unicodeScalars.drop { $0.properties.isWhitespace }))
             .lowercased()

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// How many cookies each registrable domain has, and on which shelves of a jar.
+/// The number of cookies of each registrable domain, and its shelves in a jar.
 ///
-/// The root's dot makes another host and no other domain: `a.example` and `a.example.` count together.
+/// A trailing dot makes another host but not another domain: `a.example` and `a.example.` count together.
 struct CookieSites: Sendable {
     private struct Site: Sendable {
         var keys: Set<String> = []
@@ -10,20 +10,20 @@ struct CookieSites: Sendable {
     }
 
     private let suffixes: PublicSuffixList
-    /// The domain of each shelf.
+    /// The registrable domain of each shelf.
     private var names: [String: String] = [:]
     private var sites: [String: Site] = [:]
-    /// The domains that have so many cookies, so that those with the most are found without a look at all.
+    /// The domains by their number of cookies, so that those with the most are found without a search.
     private var ranks: [Int: Set<String>] = [:]
     private var most = 0
 
-    /// Those of a jar, by the number of cookies on each of its shelves.
+    /// Creates the sites of a jar from the number of cookies on each of its shelves.
     init(_ shelves: [String: Int], _ suffixes: PublicSuffixList) {
         self.suffixes = suffixes
         for (key, count) in shelves { changed(key, from: 0, to: count) }
     }
 
-    /// A shelf had so many cookies, and has so many.
+    /// Records that the number of cookies on a shelf has changed.
     mutating func changed(_ key: String, from before: Int, to now: Int) {
         guard before != now else { return }
         let name = names[key] ?? suffixes.registrableDomain(of: key)
@@ -48,20 +48,20 @@ struct CookieSites: Sendable {
         while most > 0, ranks[most] == nil { most -= 1 }
     }
 
-    /// How many cookies the domain has that the shelf belongs to.
+    /// Returns the number of cookies of the domain that a shelf belongs to.
     func count(with key: String) -> Int { site(of: key)?.count ?? 0 }
 
-    /// The shelves of that domain.
+    /// Returns the shelves of the domain that a shelf belongs to.
     func keys(with key: String) -> Set<String> { site(of: key)?.keys ?? [] }
 
-    /// The shelves of the domain that a host belongs to, which need not have one itself; nil for a public suffix, below which there
-    /// are many domains.
+    /// Returns the shelves of the domain that a host belongs to; the host need not have a shelf. Returns nil for a public suffix,
+    /// which has many domains below it.
     func keys(ofDomainOf host: String) -> Set<String>? {
         if suffixes.contains(host) { return nil }
         return sites[suffixes.registrableDomain(of: host)]?.keys ?? []
     }
 
-    /// The shelves of each of the domains that have the most.
+    /// The shelves of each domain that has the most cookies.
     var largest: [Set<String>] { (ranks[most] ?? []).compactMap { sites[$0]?.keys } }
 
     private func site(of key: String) -> Site? { names[key].flatMap { sites[$0] } }

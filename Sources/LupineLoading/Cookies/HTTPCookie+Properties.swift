@@ -2,9 +2,9 @@
 
 internal import Foundation
 
-/// Cookies from and to dictionaries of properties (U-13.16).
+/// Converts cookies from and to dictionaries of properties (U-13.16).
 extension HTTPCookie.Contents {
-    /// Nil when a property is missing that a cookie needs, or cannot be one.
+    /// Returns nil if a required property is missing or invalid.
     init?(properties: [HTTPCookiePropertyKey: Any], now: Date) {
         guard let name = properties[.name] as? String, let value = properties[.value] as? String,
             let path = properties[.path] as? String,
@@ -28,7 +28,7 @@ extension HTTPCookie.Contents {
         ports = Self.ports(properties[.port])
     }
 
-    /// The properties that make the same contents again.
+    /// The properties that recreate the same contents.
     var properties: [HTTPCookiePropertyKey: Any] {
         var properties: [HTTPCookiePropertyKey: Any] = [
             .name: name, .value: value, .domain: domain, .path: path, .version: String(version),

@@ -2,26 +2,26 @@
 
 public import Foundation
 
-/// One cookie: what a server asks its client to send back, where to, and until when (RFC 6265).
+/// A cookie: data that a server asks its client to send back, with the addresses and the time for which it is valid (RFC 6265).
 ///
-/// Immutable, and any thread's. A domain with a leading dot stands for a host and the hosts below it, one without for
-/// just that host. Whether a cookie may be stored and where it is sent is for `HTTPCookieStorage` to say.
+/// Immutable; any thread may use it. A domain with a leading dot covers a host and the hosts below it, one without a dot only
+/// that host. `HTTPCookieStorage` decides whether a cookie may be stored and where it is sent.
 public final class HTTPCookie: NSObject, Sendable {
-    /// Which cookies a storage takes.
+    /// The cookies that a storage accepts.
     public enum AcceptPolicy: UInt, Sendable {
-        /// All.
+        /// All cookies.
         case always = 0
-        /// None.
+        /// No cookies.
         case never = 1
-        /// Those of the site that the main document is from.
+        /// Only cookies of the main document's site.
         case onlyFromMainDocumentDomain = 2
     }
 
-    /// What a cookie holds.
+    /// The properties of a cookie.
     struct Contents: Hashable, Sendable, Codable {
         var name: String
         var value: String
-        /// In small letters; with a leading dot for a domain and all below it.
+        /// In lowercase; with a leading dot for a domain and all hosts below it.
         var domain: String
         var path: String
         var expires: Date?
@@ -37,66 +37,66 @@ public final class HTTPCookie: NSObject, Sendable {
 
     let contents: Contents
 
-    /// Takes what the parser or the storage has checked.
+    /// Creates a cookie from contents that the parser or the storage has checked.
     init(_ contents: Contents) { self.contents = contents }
 
-    /// A cookie of these properties: name, value and path are needed, and a domain or the address that set it.
+    /// Creates a cookie from properties: name, value, path, and a domain or the address that set the cookie are required.
     ///
-    /// Nil when one of them is missing, or when name or value could not stand in a `Cookie` field.
+    /// Returns nil if one of them is missing, or if name or value cannot be sent in a `Cookie` field.
     public convenience init?(properties: [HTTPCookiePropertyKey: Any]) {
         guard let contents = Contents(properties: properties, now: Date()) else { return nil }
         self.init(contents)
     }
 
-    /// The properties that make an equal cookie.
+    /// The properties that create an equal cookie.
     public var properties: [HTTPCookiePropertyKey: Any]? { contents.properties }
 
-    /// 0, or 1 if the server said so.
+    /// 1 if the server said so, otherwise 0.
     public var version: Int { contents.version }
     /// The name.
     public var name: String { contents.name }
-    /// The value, quotes and all.
+    /// The value, including any quotes.
     public var value: String { contents.value }
-    /// When the cookie ends; nil for the end of the session.
+    /// When the cookie expires; nil for the end of the session.
     public var expiresDate: Date? { contents.expires }
-    /// Whether the cookie ends with the session.
+    /// Whether the cookie expires with the session.
     public var isSessionOnly: Bool { contents.expires == nil }
-    /// The domain: with a leading dot for a host and all below it, else just that host.
+    /// The domain: with a leading dot for a host and all hosts below it, otherwise only that host.
     public var domain: String { contents.domain }
-    /// The path that the cookie is for, and what is below it.
+    /// The path for which the cookie is sent, including the paths below it.
     public var path: String { contents.path }
-    /// Whether the cookie goes over https only.
+    /// Whether the cookie is sent over secure connections only.
     public var isSecure: Bool { contents.isSecure }
-    /// Whether scripts of a page may not see the cookie.
+    /// Whether the cookie is hidden from a page's scripts.
     public var isHTTPOnly: Bool { contents.isHTTPOnly }
-    /// Whether the cookie goes along with requests that another site caused; nil when the server did not say.
+    /// Whether the cookie is sent with cross-site requests; nil if the server did not say.
     public var sameSitePolicy: HTTPCookieStringPolicy? {
         contents.sameSite.map(HTTPCookieStringPolicy.init(rawValue:))
     }
-    /// What the cookie is for.
+    /// The purpose of the cookie.
     public var comment: String? { contents.comment }
-    /// Where it is told what the cookie is for.
+    /// The URL of a description of the cookie's purpose.
     public var commentURL: URL? { contents.commentURL }
-    /// The ports that the cookie is for; nil for all.
+    /// The ports to which the cookie is sent; nil for all.
     public var portList: [NSNumber]? { contents.ports.map { $0.map { NSNumber(value: $0) } } }
 
-    /// The `Cookie` field that sends these cookies, in their order.
+    /// Returns the `Cookie` field that sends these cookies, in this order.
     public class func requestHeaderFields(with cookies: [HTTPCookie]) -> [String: String] {
         if cookies.isEmpty { return [:] }
         return ["Cookie": cookies.map { $0.name + "=" + $0.value }.joined(separator: "; ")]
     }
 
-    /// The cookies that the header fields of a response from `url` set. Their domains are not compared with the address:
-    /// storing them does that.
+    /// Returns the cookies that the header fields of a response from `url` set. Their domains are checked only when they are
+    /// stored.
     ///
-    /// Several `Set-Cookie` lines may stand in one value, separated by commas.
+    /// One value may contain several `Set-Cookie` lines, separated by commas.
     public class func cookies(withResponseHeaderFields headerFields: [String: String], for url: URL)
         -> [HTTPCookie]
     {
         cookies(withResponseHeaderFields: headerFields, for: url, at: Date())
     }
 
-    /// The same at another date than the machine's, which a `Max-Age` counts from.
+    /// Does the same with the given date as the start of `Max-Age`.
     package static func cookies(
         withResponseHeaderFields headerFields: [String: String], for url: URL, at now: Date
     ) -> [HTTPCookie] {
@@ -107,14 +107,14 @@ public final class HTTPCookie: NSObject, Sendable {
             .compactMap { SetCookieSyntax.cookie(SetCookieSyntax.unfolded($0), from: origin, now: now) }
     }
 
-    /// Whether the other is a cookie of the same properties.
+    /// Whether the other object is a cookie with the same properties.
     public override func isEqual(_ object: Any?) -> Bool {
         (object as? HTTPCookie)?.contents == contents
     }
 
-    /// Goes with `isEqual(_:)`.
+    /// Consistent with `isEqual(_:)`.
     public override var hash: Int { contents.hashValue }
 
-    /// Name, domain and path; the value may be a secret.
+    /// Name, domain and path; not the value, which may be secret.
     public override var description: String { "<HTTPCookie \(name) for \(domain)\(path)>" }
 }

@@ -6,25 +6,26 @@ internal import LupineTransport
 
 extension NSNotification.Name {
     // swift-format-ignore: AlwaysUseLowerCamelCase
-    /// The cookies of the storage that is the object have changed. Posted on the thread of the program's that changed them; what
-    /// a response has changed is told on a queue of the system's, after the change.
+    /// Posted when the cookies of a storage, the notification's object, have changed: on the thread of the program's call, or,
+    /// after a change by a response, on a global queue.
     public static let NSHTTPCookieManagerCookiesChanged = NSNotification.Name(
         "NSHTTPCookieManagerCookiesChangedNotification")
     // swift-format-ignore: AlwaysUseLowerCamelCase
-    /// The accept policy of the storage that is the object has changed.
+    /// Posted when the accept policy of a storage, the notification's object, has changed.
     public static let NSHTTPCookieManagerAcceptPolicyChanged = NSNotification.Name(
         "NSHTTPCookieManagerAcceptPolicyChangedNotification")
 }
 
-/// Where cookies are kept between responses and requests: in memory, and for a storage with a file also there.
+/// Keeps cookies between responses and requests: in memory, and in a file if the storage has one.
 ///
-/// Any thread may use it. What it keeps and gives out is `CookieJar`'s to say, what it takes from a response
-/// `CookieAdmission`'s. A file is read once, when the storage is made; it is written on a queue of the storage's own, as a
-/// whole, after changes. Two processes with one file do not harm it, but the last one to write wins.
+/// Any thread may use it. `CookieJar` decides what is kept and sent, `CookieAdmission` what is accepted from a response. A file
+/// is read once, when the storage is created; after changes it is written as a whole, on the storage's own queue. Two processes
+/// can share a file without damage, but the last writer wins.
 public final class HTTPCookieStorage: NSObject, Sendable {
     fileprivate struct State {
         var jar: CookieJar
-        /// What came over connections that nobody has checked, each judge's for itself; the judge of the last change last.
+        /// Cookies received over unchecked connections, separately for each judge that accepted one (its delegates or evaluator);
+        /// the judge with the latest change is last.
         var apart: [(judge: TrustJudge, jar: CookieJar)] = []
         var policy = HTTPCookie.AcceptPolicy.always
         var writeIsScheduled = false
@@ -32,17 +33,17 @@ public final class HTTPCookieStorage: NSObject, Sendable {
 
     private let state: Lock<State>
     private let file: CookieFile?
-    /// Whether anything is ever written.
+    /// Whether the storage has a file.
     var hasFile: Bool { file != nil }
     private let queue = DispatchQueue(label: "lupine.cookies", qos: .utility)
 
-    /// The storage of the process, kept in the user's data folder under the program's name.
+    /// The storage of the process, in the user's data folder under the program's name.
     public static let shared = HTTPCookieStorage(
         file: UserFolder.data().appendingPathComponent("cookies.jsonl"))
 
     private static let groups = Lock<[String: HTTPCookieStorage]>([:])
 
-    /// The storage of that name, which other programs of the user can share: one for each name in a process.
+    /// Returns the storage with this name, which the user's other programs can share. A process has one storage for each name.
     public class func sharedCookieStorage(forGroupContainerIdentifier identifier: String) -> HTTPCookieStorage
     {
         groups.withLock { groups in
@@ -54,7 +55,7 @@ public final class HTTPCookieStorage: NSObject, Sendable {
         }
     }
 
-    /// A storage with a file, or in memory only.
+    /// Creates a storage with a file, or in memory only.
     package init(file url: URL?) {
         file = url.map { CookieFile($0) }
         var jar = CookieJar()
@@ -65,7 +66,7 @@ public final class HTTPCookieStorage: NSObject, Sendable {
 
     // MARK: what is stored
 
-    /// All cookies that have not ended, the oldest first.
+    /// All unexpired cookies, the oldest first.
     public var cookies: [HTTPCookie]? {
         let now = Date()
         return state.withLock { state in
@@ -73,16 +74,16 @@ public final class HTTPCookieStorage: NSObject, Sendable {
         }.map(\.cookie)
     }
 
-    /// Whether there is no cookie, ended or not.
+    /// Whether there are no cookies, not even expired ones.
     package var isEmpty: Bool { state.withLock { $0.jar.count == 0 && $0.apart.isEmpty } }
 
-    /// Whether some are kept apart.
+    /// Whether cookies of unchecked connections are stored.
     var hasSomeApart: Bool { state.withLock { !$0.apart.isEmpty } }
 
-    /// How many judges' cookies are kept; those of the one that has had no news for the longest time go first.
+    /// The number of judges whose cookies are kept; the one with the oldest change is dropped first.
     private static let judgeLimit = 16
 
-    /// Which cookies `setCookies(_:for:mainDocumentURL:)` takes; `never` also stops `setCookie(_:)`.
+    /// The cookies that `setCookies(_:for:mainDocumentURL:)` accepts; `never` also stops `setCookie(_:)`.
     public var cookieAcceptPolicy: HTTPCookie.AcceptPolicy {
         get { state.withLock { $0.policy } }
         set {
@@ -94,13 +95,13 @@ public final class HTTPCookieStorage: NSObject, Sendable {
         }
     }
 
-    /// Stores a cookie in place of the one of its name, domain and path. One that has ended only removes that one.
+    /// Stores a cookie, replacing the one with the same name, domain and path. An expired cookie only removes that one.
     public func setCookie(_ cookie: HTTPCookie) {
         let now = Date()
         change { state in state.policy != .never && state.jar.store(cookie, at: now) }
     }
 
-    /// Removes the cookie of that name, domain and path.
+    /// Removes the cookie with the same name, domain and path.
     public func deleteCookie(_ cookie: HTTPCookie) {
         change { state in
             let isGone = state.jar.remove(cookie)
@@ -108,7 +109,7 @@ public final class HTTPCookieStorage: NSObject, Sendable {
         }
     }
 
-    /// Removes the cookies that were first stored at that time or later.
+    /// Removes the cookies that were first stored at this time or later.
     public func removeCookies(since date: Date) {
         change { state in
             let areGone = state.jar.remove(since: date)
@@ -116,23 +117,23 @@ public final class HTTPCookieStorage: NSObject, Sendable {
         }
     }
 
-    /// The cookies for a request to that address, as they are to be sent; without those that came over a connection that
-    /// nobody has checked.
+    /// Returns the cookies for a request to this address, in the order to be sent, without those received over unchecked
+    /// connections.
     public func cookies(for url: URL) -> [HTTPCookie]? {
         guard let origin = CookieOrigin(url) else { return [] }
         let now = Date()
         return state.withLock { $0.jar.cookies(for: origin, at: now) }
     }
 
-    /// The cookies for a request, as they are to be sent (U-13.14): those that are only for their own site are left out
-    /// when the main document is from another.
+    /// Returns the cookies for a request, in the order to be sent (U-13.14). `SameSite` cookies are left out if the main document
+    /// is of another site.
     ///
     /// - Parameters:
-    ///   - url: The address that is asked.
+    ///   - url: The address of the request.
     ///   - mainDocumentURL: The page that the request is made for; nil for none.
-    ///   - method: The request's.
-    ///   - judge: Under whom the request's connection is accepted: what came over connections that it has accepted unseen takes the
-    ///     place of others of the same name, domain and path.
+    ///   - method: The method of the request.
+    ///   - judge: The delegates or evaluator that decide about the request's connection. Cookies received over unchecked
+    ///     connections that the same judge accepted replace others of the same name, domain and path.
     ///   - now: The session's date.
     func cookies(
         for url: URL, mainDocumentURL: URL?, method: String, of judge: TrustJudge? = nil,
@@ -168,27 +169,27 @@ public final class HTTPCookieStorage: NSObject, Sendable {
         return suffixes.registrableDomain(of: main.host) == suffixes.registrableDomain(of: origin.host)
     }
 
-    /// Stores what a response from `url` set, as far as the accept policy and the rules for domains allow.
+    /// Stores the cookies that a response from `url` set, if the accept policy and the domain rules allow it.
     ///
-    /// Without an address there is nothing to compare the cookies with: they are stored as by `setCookie(_:)`.
+    /// Without an address the rules cannot be applied: the cookies are stored as by `setCookie(_:)`.
     public func setCookies(_ cookies: [HTTPCookie], for url: URL?, mainDocumentURL: URL?) {
         setCookies(cookies, for: url, mainDocumentURL: mainDocumentURL, at: Date())
     }
 
-    /// The same at another date than the machine's.
+    /// Does the same with the given date.
     package func setCookies(_ cookies: [HTTPCookie], for url: URL?, mainDocumentURL: URL?, at now: Date) {
         store(cookies, from: url, mainDocumentURL: mainDocumentURL, policy: cookieAcceptPolicy, at: now)
     }
 
-    /// Stores what a response set, under the policy of a session's configuration.
+    /// Stores the cookies that a response set, under the policy of a session's configuration.
     ///
     /// - Parameters:
-    ///   - cookies: What it set.
-    ///   - url: The address that it came from; nil where that is not known.
-    ///   - mainDocumentURL: The page that its request was made for; nil for none.
-    ///   - policy: Which of them are taken.
-    ///   - judge: Who has accepted the connection although its peer has passed no check; nil where it has. With a judge the
-    ///     cookies are kept for requests under the same judge, and never on the disk.
+    ///   - cookies: The cookies of the response.
+    ///   - url: The address of the response; nil if it is not known.
+    ///   - mainDocumentURL: The page that the request was made for; nil for none.
+    ///   - policy: The cookies that are accepted.
+    ///   - judge: The judge that accepted the connection although its peer passed no check; nil if it passed one. With a judge,
+    ///     the cookies are only used for requests under the same judge, and never written to disk.
     ///   - now: The session's date.
     func store(
         _ cookies: [HTTPCookie], from url: URL?, mainDocumentURL: URL?, policy: HTTPCookie.AcceptPolicy,
@@ -215,7 +216,7 @@ public final class HTTPCookieStorage: NSObject, Sendable {
         }
     }
 
-    /// All cookies in the order that the descriptors give.
+    /// Returns all cookies, sorted by the descriptors.
     public func sortedCookies(using sortOrder: [NSSortDescriptor]) -> [HTTPCookie] {
         (cookies ?? []).sorted { left, right in
             for descriptor in sortOrder {
@@ -229,7 +230,7 @@ public final class HTTPCookieStorage: NSObject, Sendable {
         }
     }
 
-    /// How many cookies there are.
+    /// The number of cookies.
     public override var description: String {
         "<HTTPCookieStorage of \(state.withLock { $0.jar.count }) cookies>"
     }
@@ -237,7 +238,7 @@ public final class HTTPCookieStorage: NSObject, Sendable {
     // MARK: changes
 
     private func change(isWritten: Bool = true, _ body: (inout State) -> Bool) {
-        // Judges go away outside of the lock: an evaluator may be the program's.
+        // Judges are released outside of the lock, because an evaluator may be the program's object.
         let (hasChanged, _) = state.withLock { state in
             let judges = state.apart.map(\.judge)
             return (body(&state), judges)
@@ -249,7 +250,7 @@ public final class HTTPCookieStorage: NSObject, Sendable {
 
     private func post(_ name: NSNotification.Name) {
         assertNoLockIsHeld()
-        // Responses come on loops, and observers are the program's: they may block (O-7).
+        // Responses arrive on event loops, and the program's observers may block (O-7).
         guard EventLoop.current != nil else {
             return NotificationCenter.default.post(name: name, object: self)
         }
@@ -271,17 +272,17 @@ public final class HTTPCookieStorage: NSObject, Sendable {
                 state.writeIsScheduled = false
                 return state.jar.entries(at: now)
             }
-            // A disk that cannot be written to costs the next start its cookies, and this one nothing.
+            // A failed write only means that cookies are missing after the next start.
             try? file.write(entries)
         }
     }
 
-    /// Calls `completion` on a queue of the storage when everything that was stored before is in its file.
+    /// Calls `completion` on the storage's queue when all earlier changes are written to the file.
     package func flush(_ completion: @escaping @Sendable () -> Void) { queue.async(execute: completion) }
 }
 
 extension HTTPCookieStorage.State {
-    /// Keeps cookies for requests under a judge alone.
+    /// Stores cookies for requests under one judge only.
     fileprivate mutating func keep(
         _ cookies: [HTTPCookie], apartFor judge: TrustJudge, upTo limit: Int, at now: Date
     ) -> Bool {
@@ -293,7 +294,7 @@ extension HTTPCookieStorage.State {
         return hasChanged
     }
 
-    /// Changes what is kept apart; a jar that has become empty goes.
+    /// Changes the jars of unchecked connections, and removes those that have become empty.
     fileprivate mutating func changeApart(_ body: (inout CookieJar) -> Bool) -> Bool {
         var hasChanged = false
         for index in apart.indices where body(&apart[index].jar) { hasChanged = true }

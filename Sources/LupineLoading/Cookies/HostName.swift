@@ -2,16 +2,16 @@
 
 internal import LupineTransport
 
-/// Host names as cookies and protection spaces compare them: in small letters but for zones, labels in ASCII (RFC 5890),
-/// addresses without brackets.
+/// Host names in the form in which cookies and protection spaces compare them: in lowercase except for zones, labels in ASCII
+/// (RFC 5890), addresses without brackets.
 package enum HostName {
-    /// The most octets of a name: 255 in the DNS (RFC 1035 §2.3.4), perhaps percent-encoded, or in letters of UTF-8.
+    /// The largest number of octets: 255 in the DNS (RFC 1035 §2.3.4), times 3 for percent-encoding or UTF-8.
     static let longest = 3 * 255
 
-    /// The form in which two names of one host are the same text.
+    /// Returns the canonical form, which is the same for all spellings of a host.
     package static func canonical(_ host: String) -> String {
         let bare = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
-        // Interfaces that differ by their letters are two.
+        // Interface names are case-sensitive.
         let zone = bare.utf8.contains(0x3A) ? bare.firstIndex(of: "%") : nil
         let small = zone.map { bare[..<$0].lowercased() + bare[$0...] } ?? bare.lowercased()
         if small.utf8.allSatisfy({ $0 < 0x80 }) { return small }
@@ -20,22 +20,22 @@ package enum HostName {
             .joined(separator: ".")
     }
 
-    /// The form in which all canonical names of one server are the same text: without the dot of the root, and each address in
-    /// its one spelling (RFC 5952).
+    /// Returns the form that is the same for all canonical names of a server: without the dot of the root, and with addresses in
+    /// canonical form (RFC 5952).
     package static func server(_ host: String) -> String {
         let name = String(withoutRoot(host))
         return IPAddress(name)?.description ?? name
     }
 
-    /// Whether a canonical name is an address: nothing is below it, and it is below nothing.
+    /// Whether a canonical name is an address, which has no parent domain and no subdomains.
     ///
-    /// A name whose last label is a number is one too: resolvers take `0x7f.0.0.1` and `127.1` for addresses (as the URL
-    /// standard does, §3.5), and no domain has such a label.
+    /// A name whose last label is a number counts as an address: resolvers accept `0x7f.0.0.1` and `127.1` as addresses (as the
+    /// URL standard does, §3.5), and no domain has such a label.
     ///
-    /// By octets: it is asked for every cookie, and a server decides how long the names are.
+    /// Works on octets: it is called for every cookie, and a server decides how long the names are.
     static func isAddress(_ host: String) -> Bool {
         if endsInNumber(host.utf8) { return true }
-        // Only version 6 has colons, and only addresses have zones.
+        // Only IPv6 addresses have colons, and only addresses have zones.
         guard host.utf8.contains(where: { $0 == 0x3A || $0 == 0x25 }) else { return false }
         return IPAddress(host.prefix { $0 != "%" }) != nil
     }
@@ -50,12 +50,12 @@ package enum HostName {
         return label.allSatisfy { 0x30...0x39 ~= $0 }
     }
 
-    /// The name without the dot that stands for the root of the DNS: `com.` is `com`, whoever looks it up.
+    /// Returns the name without the trailing dot of the DNS root: resolvers treat `com.` and `com` alike.
     static func withoutRoot(_ host: String) -> Substring {
         host.hasSuffix(".") ? host.dropLast() : host[...]
     }
 
-    /// Whether every label of a canonical name is there.
+    /// Whether a canonical name has no empty label.
     static func isWhole(_ host: String) -> Bool {
         var before: UInt8 = 0x2E
         for octet in withoutRoot(host).utf8 {
@@ -65,7 +65,7 @@ package enum HostName {
         return before != 0x2E
     }
 
-    /// Whether a canonical host is that domain, or is below it (RFC 6265 §5.1.3).
+    /// Whether a canonical host is this domain or below it (RFC 6265 §5.1.3).
     static func isSame(_ host: String, orBelow domain: String) -> Bool {
         let (whole, end) = (host.utf8, domain.utf8)
         if whole.count <= end.count { return host == domain }

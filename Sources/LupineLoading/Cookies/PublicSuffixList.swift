@@ -2,25 +2,25 @@
 
 internal import Foundation
 
-/// Which domains are public suffixes: names such as `co.uk` under which anybody may register, so that no cookie may be
-/// set for all of them (RFC 6265 §5.3).
+/// The public suffixes: names such as `co.uk` under which anybody may register, so that no cookie may be set for all of them
+/// (RFC 6265 §5.3).
 ///
-/// The list that the distribution keeps up to date is used where it is installed (the file that libpsl is made from,
-/// Debian's package `publicsuffix`). Without it only single labels and a few second-level registries count as public:
-/// the check is then incomplete, and hosts under other registries can set cookies for one another.
+/// Uses the list that the distribution maintains, if it is installed (the source file of libpsl, Debian's package
+/// `publicsuffix`). Without it only single labels and a few second-level registries count as public: the check is then
+/// incomplete, and hosts under other registries can set cookies for one another.
 struct PublicSuffixList: Sendable {
     /// The lines of the list: names, `*.` for every name below, `!` for an exception.
     private let rules: Set<String>
-    /// The labels of the longest rule: what stands before them in a host's name, of which that decides how much there is, is not
-    /// looked at.
+    /// The number of labels of the longest rule. Only so many labels at the end of a host are examined, because a server decides
+    /// how many it has.
     private let mostLabels: Int
 
-    /// Has the list of this machine read on a thread of its own: who has cookies will ask for it, and may be a loop.
+    /// Reads the system's list in advance, on a queue for files: the first use may be on an event loop, which must not block.
     static func readAhead() { reading }
 
     private static let reading: Void = StorageQueue.files.async { _ = system }
 
-    /// The list of this machine, read when it is first asked for.
+    /// The list of this machine, read on first use.
     static let system: PublicSuffixList = {
         let paths = [
             "/usr/share/publicsuffix/public_suffix_list.dat",
@@ -34,7 +34,7 @@ struct PublicSuffixList: Sendable {
         return .builtIn
     }()
 
-    /// What is known without a list.
+    /// The suffixes that are used without a list.
     static let builtIn = PublicSuffixList(
         rules: [
             "ac.jp", "ac.nz", "ac.uk", "ac.za", "co.id", "co.il", "co.in", "co.jp", "co.kr", "co.nz", "co.th",
@@ -50,7 +50,7 @@ struct PublicSuffixList: Sendable {
         mostLabels = rules.lazy.map { $0.utf8.count { $0 == UInt8(ascii: ".") } + 1 }.max() ?? 1
     }
 
-    /// The rules of a list in the format of publicsuffix.org.
+    /// Parses a list in the format of publicsuffix.org.
     init(text: String) {
         var rules: Set<String> = []
         for line in text.utf8.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }) {
@@ -63,14 +63,14 @@ struct PublicSuffixList: Sendable {
         self.init(rules: rules)
     }
 
-    /// Whether a canonical host is a public suffix itself, with the root's dot or without. An address is none.
+    /// Whether a canonical host is a public suffix itself, with or without the dot of the root. False for an address.
     func contains(_ host: String) -> Bool {
         let host = String(HostName.withoutRoot(host))
         return suffix(of: host) == host && !HostName.isAddress(host)
     }
 
-    /// The domain that was registered for a canonical host: its public suffix and one label more, without the root's dot.
-    /// An address, and a host that is a public suffix, stand for themselves.
+    /// Returns the registrable domain of a canonical host: its public suffix and one more label, without the dot of the root. An
+    /// address or a public suffix is returned as it is.
     func registrableDomain(of host: String) -> String {
         if HostName.isAddress(host) { return host }
         let host = String(HostName.withoutRoot(host))
@@ -81,7 +81,7 @@ struct PublicSuffixList: Sendable {
         return String(host[host.index(after: dot)...])
     }
 
-    /// The longest public suffix of a host; its last label when no rule says more.
+    /// Returns the longest public suffix of a host; its last label if no rule matches.
     private func suffix(of host: String) -> String {
         let labels = host.split(separator: ".", omittingEmptySubsequences: false)
         for start in labels.indices.suffix(mostLabels) {

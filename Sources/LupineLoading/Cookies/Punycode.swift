@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-/// Labels of international names in the ASCII form that the DNS has (RFC 3492).
+/// Encodes labels of internationalized names in ASCII, as used in the DNS (RFC 3492).
 ///
-/// Only the encoding: `URL` makes hosts ASCII itself, so this is for names that come from elsewhere, such as the list of
-/// public suffixes. Nothing is mapped or normalised.
+/// Only the encoding: `URL` converts hosts to ASCII itself, so this is for names from other sources, such as the public suffix
+/// list. Nothing is mapped or normalized.
 enum Punycode {
-    /// The label in ASCII, `xn--…` if it was not; a label that is too long for any name stays as it is.
+    /// Returns the label in ASCII, with `xn--` if it was not ASCII; a label that is too long for any name is returned as it is.
     static func label(_ label: String) -> String {
         let scalars = label.unicodeScalars.map(\.value)
         if scalars.allSatisfy({ $0 < 0x80 }) || scalars.count > 63 { return label }

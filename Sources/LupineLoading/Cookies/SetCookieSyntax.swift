@@ -2,24 +2,24 @@
 
 internal import Foundation
 
-/// `Set-Cookie` fields, read as draft-ietf-httpbis-rfc6265bis §5.6 reads them (U-13.1 to U-13.9).
+/// Parses `Set-Cookie` fields as draft-ietf-httpbis-rfc6265bis §5.6 does (U-13.1 to U-13.9).
 ///
-/// Pure: what a line says is taken, whether the cookie may be stored is judged by `CookieAdmission`. A line that is no
-/// cookie gives none; an attribute that makes no sense is as if it were not there.
+/// Pure: this type only parses; `CookieAdmission` decides whether a cookie may be stored. An invalid line yields no cookie; an
+/// invalid attribute is ignored.
 enum SetCookieSyntax {
-    /// The most octets of name and value together.
+    /// The largest number of octets of name and value together.
     static let longest = 4_096
-    /// The most octets of an attribute's value; a longer attribute is not there.
+    /// The largest number of octets of an attribute's value; a longer attribute is ignored.
     private static let longestAttribute = 1_024
-    /// The most attributes; a line with more is no cookie.
+    /// The largest number of attributes; a line with more yields no cookie.
     private static let mostAttributes = 64
-    /// The most ports that a cookie can name.
+    /// The largest number of ports of a cookie.
     private static let mostPorts = 64
 
-    /// The lines that a joined value holds, without white space around them: a comma ends one where a name and `=` follow it,
-    /// perhaps behind white space or a line break, so that dates survive.
+    /// Splits a joined value into lines, without white space around them: a comma ends a line if a name and `=` follow it, with
+    /// optional white space or line breaks in between. So commas in dates do not split a line.
     ///
-    /// By scalars: a carriage return and the line feed behind it are one character.
+    /// Works on Unicode scalars, because a carriage return followed by a line feed is one `Character`.
     static func lines(in value: String) -> [String] {
         var lines: [String] = []
         let scalars = value.unicodeScalars
@@ -41,7 +41,7 @@ enum SetCookieSyntax {
         Substring(scalars).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    /// The line without the line breaks that white space follows (obs-fold, RFC 9112 §5.2). Others stay, and make it no cookie.
+    /// Removes line breaks that white space follows (obs-fold, RFC 9112 §5.2). Other line breaks stay and make the line invalid.
     static func unfolded(_ line: String) -> String {
         var text = String.UnicodeScalarView()
         var rest = line.unicodeScalars[...]
@@ -56,7 +56,7 @@ enum SetCookieSyntax {
         return String(text)
     }
 
-    /// The cookie of one line; nil when it is none.
+    /// Parses one line; returns nil if it is not a cookie.
     static func cookie(_ line: String, from origin: CookieOrigin, now: Date) -> HTTPCookie? {
         guard !line.utf8.contains(where: { isControl($0) && $0 != 0x09 }),
             line.utf8.count(where: { $0 == 0x3B }) <= mostAttributes
@@ -87,10 +87,10 @@ enum SetCookieSyntax {
             default: apply(attribute, value, to: &contents, origin)
             }
         }
-        // The last one counts, and is looked at once.
+        // The last `Domain` counts, and only that one is parsed.
         guard domainText.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         contents.domain = domain(domainText) ?? origin.host
-        // A cookie does not say afterwards whether its line had a path, or an address for a domain.
+        // `__Host-` is checked here, because the cookie does not tell whether its line had a path, or an address as domain.
         if CookiePrefix(of: name) == .host,
             !hasPath || domain(domainText).map(HostName.isAddress) ?? false
         {
@@ -113,7 +113,7 @@ enum SetCookieSyntax {
         case "version": contents.version = unquoted(text) == "1" ? 1 : 0
         case "comment": contents.comment = unquoted(text)
         case "commenturl":
-            // A URI is ASCII (RFC 3986 §2): a name in other letters would be looked at by IDNA's rules, which takes long.
+            // A URI is ASCII (RFC 3986 §2); a name in other characters would go through IDNA processing, which takes long.
             let address = unquoted(text)
             contents.commentURL = address.utf8.allSatisfy { $0 < 0x80 } ? URL(string: address) : nil
         case "port": contents.ports = ports(text)
@@ -124,18 +124,18 @@ enum SetCookieSyntax {
 
     // MARK: values of attributes
 
-    /// When a cookie of that `Max-Age` ends; nil when it is no number. Zero and less end at once.
+    /// Returns when a cookie with this `Max-Age` expires; nil if it is not a number. Zero and less expire at once.
     static func end(maximumAge: String, now: Date) -> Date? {
         let isNegative = maximumAge.hasPrefix("-")
         let digits = isNegative ? maximumAge.dropFirst() : maximumAge[...]
         guard !digits.isEmpty, digits.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
-        // More digits than fit say: as long as there is.
+        // A number too large for `Int` means the longest possible time.
         let seconds = Int(digits) ?? .max
         guard !isNegative, seconds > 0 else { return .distantPast }
         return min(now.addingTimeInterval(TimeInterval(seconds)), .distantFuture)
     }
 
-    /// The ports of a list, perhaps in quotes; nil when one of them is none or when there are too many.
+    /// Parses a list of ports, quoted or not; returns nil if one is invalid or there are too many.
     static func ports(_ text: String) -> [Int]? {
         guard text.utf8.count(where: { $0 == 0x2C }) < mostPorts else { return nil }
         var ports: [Int] = []
@@ -146,8 +146,8 @@ enum SetCookieSyntax {
         return ports
     }
 
-    /// A domain as a cookie has it: in small letters and ASCII, with its dot unless it is an address; nil when it is
-    /// empty, which means the host alone.
+    /// Returns a domain in the form that cookies use: in lowercase ASCII, with a leading dot unless it is an address. Returns nil
+    /// for an empty domain, which means the host alone.
     private static func domain(_ text: String) -> String? {
         let bare = HostName.canonical(text.hasPrefix(".") ? String(text.dropFirst()) : text)
         if bare.isEmpty { return nil }
@@ -159,7 +159,7 @@ enum SetCookieSyntax {
         return String(text.dropFirst().dropLast())
     }
 
-    /// Others are part of what they stand in.
+    /// The only characters that are trimmed.
     private static let blanks = CharacterSet(charactersIn: " \t")
 
     private static func trimmed(_ text: Substring) -> String {
@@ -168,7 +168,7 @@ enum SetCookieSyntax {
 
     // MARK: what can stand in a Cookie field
 
-    /// Whether `name=value` can be sent without being taken for something else.
+    /// Whether `name=value` can be sent without being misinterpreted.
     static func canBeSent(name: String, value: String) -> Bool {
         !name.isEmpty && !name.utf8.contains { isControl($0) || $0 == 0x3B || $0 == 0x3D }
             && !value.utf8.contains { isControl($0) || $0 == 0x3B }

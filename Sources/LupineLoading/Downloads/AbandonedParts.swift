@@ -5,12 +5,12 @@ internal import Foundation
 internal import Glibc
 internal import LupineTransport
 
-/// Files of downloads that nobody will come back to: of programs that were killed, and parts whose resume data nobody has used
-/// or given up.
+/// Removes the files of downloads that nobody will resume: those of killed programs, and parts whose resume data was neither used
+/// nor discarded.
 ///
-/// Each folder is looked through once in a process, when its first download begins, on a thread of its own. What is removed is a
-/// regular file of the user's under the name of a download, that has not been written to for a week: as long as a load may take
-/// if nobody says otherwise.
+/// Each folder is searched once in a process, when its first download begins, on a queue of its own. A file is removed if it is a
+/// regular file of the user with the name of a download, and has not been written to for a week, the default limit of a load's
+/// duration.
 enum AbandonedParts {
     /// How long a part is kept.
     static let age: TimeInterval = ConfigurationValues.defaultResourceTimeout
@@ -18,13 +18,13 @@ enum AbandonedParts {
     private static let seen = Lock<Set<String>>([])
     private static let queue = DispatchQueue(label: "lupine.parts", qos: .background)
 
-    /// Looks through a folder, unless that has been done.
+    /// Searches a folder, unless that was done before in this process.
     static func sweep(_ folder: URL) {
         guard seen.withLock({ $0.insert(folder.path).inserted }) else { return }
         queue.async { remove(in: folder, at: Date()) }
     }
 
-    /// Removes what is too old there.
+    /// Removes the files in a folder that are too old.
     static func remove(in folder: URL, at now: Date) {
         let files = FileManager.default
         for name in (try? files.contentsOfDirectory(atPath: folder.path)) ?? []

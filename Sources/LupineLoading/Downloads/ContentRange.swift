@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 
-/// A `Content-Range` in bytes (RFC 9110 §14.4), with two leniencies: some servers name the byte behind the last one, so that the
-/// end may be the total; and some say of a range without bytes that it ends before it starts.
+/// A `Content-Range` in bytes (RFC 9110 §14.4), parsed with two tolerances: some servers state the position after the last byte,
+/// so the end may equal the total; and some state an empty range as one that ends before it starts.
 package struct ContentRange: Hashable {
-    /// The first byte; nil in an answer that sends none.
+    /// The first byte; nil in a response without a range.
     package let start: Int64?
-    /// The last byte, or the one behind it; nil in an answer that sends none.
+    /// The last byte, or the one after it; nil in a response without a range.
     package let end: Int64?
-    /// The length of the whole; nil for an asterisk.
+    /// The total length; nil for an asterisk.
     package let total: Int64?
 
-    /// Reads the field's value; nil when it is none.
+    /// Parses the field's value; returns nil if it is invalid.
     package init?(_ text: String) {
         let words = text.split(whereSeparator: { $0 == " " || $0 == "\t" })
         guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
@@ -35,7 +35,7 @@ package struct ContentRange: Hashable {
 
     private static func number(_ text: Substring) -> Int64? {
         guard !text.isEmpty, text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }), let number = Int64(text),
-            // So that there is a byte behind it.
+            // So that adding one does not overflow.
             number < .max
         else { return nil }
         return number

@@ -3,37 +3,37 @@
 internal import Foundation
 internal import LupineTransport
 
-/// The temporary file of one download: made when there is something to store, for its owner only, and gone with the
-/// download unless somebody takes it over (U-7.9).
+/// The temporary file of a download. It is created when there is content to store, accessible to its owner only, and removed with
+/// the download unless it was taken over (U-7.9).
 ///
-/// Content goes into `target`, mostly by the kernel alone. One at a time, any thread.
+/// Content is written to `target`, mostly by splicing in the kernel. Any thread may use it, one at a time.
 struct DownloadFile: Sendable {
-    /// Where it is.
+    /// The path of the file.
     let path: String
-    /// Where content goes.
+    /// The target for content.
     let target: FileTarget
 
     private static let prefix = "LupineDownload-"
     private static let suffix = ".tmp"
 
-    /// Whether a file of a download's is called so.
+    /// Whether this is the name of a download's file.
     static func isName(_ name: String) -> Bool {
         name.hasPrefix(prefix) && name.hasSuffix(suffix)
             && UUID(uuidString: String(name.dropFirst(prefix.count).dropLast(suffix.count))) != nil
     }
 
-    /// Makes an empty file in `folder`.
+    /// Creates an empty file in `folder`.
     static func new(in folder: URL) throws(Errno) -> DownloadFile {
         let path = folder.appendingPathComponent(prefix + UUID().uuidString + suffix).path
         return DownloadFile(path: path, target: FileTarget(try Descriptor.creating(path: path)))
     }
 
-    /// Goes on with the first `offset` bytes of a file; throws where they are not there.
+    /// Opens a file to append after its first `offset` bytes; throws if it has fewer.
     static func continuing(_ path: String, at offset: Int64) throws(Errno) -> DownloadFile {
         DownloadFile(path: path, target: FileTarget(try Descriptor.continuing(path: path, at: offset)))
     }
 
-    /// Whether the file has at least so many bytes, and can be gone on with: a download has made it, and nobody else.
+    /// Whether the file was created by a download and has at least `count` bytes, so that the download can be resumed.
     static func holds(_ count: Int64, at path: String) -> Bool {
         do throws(Errno) {
             _ = try Descriptor.made(path: path, holding: count)
@@ -41,9 +41,9 @@ struct DownloadFile: Sendable {
         } catch { return false }
     }
 
-    /// The place as a program gets it.
+    /// The URL of the file.
     var url: URL { URL(fileURLWithPath: path) }
 
-    /// Removes it. One that was moved away is left where it is.
+    /// Removes the file at its original path; a moved file is not affected.
     func remove() { try? FileManager.default.removeItem(atPath: path) }
 }

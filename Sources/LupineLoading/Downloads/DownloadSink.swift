@@ -3,34 +3,34 @@
 import Foundation
 import LupineTransport
 
-/// The content of a download task goes into a temporary file; the delegate or a handler gets that, and it is gone
-/// afterwards unless it was moved (U-7.9 to U-7.13).
+/// Stores the content of a download task in a temporary file and passes the file to the delegate or the handler; afterwards the
+/// file is removed unless it was moved (U-7.9 to U-7.13).
 final class DownloadSink: TaskSink {
     typealias Handler = @Sendable (URL?, URLResponse?, (any Error)?) -> Void
 
     private struct State: Sendable {
-        /// The whole file, as long as it is ours.
+        /// The complete file, while this sink owns it.
         var file: DownloadFile?
-        /// Written, and the delegate has not been told.
+        /// The written bytes that the delegate has not been told of.
         var news = WrittenNews()
-        /// Who wants to go on with it later.
+        /// The callers that wait for resume data.
         var askers: [@Sendable (Data?) -> Void] = []
         var hasEnded = false
-        /// Goes when it is called: the task may be let go of elsewhere.
+        /// Cleared when it is called, because the task may be released on another thread.
         var handler: Handler?
     }
 
     private let store: DownloadStore
     private let decodes: Bool
-    /// Whether there is a handler.
+    /// Whether there is a completion handler.
     private let isHandled: Bool
     private let clock = SessionClock.system
     private let state: Lock<State>
 
     /// - Parameters:
-    ///   - store: Where the content goes.
-    ///   - decodes: Whether the session undoes content codings.
-    ///   - handler: Called at the end in place of the delegate.
+    ///   - store: Stores the content.
+    ///   - decodes: Whether the session decodes content codings.
+    ///   - handler: Called at the end instead of the delegate.
     init(_ store: DownloadStore, decodes: Bool, _ handler: Handler?) {
         self.store = store
         self.decodes = decodes
@@ -38,9 +38,10 @@ final class DownloadSink: TaskSink {
         state = Lock(State(handler: handler))
     }
 
-    /// The sink of a data task that becomes a download: its content comes through `received`, in order.
+    /// Creates the sink of a data task that becomes a download; the content arrives through `received`, in order.
     static func takingOver(_ task: TaskCore, _ response: URLResponse, in folder: URL) -> DownloadSink {
-        // As the program made it: what is gone on with later, by whichever session, has none of this session's fields and cookies.
+        // The request as the program made it: any session may resume the download, and must not use this session's fields and
+        // cookies.
         let request = task.originalRequest ?? URLRequest(url: URL(fileURLWithPath: "/"))
         let sink = DownloadSink(DownloadStore(request, folder: folder), decodes: true, nil)
         _ = sink.responded(task, response)
@@ -102,7 +103,7 @@ final class DownloadSink: TaskSink {
         return .more
     }
 
-    /// One call says all that was written since the last (U-7.10).
+    /// Reports all bytes written since the last call (U-7.10).
     private func tellWritten(_ task: TaskCore) { call(task) { self.tellWritten($0, $1, $2) } }
 
     private func tellWritten(
@@ -117,7 +118,7 @@ final class DownloadSink: TaskSink {
 
     // MARK: the end
 
-    /// Whoever asks hears once, before the task completes: what the download can be gone on with, or nil.
+    /// Cancels the task. `asker` is called once, before the task completes, with resume data or nil.
     func askForResumeData(_ task: TaskCore, _ asker: @escaping @Sendable (Data?) -> Void) {
         let isLate = state.withLock { state in
             if !state.hasEnded { state.askers.append(asker) }
@@ -138,20 +139,20 @@ final class DownloadSink: TaskSink {
             for asker in askers { asker(nil) }
             return finish(task)
         }
-        // A download that was given up, or that the disk has no room for, leaves nothing behind, unless somebody asked for it.
+        // A download that was cancelled or could not be written leaves no part behind, unless resume data was requested.
         let loading = error as? URLError
-        // So does one whose error cannot say how to go on: nobody would find the part.
+        // The same holds for an error that cannot carry resume data: the part would never be found.
         let isLost = loading.map { [.cancelled, .cannotWriteToFile].contains($0.code) } ?? true
         let data = store.stop(keepsPart: !isLost || !askers.isEmpty)
         for asker in askers { asker(data) }
-        // An error of the program's own stays as it is (U-16.4).
+        // The program's own errors are not changed (U-16.4).
         guard let data, let loading else { return error }
         return URLError(
             loading.code,
             userInfo: loading.errorUserInfo.merging([NSURLSessionDownloadTaskResumeData: data]) { $1 })
     }
 
-    /// Nobody will ask for it: what it has written is gone.
+    /// Removes what was written, when no one will ask for it.
     func discard() { _ = store.stop(keepsPart: false) }
 
     private func finish(_ task: TaskCore) -> (any Error)? {
@@ -182,7 +183,7 @@ final class DownloadSink: TaskSink {
             stage.delegates.task?.urlSession(stage.session, task: stage.task, didCompleteWithError: error)
         }
         removeFile()
-        // A task of an invalid session comes to its end without `ended`.
+        // A task of an invalidated session completes without a call of `ended`.
         let askers = state.withLock { state in
             state.hasEnded = true
             defer { state.askers = [] }

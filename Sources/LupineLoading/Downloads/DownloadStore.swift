@@ -3,42 +3,43 @@
 internal import Foundation
 internal import LupineTransport
 
-/// What a download task stores and where it stands: decides with each response what becomes of the content, counts what
-/// was written, and says at the end whether a part can be gone on with.
+/// The storage of a download task: decides for each response what to do with the content, counts written bytes, and decides at
+/// the end whether a part can be resumed.
 ///
-/// The task calls `response`, `wrote` and one of `finish` and `stop`; calls do not overlap, any thread.
+/// The task calls `response`, `wrote` and one of `finish` and `stop`, from any thread, but one at a time.
 final class DownloadStore: Sendable {
-    /// What the task does with a response.
+    /// What the task does with a response's content.
     enum Plan: Sendable {
-        /// Content goes there. With an offset it goes behind what was there before; the total is -1 where nobody knows.
+        /// Write the content to the target, after an existing part if there is an offset; the total is -1 if it is unknown.
         case store(FileTarget, resumed: (offset: Int64, total: Int64)?)
-        /// The file was whole already, and has so many bytes.
+        /// The existing file is complete and has this many bytes.
         case complete(Int64)
-        /// It cannot be stored.
+        /// Fail: the content cannot be stored.
         case fail(URLError.Code, reason: String, Errno?)
     }
 
-    /// How far a download has come.
+    /// The progress of a download.
     struct Count: Hashable, Sendable {
-        /// Bytes in the file.
+        /// The number of bytes in the file.
         var written: Int64
-        /// Bytes that it will have; -1 where nobody knows.
+        /// The expected number of bytes; -1 if it is unknown.
         var expected: Int64
     }
 
     private struct State: Sendable {
         var file: DownloadFile?
         var validator: ResumeData.Validator?
-        /// Known with the validator.
+        /// The version of the resource that is being stored.
         var version: DownloadVersion?
         var count = Count(written: 0, expected: -1)
-        /// What comes is put behind what was there.
+        /// The announced rest that is appended to the existing part; nil if the content is stored from the start.
         var rest: ResumeRule.Rest?
-        /// The server has no rest for the part that is there.
+        /// Whether the whole is requested because the server did not send the rest of the existing part.
         var startsOver = false
         var isOver = false
 
-        /// What the rest is not, if it is not what was announced; content that still comes may only be missing.
+        /// Describes how the written bytes contradict the announced rest; nil if they do not. Bytes may only be missing while
+        /// content is still arriving.
         func fault(isOver: Bool) -> String? {
             guard let rest,
                 count.written > rest.whole.upperBound || isOver && !rest.whole.contains(count.written)
@@ -49,33 +50,33 @@ final class DownloadStore: Sendable {
 
     /// The request as the program made it.
     private let request: URLRequest
-    /// What is gone on with; nil for a download from the start, also where the partial file is gone.
+    /// The data of the download to resume; nil for a download from the start, also if the partial file no longer exists.
     private let resuming: ResumeData?
     private let folder: URL
     private let state = Lock(State())
 
-    /// A download of what `request` asks for.
+    /// Creates the store of a new download.
     init(_ request: URLRequest, folder: URL) {
         self.request = request
         resuming = nil
         self.folder = folder
     }
 
-    /// Goes on with a download. Where its partial file is gone it starts over, with the request as it was.
+    /// Resumes a download. If its partial file no longer exists, it starts over with the original request.
     init(resuming data: ResumeData, folder: URL) {
         request = data.requestForAll
         resuming = DownloadFile.holds(data.received, at: data.file) ? data : nil
         self.folder = folder
     }
 
-    /// What is to be sent.
+    /// The request to send.
     var requestToSend: URLRequest { resuming?.request ?? request }
 
-    /// Whether content codings may be undone: not where bytes are put behind others (U-9.11).
+    /// Whether content codings may be decoded: not if content is appended to a part (U-9.11).
     var mayDecode: Bool { resuming == nil }
 
-    /// Whether the whole is to be asked for, because `response` has no rest for what is there; true once. What is there stays
-    /// until something takes its place.
+    /// Whether the whole must be requested because `response` is not the rest of the existing part; returns true only once. The
+    /// part is kept until it is replaced.
     func mustStartOver(after response: HTTPURLResponse) -> Bool {
         guard let resuming, case .startOver = ResumeRule.step(after: response, part: resuming) else {
             return false
@@ -86,12 +87,12 @@ final class DownloadStore: Sendable {
         }
     }
 
-    /// Bytes in the file, and bytes that it will have.
+    /// The number of written and expected bytes.
     var count: Count { state.withLock { $0.count } }
 
-    /// What becomes of the content of `response`.
+    /// Returns what to do with the content of `response`.
     ///
-    /// - Parameter isDecoded: Whether a content coding is undone on the way.
+    /// - Parameter isDecoded: Whether a content coding is decoded before the content is stored.
     func response(_ response: URLResponse, isDecoded: Bool) -> Plan {
         let http = response as? HTTPURLResponse
         let resuming = state.withLock { $0.startsOver } ? nil : resuming
@@ -134,7 +135,7 @@ final class DownloadStore: Sendable {
         }
     }
 
-    /// So many bytes more are in the file. Returns what is wrong with them, if they cannot belong there.
+    /// Counts bytes written to the file. Returns a description of the fault if they contradict the announced rest.
     @discardableResult
     func wrote(_ bytes: Int) -> String? {
         state.withLock { state in
@@ -143,13 +144,13 @@ final class DownloadStore: Sendable {
         }
     }
 
-    /// Puts bytes into the file that did not get there on their own.
+    /// Writes bytes to the file that were not spliced.
     func write(_ data: Data) throws(TransportError) {
         guard let target = state.withLock({ $0.file?.target }) else { return }
         try target.write(Array(data).span)
     }
 
-    /// The download is whole: its file, which is the caller's from here on.
+    /// Completes the download and returns its file, which the caller then owns.
     func finish() -> Result<DownloadFile, DownloadFailure> {
         let (found, fault) = state.withLock { state in
             state.isOver = true
@@ -169,14 +170,14 @@ final class DownloadStore: Sendable {
         return .success(found)
     }
 
-    /// The download ends before it is whole. What comes back lets it be gone on with, and keeps the part; nil where that
-    /// is impossible, and the part is gone. The first call counts.
+    /// Ends the download before it is complete. Returns resume data and keeps the part, or removes the part and returns nil. Only
+    /// the first call has an effect.
     ///
-    /// - Parameter keepsPart: Whether a part is wanted at all.
+    /// - Parameter keepsPart: Whether a part is to be kept, if that is possible.
     func stop(keepsPart: Bool) -> Data? {
         let (file, validator, version, count) = state.withLock { state in
             defer { state.isOver = true }
-            // What cannot belong there makes all of it useless.
+            // Wrong bytes make the whole part useless.
             let validator = state.fault(isOver: false) == nil ? state.validator : nil
             return (state.file.take(), validator, state.version, state.count)
         }
@@ -194,13 +195,14 @@ final class DownloadStore: Sendable {
         return data
     }
 
-    /// The attempt to go on came to nothing before a response: the part is as good as it was.
+    /// Returns the resume data unchanged if the attempt to resume ended before a response.
     private func untouchedPart() -> Data? {
         let hadResponse = state.withLock { $0.count.expected != -1 || $0.count.written > 0 }
         return hadResponse ? nil : resuming?.data
     }
 
-    /// - Parameter update: Notes what else is known with the file. Under the lock: no response is asked there.
+    /// - Parameter update: Sets other values together with the file. Runs under the lock, so it must not call a response, which
+    ///   may be the program's.
     private func begin(_ file: DownloadFile, _ count: Count, _ update: (inout State) -> Void = { _ in }) {
         let late = state.withLock { state -> Bool in
             if state.isOver { return true }
@@ -212,8 +214,8 @@ final class DownloadStore: Sendable {
         if late { file.remove() }
     }
 
-    /// The server has another version now, or too little of one: what was there is of no use. After a failure it may be
-    /// asked again.
+    /// Removes the old part after a success or a 416: the server has another version, or a shorter one. After other statuses the
+    /// part may be requested again.
     private func discardPart(after response: HTTPURLResponse) {
         let status = response.statusCode
         guard let resuming, 200...299 ~= status || status == 416 else { return }
@@ -221,7 +223,7 @@ final class DownloadStore: Sendable {
     }
 }
 
-/// Why the file of a finished download cannot be had.
+/// Why the file of a completed download is not available.
 struct DownloadFailure: Error, Hashable, Sendable {
     let code: URLError.Code
     var cause: Errno?

@@ -3,19 +3,19 @@
 internal import Foundation
 internal import LupineHTTP
 
-/// What a server said of the version of a resource that a download is of: what the rest has to agree with before it is put
-/// behind the part that is there (RFC 9110 §15.3.7.3).
+/// What a server said about the version of a downloaded resource. The rest must agree with it before it is appended to a part
+/// (RFC 9110 §15.3.7.3).
 package struct DownloadVersion: Hashable, Sendable, Codable {
-    /// The entity tag, weak or strong, word for word.
+    /// The entity tag, weak or strong, as the server sent it.
     package let entityTag: String?
-    /// The date of the last change, word for word.
+    /// The `Last-Modified` date, as the server sent it.
     package let lastModified: String?
-    /// How many bytes the whole has.
+    /// The length of the whole resource.
     package let total: Int64?
-    /// The content coding that the bytes are in; nil for none.
+    /// The content coding of the bytes; nil for none.
     package let coding: String?
 
-    /// The version that a response with the whole is of. Its length is not the file's where a coding is undone.
+    /// Creates the version of a response with the whole resource. If the content is decoded, the length is not that of the file.
     package init(of response: HTTPURLResponse) {
         entityTag = response.value(forHTTPHeaderField: "ETag")
         lastModified = response.value(forHTTPHeaderField: "Last-Modified")
@@ -23,7 +23,7 @@ package struct DownloadVersion: Hashable, Sendable, Codable {
         coding = Self.coding(of: response)
     }
 
-    /// All that a validator says.
+    /// Creates a version of which only the validator is known.
     init(_ validator: ResumeData.Validator) {
         switch validator {
         case .entityTag(let tag): (entityTag, lastModified) = (tag, nil)
@@ -32,9 +32,9 @@ package struct DownloadVersion: Hashable, Sendable, Codable {
         (total, coding) = (nil, nil)
     }
 
-    /// In what a response is of another version, in words; nil where nothing says so.
+    /// Describes how a response's version differs from this one; returns nil if nothing shows a difference.
     ///
-    /// A 206 may leave out what the part before it said (§15.3.7). Where it has a tag, the date adds nothing.
+    /// A 206 may omit fields that were sent before (§15.3.7). If it has a tag, the date is not compared.
     func difference(from response: HTTPURLResponse, total: Int64?) -> String? {
         let tag = response.value(forHTTPHeaderField: "ETag")
         if let entityTag, let tag {
@@ -47,7 +47,7 @@ package struct DownloadVersion: Hashable, Sendable, Codable {
         if let known = self.total, let total, total != known {
             return Self.versions("length ", "\(known)", "\(total)")
         }
-        // Only a coding that is said counts: a 206 need not repeat it.
+        // Only a stated coding is compared: a 206 need not repeat it.
         if let other = Self.coding(of: response), other != coding {
             return Self.versions("coding ", coding ?? "identity", other)
         }

@@ -2,19 +2,19 @@
 
 package import Foundation
 
-/// Where a download stopped and how to go on with it: what programs carry as an opaque `Data` (U-7.14).
+/// The state of a stopped download with which it can be resumed; programs carry it as opaque `Data` (U-7.14).
 ///
-/// It is good in another session and another process, as long as the partial file exists. Reading checks everything:
-/// what a program hands in may be anything.
+/// It is valid in other sessions and processes, as long as the partial file exists. Decoding checks everything, because the
+/// program may pass any data.
 package struct ResumeData: Hashable, Sendable, Codable {
-    /// What tells one version of a resource from another (RFC 9110 §8.8), word for word as the server said it.
+    /// The validator that identifies a version of a resource (RFC 9110 §8.8), as the server sent it.
     package enum Validator: Hashable, Sendable, Codable {
         /// A strong entity tag.
         case entityTag(String)
-        /// The date of the last change.
+        /// The `Last-Modified` date.
         case lastModified(String)
 
-        /// What `If-Range` says.
+        /// The value of `If-Range`.
         package var text: String {
             switch self {
             case .entityTag(let text), .lastModified(let text): text
@@ -22,38 +22,38 @@ package struct ResumeData: Hashable, Sendable, Codable {
         }
     }
 
-    /// Where the resource is.
+    /// The URL of the resource.
     package let url: URL
-    /// The header fields that the program gave the request, in order.
+    /// The header fields that the program set in the request, in order.
     package let fields: [HeaderList.Field]
-    /// Whether the storage's cookies went along, as far as it is known.
+    /// Whether the request used the cookie storage; nil if that is unknown.
     private let handlesCookies: Bool?
-    /// The document that the request was for, by which cookies of other sites are left out.
+    /// The main document of the request, which decides about cross-site cookies.
     private let mainDocument: URL?
-    /// The version that the part is of.
+    /// The validator of the part's version.
     package let validator: Validator
-    /// How many bytes there are.
+    /// The number of bytes in the part.
     package let received: Int64
-    /// The file that holds them.
+    /// The path of the partial file.
     package let file: String
-    /// What the answer to the request for the rest is held against. Nil in data that was made before it was noted: then the
-    /// validator is all that is known.
+    /// The version with which the response to the next request is compared. Nil in data of earlier library versions; then only
+    /// the validator is known.
     private let said: DownloadVersion?
 
     private static let magic = Array("lupine-download-1\n".utf8)
-    /// A head of the longest kind that a request may have, and some.
+    /// The largest size: more than the longest request head that is allowed.
     private static let longest = 1 << 20
 
-    /// A place to go on from.
+    /// Creates resume data.
     ///
     /// - Parameters:
-    ///   - url: Where the part came from.
-    ///   - fields: The fields of the request that asked for it.
-    ///   - validator: What the server named the version by.
-    ///   - received: The octets of the part.
-    ///   - file: Its path.
-    ///   - version: All that is known of the version; nil where that is the validator.
-    ///   - request: Handles cookies as what goes on from here is to; nil for as requests do.
+    ///   - url: The URL of the resource.
+    ///   - fields: The header fields of the request for it.
+    ///   - validator: The validator of the version.
+    ///   - received: The number of bytes in the part.
+    ///   - file: The path of the partial file.
+    ///   - version: Everything known about the version; nil if that is only the validator.
+    ///   - request: The request whose cookie handling is to be used when the download is resumed; nil for the default.
     package init(
         url: URL, fields: [HeaderList.Field], validator: Validator, received: Int64, file: String,
         version: DownloadVersion? = nil, cookiesAsIn request: URLRequest? = nil
@@ -68,10 +68,10 @@ package struct ResumeData: Hashable, Sendable, Codable {
         said = version
     }
 
-    /// The version that the part is of, as far as it is known.
+    /// What is known about the part's version.
     package var version: DownloadVersion { said ?? DownloadVersion(validator) }
 
-    /// Reads what `data` wrote; nil for anything else.
+    /// Decodes what `data` encoded; returns nil for anything else.
     package init?(_ data: Data) {
         guard data.count <= Self.longest, data.starts(with: Self.magic),
             let read = try? JSONDecoder().decode(Self.self, from: data.dropFirst(Self.magic.count)),
@@ -80,7 +80,7 @@ package struct ResumeData: Hashable, Sendable, Codable {
         self = read
     }
 
-    /// What a program keeps; nil when it would be too long to be read again.
+    /// The encoded data for the program; nil if it would be too long to be decoded again.
     package var data: Data? {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -90,9 +90,9 @@ package struct ResumeData: Hashable, Sendable, Codable {
         return Data(Self.magic) + body
     }
 
-    /// The request that asks for the rest, if it is still the same resource (RFC 9110 §13.1.5, §14.2).
+    /// The request for the rest, on condition that the resource is unchanged (RFC 9110 §13.1.5, §14.2).
     ///
-    /// Bytes are taken as they come, so no coding is asked for unless the program did.
+    /// The received bytes are stored as they are, so no coding is accepted unless the program asked for one.
     package var request: URLRequest {
         var request = requestForAll
         if request.value(forHTTPHeaderField: "Accept-Encoding") == nil {
@@ -103,7 +103,7 @@ package struct ResumeData: Hashable, Sendable, Codable {
         return request
     }
 
-    /// The request that asks for all of it, as the program made it.
+    /// The request for the whole resource, as the program made it.
     var requestForAll: URLRequest {
         var request = URLRequest(url: url)
         request.headerList = HeaderList(fields)
@@ -112,7 +112,7 @@ package struct ResumeData: Hashable, Sendable, Codable {
         return request
     }
 
-    /// Whether a download could have written this.
+    /// Whether a download could have written these values.
     private var isSound: Bool {
         guard let scheme = url.scheme?.lowercased(), scheme == "http" || scheme == "https", url.host != nil,
             received > 0, file.hasPrefix("/"), !file.utf8.contains(0), said?.total ?? received >= received

@@ -3,36 +3,36 @@
 internal import Foundation
 internal import LupineHTTP
 
-/// When a download can be gone on with later, and what an answer to such an attempt means (U-7.12, U-7.14). Pure.
+/// Decides when a download can be resumed, and what the response to such an attempt means (U-7.12, U-7.14). Pure.
 package enum ResumeRule {
-    /// The rest of a download, as its head announces it.
+    /// The rest of a download, as announced by the response's head.
     package struct Rest: Hashable, Sendable {
-        /// How many bytes stand before it.
+        /// The number of bytes before the rest.
         package let offset: Int64
-        /// How many there will be in all; -1 where nobody knows.
+        /// The total number of bytes; -1 if it is unknown.
         package let total: Int64
-        /// With how many bytes the file is whole.
+        /// The sizes with which the file counts as complete.
         package let whole: ClosedRange<Int64>
-        /// What the server called it.
+        /// The server's `Content-Range`.
         package let name: String
     }
 
-    /// What a download has to do with a response.
+    /// What a download does with a response.
     package enum Step: Hashable, Sendable {
-        /// Store it from the beginning.
+        /// Store the content from the start.
         case store
-        /// Store it behind what is there.
+        /// Append the content to the existing part.
         case append(Rest)
-        /// There is no rest: everything is there.
+        /// There is no rest: the part is complete.
         case complete
-        /// It is not the rest of what is there, for this reason: the whole is to be asked for.
+        /// The content is not the rest of the part, for this reason: request the whole.
         case startOver(String)
     }
 
-    /// The step after `response`, when the rest of `part` was asked for.
+    /// Returns the step after a `response` to the request for the rest of `part`.
     ///
-    /// A server may know nothing of `If-Range`, or answer for another one: a 206 is taken for the rest only where its
-    /// version, range, total and length all are those of the rest.
+    /// A server may not know `If-Range`, or respond with another range: a 206 only counts as the rest if its version, range,
+    /// total and length all fit.
     package static func step(after response: HTTPURLResponse, part: ResumeData) -> Step {
         let name = response.value(forHTTPHeaderField: "Content-Range")
         let range = name.flatMap(ContentRange.init)
@@ -56,7 +56,7 @@ package enum ResumeRule {
         guard end >= (total.map { $0 - 1 } ?? offset), end <= total ?? end else {
             return .startOver("the server sent \(name), which is not all of the bytes from \(offset) on")
         }
-        // Where nobody says the total, the end may be off by one.
+        // If the total is unknown, the end may be off by one.
         let whole = total.map { $0...$0 } ?? max(end, offset + 1)...(end + 1)
         let length = response.expectedContentLength
         guard length >= 0 else {
@@ -69,12 +69,12 @@ package enum ResumeRule {
         return .append(Rest(offset: offset, total: sum, whole: sum...sum, name: name))
     }
 
-    /// What a part of this response would be asked on with; nil where it cannot be gone on with.
+    /// Returns the validator with which a part of this response can be resumed; nil if it cannot.
     ///
     /// - Parameters:
-    ///   - response: What the server says of the version.
-    ///   - request: The request as the program made it; one that asks for a part of its own cannot be gone on with.
-    ///   - isDecoded: Whether what is stored is not what was sent.
+    ///   - response: The response with the fields that describe the version.
+    ///   - request: The request as the program made it; one with a `Range` of its own cannot be resumed.
+    ///   - isDecoded: Whether the stored content is decoded, and so differs from what was sent.
     static func validator(
         of response: HTTPURLResponse, to request: URLRequest, isDecoded: Bool
     ) -> ResumeData.Validator? {
@@ -83,7 +83,7 @@ package enum ResumeRule {
             scheme == "http" || scheme == "https"
         else { return nil }
         let field = { (name: String) in response.value(forHTTPHeaderField: name) }
-        // What is kept of a 206 that nobody asked for does not stand at the beginning.
+        // Excludes an unsolicited 206, whose content does not begin at the first byte.
         guard response.statusCode == 200 else { return nil }
         let units = Array((field("Accept-Ranges") ?? "").utf8)
         guard ListSyntax.contains("bytes", in: units.span) else { return nil }
@@ -101,8 +101,8 @@ package enum ResumeRule {
         return .lastModified(changed)
     }
 
-    /// Whether a date of the last change tells two versions apart: not when the resource may have changed again in the second
-    /// in which the response was sent (RFC 9110 §8.8.2.2). `If-Range` must not have another (§13.1.5).
+    /// Whether a `Last-Modified` date is a strong validator: not if the resource may have changed again in the second in which
+    /// the response was sent (RFC 9110 §8.8.2.2). `If-Range` requires a strong validator (§13.1.5).
     private static func isStrong(_ changed: String, sent: String) -> Bool {
         guard let changed = HTTPDate.moment(of: changed), let sent = HTTPDate.moment(of: sent) else {
             return false

@@ -3,17 +3,18 @@
 public import Foundation
 import LupineTransport
 
-/// The content of a data task goes into a file that the program opens when it has seen the response; where it opens none,
-/// to the delegate, as ever.
+/// Writes the content of a data task to a file that the program opens after it has seen the response. If it opens none, the
+/// content goes to the delegate as usual.
 ///
-/// The kernel moves content into the file by itself where nothing has to look at it. What comes through a decoder, or from
-/// another place than the network, is written as it comes.
+/// The kernel splices content into the file if nothing has to process it. Content that passes a decoder, or does not come from
+/// the network, is written piece by piece.
 final class SavingSink: TaskSink {
-    /// Opens the file for a response, at the position where content is to go; nil where the delegate is to have it.
+    /// Opens the file for a response, at the position where content is to be written; returns nil if the delegate is to receive
+    /// it.
     typealias Opening = @Sendable (URLResponse) -> FileHandle?
 
     private struct State {
-        /// Goes with the end: the task may be let go of elsewhere.
+        /// Cleared at the end, because the task may be released on another thread.
         var open: Opening?
         var target: FileTarget?
     }
@@ -35,11 +36,11 @@ final class SavingSink: TaskSink {
             task.follow(disposition, about: response)
             task.resumeReading()
         }
-        // Nothing may come before the place for it is known.
+        // No content may arrive before its target is known.
         return .pause
     }
 
-    /// Opens the file for content that is wanted, and gives the answer.
+    /// Opens the file if the disposition allows the content, and passes the disposition on.
     private func settle(
         _ disposition: URLSession.ResponseDisposition, _ task: TaskCore, _ response: URLResponse,
         _ answer: (URLSession.ResponseDisposition) -> Void
@@ -83,18 +84,19 @@ final class SavingSink: TaskSink {
 }
 
 extension URLSession {
-    /// A data task whose body comes from a file, or whose content goes into one, without being handed over piece by piece.
+    /// Creates a data task whose body is read from a file, or whose content is written to a file, without passing it to the
+    /// program piece by piece.
     ///
     /// - Parameters:
-    ///   - request: What to load.
-    ///   - file: What is sent as the body, in place of the request's; from its beginning as often as a challenge or a redirect
-    ///     asks for it.
-    ///   - open: Opens the file for a response that the delegate has allowed, and where it did that: a regular file that is
-    ///     open for writing, not for appending, at the position where content is to go. The program closes it when the task
+    ///   - request: The request to load.
+    ///   - file: The file to send as the body instead of the request's; it is read from its start again when a challenge or a
+    ///     redirect requires it.
+    ///   - open: Opens the file for a response after the delegate has allowed it, on the same thread: a regular file that is open
+    ///     for writing, not for appending, at the position where content is to be written. The program closes it when the task
     ///     has completed. With nil the content goes to the delegate.
     ///
-    /// `countOfBytesReceived` says how far it is; of what is saved the delegate hears the response, the metrics and the end,
-    /// and it is not cached.
+    /// `countOfBytesReceived` shows the progress. If the content is saved, the delegate receives the response, the metrics and
+    /// the completion, and the response is not cached.
     public func dataTask(
         with request: URLRequest, sending file: URL? = nil,
         savingInto open: @escaping @Sendable (URLResponse) -> FileHandle? = { _ in nil }

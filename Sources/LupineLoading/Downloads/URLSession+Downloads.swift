@@ -2,7 +2,7 @@
 
 public import Foundation
 
-/// Making download tasks.
+/// Creates download tasks.
 extension URLSession {
     func download(
         _ request: URLRequest, handler: DownloadSink.Handler?,
@@ -20,7 +20,7 @@ extension URLSession {
             let folder = core.context.settings.temporaryDirectory
             return download(DownloadStore(resuming: data, folder: folder), handler, delegate)
         }
-        // Nobody knows what was asked for (U-7.14).
+        // Without valid resume data the request is unknown (U-7.14).
         let nowhere = DownloadStore(
             URLRequest(url: URL(fileURLWithPath: "/")), folder: core.context.settings.temporaryDirectory)
         let sink = DownloadSink(nowhere, decodes: false, handler)
@@ -32,10 +32,10 @@ extension URLSession {
         return task.begin(as: URLSessionDownloadTask(task), in: self, delegate: delegate)
     }
 
-    /// Gives up a download that resume data could go on with: removes the part that has come. Nothing happens where that is
-    /// gone, or where the data is no resume data.
+    /// Discards a download that resume data could resume: removes the partial file. Does nothing if the file no longer exists, or
+    /// if the data is not valid resume data.
     ///
-    /// A part that nobody goes on with and nobody gives up is removed when it is older than a week.
+    /// A part that is neither resumed nor discarded is removed when it is older than a week.
     public class func discardDownload(withResumeData resumeData: Data) {
         guard let part = ResumeData(resumeData)?.file else { return }
         try? FileManager.default.removeItem(atPath: part)

@@ -2,28 +2,28 @@
 
 internal import LupineTransport
 
-/// What a delegate has not heard yet of what was written: seldom told, never later than a moment, and all of it in the end
-/// (U-7.10).
+/// The progress of a download that the delegate has not been told of: reported rarely, with little delay, and completely at the
+/// end (U-7.10).
 ///
-/// To wake a thread for each piece costs more than to write the piece. A value under the lock of whoever tells; time is an
+/// Waking a thread for each piece would cost more than writing the piece. A value under the lock of its owner; time is an
 /// argument.
 struct WrittenNews: Sendable {
-    /// What there is to do about a piece.
+    /// What to do after a piece was written.
     enum Step: Hashable, Sendable {
-        /// A call is under way that will tell of it.
+        /// Nothing: a scheduled call will report it.
         case wait
         case tellNow
         case tell(after: Interval)
     }
 
-    /// How far apart calls are at least.
+    /// The shortest time between two calls.
     static let interval = Interval.milliseconds(50)
 
     private var untold: Int64 = 0
     private var isUnderWay = false
     private var toldAt: Instant?
 
-    /// So many bytes more were written.
+    /// Counts written bytes.
     mutating func wrote(_ count: Int, at now: Instant) -> Step {
         guard count > 0 else { return .wait }
         untold += Int64(count)
@@ -33,7 +33,7 @@ struct WrittenNews: Sendable {
         return .tell(after: toldAt + Self.interval - now)
     }
 
-    /// The call comes: what it is to tell, if nobody was faster.
+    /// Returns the bytes to report in the scheduled call; nil if they have been reported already.
     mutating func take(at now: Instant) -> Int64? {
         isUnderWay = false
         guard untold > 0 else { return nil }
@@ -42,6 +42,6 @@ struct WrittenNews: Sendable {
         return untold
     }
 
-    /// Whether there is anything to tell.
+    /// Whether there is nothing to report.
     var isEmpty: Bool { untold == 0 }
 }

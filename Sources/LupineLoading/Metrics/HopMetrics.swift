@@ -3,28 +3,29 @@
 internal import Foundation
 internal import LupineTransport
 
-/// What one hop of a task did, wherever its answer came from: what transaction metrics are made of. Immutable.
+/// The measurements of one request of a task, from which transaction metrics are created, whatever the source of the response.
+/// Immutable.
 ///
-/// An object: it passes through several hands, and is large.
+/// A class, because it is large and is passed on several times.
 final class HopMetrics: Sendable {
     /// The request as it was sent.
     let request: URLRequest
-    /// The answer, if one came.
+    /// The response, if one was received.
     let response: URLResponse?
-    /// Where the answer came from.
+    /// The source of the response.
     let fetchType: URLSessionTaskMetrics.ResourceFetchType
-    /// What the network did: one exchange, two when the first connection had died, none for the cache, files and data.
+    /// The exchanges with the network: one, two if the first connection had died, none for the cache, files and `data:` URLs.
     let exchanges: [ExchangeMetrics]
-    /// The hop began.
+    /// When the request was begun.
     let fetchStart: Date
-    /// The hop was over.
+    /// When the response was complete, or the request had failed.
     let end: Date
-    /// The request's body, before any framing.
+    /// The size of the request's body before any framing.
     let bodyBytesBeforeEncoding: Int64
-    /// The response's body as it was handed on.
+    /// The size of the response's body as it was delivered.
     let bodyBytesAfterDecoding: Int64
 
-    /// The metrics of a hop with these values.
+    /// Creates the measurements of a request.
     init(
         request: URLRequest, response: URLResponse?, fetchType: URLSessionTaskMetrics.ResourceFetchType,
         exchanges: [ExchangeMetrics], fetchStart: Date, end: Date,
@@ -40,7 +41,7 @@ final class HopMetrics: Sendable {
         self.bodyBytesAfterDecoding = bodyBytesAfterDecoding
     }
 
-    /// The same for those of its exchanges that were sent again: they carry neither the answer nor what was handed on.
+    /// The measurements for exchanges that were repeated: without the response and the bodies' sizes.
     var ofRetries: HopMetrics {
         HopMetrics(
             request: request, response: nil, fetchType: fetchType, exchanges: [], fetchStart: fetchStart,

@@ -3,23 +3,23 @@
 public import Foundation
 internal import LupineTransport
 
-/// What a task did and how long it took: given to the delegate once, before the task's end. Never changes.
+/// The metrics of a task, passed to the delegate once, before the task completes. Immutable.
 public final class URLSessionTaskMetrics: NSObject, Sendable {
-    /// Where the answer to a request came from.
+    /// The source of a response.
     public enum ResourceFetchType: Int, Sendable {
-        /// It is not known, as with a protocol of the program's.
+        /// The source is unknown, such as a program's `URLProtocol`.
         case unknown = 0
         /// From the network.
         case networkLoad = 1
-        /// The server sent it unasked; does not happen here.
+        /// Pushed by the server; not used by this library.
         case serverPush = 2
         /// From the cache.
         case localCache = 3
     }
 
-    /// How a name was looked up.
+    /// The protocol with which a name was resolved.
     public enum DomainResolutionProtocol: Int, Sendable {
-        /// It is not known: the system's resolver does not say. The only value here.
+        /// Unknown, because the system's resolver does not tell; the only value that this library uses.
         case unknown = 0
         /// Over UDP.
         case udp = 1
@@ -31,12 +31,12 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
         case https = 4
     }
 
-    /// The transactions, as they were told or as they were asked for: most metrics are never looked at.
+    /// The transactions, created on first access, because most metrics are never read.
     private enum Transactions {
         case told(hops: Few<HopMetrics>, MilestoneClock, within: ClosedRange<Date>)
         case made([URLSessionTaskTransactionMetrics])
 
-        /// Those that were made; none while they are not.
+        /// The created transactions; empty before that.
         var made: [URLSessionTaskTransactionMetrics] {
             switch self {
             case .told: []
@@ -47,15 +47,15 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
 
     private let transactions: Lock<Transactions>
 
-    /// What was sent and answered, in order: redirects, authentication, transparent retries and revalidations are each one.
-    /// Empty for a task that never began.
+    /// The transactions in order: each redirect, authentication attempt, transparent retry and revalidation is one. Empty for a
+    /// task that never began.
     public var transactionMetrics: [URLSessionTaskTransactionMetrics] {
         let known = transactions.withLock { $0 }
         guard case .told(let hops, let clock, let interval) = known else { return known.made }
         let made = hops.flatMap {
             URLSessionTaskTransactionMetrics.transactions(of: $0, clock, within: interval)
         }
-        // What was told stays with `known`: it holds requests and responses, which do not go away under the lock.
+        // `known` keeps the measurements alive, so that their requests and responses are not released under the lock.
         return transactions.withLock { transactions in
             if case .made(let first) = transactions { return first }
             transactions = .made(made)
@@ -63,24 +63,24 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
         }
     }
 
-    /// From the task's creation to its end.
+    /// The time from the task's creation to its completion.
     public let taskInterval: DateInterval
-    /// How many redirects were followed.
+    /// The number of redirects that were followed.
     public let redirectCount: Int
 
-    /// The metrics of a task that has just ended and whose hops were these, in order.
+    /// Creates the metrics of a task that has just completed, from the measurements of its requests, in order.
     convenience init(hops: consuming Few<HopMetrics>, redirectCount: Int, created: Date, completed: Date) {
         self.init(
             hops: hops, redirectCount: redirectCount, created: created, completed: completed,
             clock: MilestoneClock(MonotonicClock().now(), at: Date()))
     }
 
-    /// The same, where the caller knows how the clocks go together.
+    /// Creates metrics with a given relation of the two clocks.
     init(
         hops: consuming Few<HopMetrics>, redirectCount: Int, created: Date, completed: Date,
         clock: MilestoneClock
     ) {
-        // The wall clock may have been set back meanwhile.
+        // The wall clock may have been set back in the meantime.
         let end = max(created, completed)
         transactions = Lock(.told(hops: hops, clock, within: created...end))
         taskInterval = DateInterval(start: created, end: end)
@@ -88,7 +88,7 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
         super.init()
     }
 
-    /// The same transactions of a task that went on after them, until `completed`.
+    /// Returns the same transactions for a task that went on until `completed`.
     func lasting(until completed: Date) -> URLSessionTaskMetrics {
         URLSessionTaskMetrics(self, until: completed)
     }
@@ -101,7 +101,7 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
         super.init()
     }
 
-    /// How long it took, and what was done.
+    /// The duration, the number of redirects and the transactions.
     public override var description: String {
         "<URLSessionTaskMetrics \(taskInterval.duration) s, \(redirectCount) redirects, \(transactionMetrics)>"
     }

@@ -4,82 +4,82 @@ public import Foundation
 internal import LupineTLS
 internal import LupineTransport
 
-/// What one request of a task did, step by step. Never changes.
+/// The metrics of one request of a task. Immutable.
 ///
-/// A step that was not taken has no date: a connection that was reused was not looked up, connected or secured.
+/// The date of a step that was not taken is nil: a reused connection has no dates for look-up, connection and TLS.
 public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
     /// The request as it was sent.
     public let request: URLRequest
-    /// The answer, if one came.
+    /// The response, if one was received.
     public let response: URLResponse?
-    /// Where the answer came from.
+    /// The source of the response.
     public let resourceFetchType: URLSessionTaskMetrics.ResourceFetchType
-    /// Always `unknown`: the system's resolver does not say.
+    /// Always `unknown`, because the system's resolver does not tell.
     public let domainResolutionProtocol = URLSessionTaskMetrics.DomainResolutionProtocol.unknown
 
-    /// The request was begun.
+    /// When the request was begun.
     public let fetchStartDate: Date?
-    /// The name was given to the resolver; nil for a literal address and for a name that the proxy looks up.
+    /// When the name was passed to the resolver; nil for a literal address and for a name that the proxy resolves.
     public let domainLookupStartDate: Date?
-    /// The resolver had answered.
+    /// When the resolver had answered.
     public let domainLookupEndDate: Date?
-    /// The first address was tried.
+    /// When the first address was tried.
     public let connectStartDate: Date?
-    /// The handshake of TLS began.
+    /// When the TLS handshake began.
     public let secureConnectionStartDate: Date?
-    /// The handshake was over and the server trusted.
+    /// When the handshake was complete and the server trusted.
     public let secureConnectionEndDate: Date?
-    /// The connection stood, TLS included.
+    /// When the connection was established, TLS included.
     public let connectEndDate: Date?
-    /// The first byte of the request was sent.
+    /// When the first byte of the request was sent.
     public let requestStartDate: Date?
-    /// The last byte of the request was handed to the kernel.
+    /// When the last byte of the request was passed to the kernel.
     public let requestEndDate: Date?
-    /// The first byte of the response came.
+    /// When the first byte of the response was received.
     public let responseStartDate: Date?
-    /// The last byte of the response came.
+    /// When the last byte of the response was received.
     public let responseEndDate: Date?
 
-    /// `h2`, `http/1.1` or `http/1.0`; nil where no network was involved.
+    /// `h2`, `http/1.1` or `http/1.0`; nil if the network was not used.
     public let networkProtocolName: String?
     /// Whether the connection went to or through a proxy.
     public let isProxyConnection: Bool
-    /// Whether the connection had carried an earlier request.
+    /// Whether the connection had been used for an earlier request.
     public let isReusedConnection: Bool
-    /// Bytes of the request's head on the wire.
+    /// The size of the request's head on the wire.
     public let countOfRequestHeaderBytesSent: Int64
-    /// Bytes of the request's body on the wire.
+    /// The size of the request's body on the wire.
     public let countOfRequestBodyBytesSent: Int64
-    /// Bytes of the request's body before framing.
+    /// The size of the request's body before framing.
     public let countOfRequestBodyBytesBeforeEncoding: Int64
-    /// Bytes of the response's heads on the wire.
+    /// The size of the response's heads on the wire.
     public let countOfResponseHeaderBytesReceived: Int64
-    /// Bytes of the response's body as they came.
+    /// The size of the response's body as received.
     public let countOfResponseBodyBytesReceived: Int64
-    /// Bytes of the response's body as they were handed on.
+    /// The size of the response's body as delivered.
     public let countOfResponseBodyBytesAfterDecoding: Int64
-    /// Our address; nil without a connection to an IP address.
+    /// The local address; nil without a connection to an IP address.
     public let localAddress: String?
-    /// Our port.
+    /// The local port.
     public let localPort: String?
     /// The address of the server, or of the proxy.
     public let remoteAddress: String?
     /// The port of the server, or of the proxy.
     public let remotePort: String?
-    /// The version of TLS; nil for clear text.
+    /// The version of TLS; nil for plain text.
     public let negotiatedTLSProtocolVersion: tls_protocol_version_t?
-    /// The cipher suite; nil for clear text.
+    /// The cipher suite; nil for plain text.
     public let negotiatedTLSCipherSuite: tls_ciphersuite_t?
-    /// Whether a modem's interface carried it; nothing here tells.
+    /// Always false: the library cannot tell whether a cellular interface was used.
     public let isCellular = false
-    /// Whether an interface that costs money carried it; nothing here tells.
+    /// Always false: the library cannot tell whether an expensive interface was used.
     public let isExpensive = false
-    /// Whether an interface in low data mode carried it; nothing here tells.
+    /// Always false: the library cannot tell whether an interface in low data mode was used.
     public let isConstrained = false
     /// Always false: a connection uses one route.
     public let isMultipath = false
 
-    /// The transactions of one hop: one for each exchange with the network, or one without any.
+    /// Returns the transactions of one request of a task: one for each exchange with the network, or one if there was none.
     static func transactions(
         of hop: HopMetrics, _ clock: MilestoneClock, within task: ClosedRange<Date>
     ) -> [URLSessionTaskTransactionMetrics] {
@@ -93,7 +93,7 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
         } + [URLSessionTaskTransactionMetrics(hop, last, Milestones(last, clock, within: bounds))]
     }
 
-    /// What was answered by something of this machine: the cache, a file, a protocol of the program's.
+    /// Creates the metrics of a request that was answered on this machine: by the cache, a file, or the program's `URLProtocol`.
     private convenience init(_ hop: HopMetrics, local bounds: ClosedRange<Date>) {
         var milestones = Milestones()
         milestones.fetchStart = bounds.lowerBound
@@ -139,7 +139,7 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
         super.init()
     }
 
-    /// The request and how long it took.
+    /// The request, the source and the duration.
     public override var description: String {
         let name = request.url?.withoutUserInfo.absoluteString ?? "no URL"
         let time = (fetchStartDate.flatMap { responseEndDate?.timeIntervalSince($0) }).map { "\($0) s" }
@@ -163,8 +163,8 @@ private struct Milestones {
 
     init() {}
 
-    /// Those of an exchange. A connection that was begun for somebody else may be older than the request: its steps then
-    /// are held at the request's beginning.
+    /// Creates the dates of an exchange. A connection that was begun for another request may be older than this one: its dates
+    /// are then clamped to the start of this request.
     init(_ exchange: ExchangeMetrics, _ clock: MilestoneClock, within bounds: ClosedRange<Date>) {
         func date(_ point: Instant?) -> Date? { clock.date(of: point, within: bounds) }
         fetchStart = bounds.lowerBound

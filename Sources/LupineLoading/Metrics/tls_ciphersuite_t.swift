@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 
-// The names are Apple's, from a C header; each says what the suite is made of.
+// The names are Apple's, from a C header; each tells the suite's algorithms.
 // swift-format-ignore: TypeNamesShouldBeCapitalized, AlwaysUseLowerCamelCase, AllPublicDeclarationsHaveDocumentation
-/// A cipher suite of TLS by its number in the IANA registry, under Apple's name.
+/// A TLS cipher suite by its number in the IANA registry, under Apple's name.
 ///
-/// Not an enum, unlike Apple's: OpenSSL may agree on suites that Apple has no name for, and metrics tell those too.
+/// Not an enum, unlike Apple's: OpenSSL may negotiate suites that Apple has no name for, and metrics report those too.
 public struct tls_ciphersuite_t: RawRepresentable, Hashable, Sendable {
-    /// The number on the wire.
+    /// The number in the TLS protocol.
     public let rawValue: UInt16
 
-    /// The suite of that number.
+    /// Creates the suite with this number.
     public init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// `TLS_RSA_WITH_3DES_EDE_CBC_SHA`

@@ -3,37 +3,37 @@
 internal import Foundation
 internal import LupineTransport
 
-/// Leaves out of a log what must not stand there: credentials in header fields and in URLs, wherever in a text.
+/// Removes credentials in header fields and URLs from texts for a log, wherever they are in the text.
 ///
-/// Not for texts that programs read: the result is for people. It knows credentials by the names under which they stand; one
-/// that is part of a path, or stands under another name, is not known. Pure; any thread.
+/// The result is for people, not for programs. Credentials are recognized by their names; one that is part of a path, or has
+/// another name, is not recognized. Pure; any thread may use it.
 package enum LogRedaction {
-    /// What stands in the place of a credential.
+    /// The text that replaces a credential.
     package static let mark = "[redacted]"
 
-    /// Header fields that are credentials whatever their value is: the usual ones, and those by which services take keys and tokens.
-    /// Lower case.
+    /// Header fields whose values are always credentials: the standard ones, and those in which services accept keys and tokens.
+    /// In lowercase.
     package static let fields = Set(["authorization", "proxy-authorization", "cookie", "set-cookie"])
         .union(RedirectMove.sensitiveByDefault.map { $0.lowercased() })
-    /// A name that contains one of these is a credential's. Lower case, without `-` and `_`.
+    /// A name that contains one of these words is a credential's. In lowercase, without `-` and `_`.
     private static let words = [
         "token", "password", "passwd", "passphrase", "pwd", "secret", "key", "credential", "signature",
         "apikey",
     ]
 
-    /// The value of a header field, or the mark.
+    /// Returns the value of a header field, or `mark` if it is a credential.
     ///
     /// - Parameters:
-    ///   - value: What the field has.
-    ///   - name: The field's name, in any mix of cases.
-    ///   - others: Names that the program has said to be credentials', in lower case.
+    ///   - value: The value of the field.
+    ///   - name: The name of the field, in any case.
+    ///   - others: The names of further credentials, given by the program, in lowercase.
     package static func value(_ value: String, ofField name: String, or others: Set<String> = []) -> String {
         let small = name.lowercased()
         return fields.contains(small) || others.contains(small) || isSecret(name) ? mark : value
     }
 
-    /// Whether a value of that name is a credential; of a name that takes long to look at that is taken for granted. `others` are
-    /// names of credentials besides, in lower case.
+    /// Whether a value with this name is a credential; assumed for names that are too long to examine. `others` are the names of
+    /// further credentials, in lowercase.
     package static func isSecret(_ name: String, or others: Set<String> = []) -> Bool {
         guard name.utf8.count <= 1_024 else { return true }
         let small = (name.removingPercentEncoding ?? name).lowercased()
@@ -42,14 +42,14 @@ package enum LogRedaction {
         return words.contains { plain.contains($0) }
     }
 
-    /// The text as one line: URLs in it without credentials, and line ends and other control characters as escapes, so
-    /// that nothing that came from outside looks like a line of its own. `others` are names of query items that are credentials
-    /// besides, in lower case.
+    /// Returns the text as one line, with credentials in URLs replaced, and with line ends and other control characters escaped,
+    /// so that text from outside cannot forge log lines. `others` are the names of further query items that are credentials, in
+    /// lowercase.
     package static func line(_ text: String, or others: Set<String> = []) -> String {
         printable(withoutQuerySecrets(withoutUserInfo(text), others))
     }
 
-    /// The text with line ends, other control characters and those that turn its direction as escapes.
+    /// Returns the text with line ends, other control characters and characters that change its direction escaped.
     package static func printable(_ text: String) -> String {
         var line = ""
         for scalar in text.unicodeScalars {
@@ -61,7 +61,7 @@ package enum LogRedaction {
         return line
     }
 
-    /// `https://name:password@host` as `https://[redacted]@host`, and so without a scheme in front.
+    /// Replaces user information: `https://name:password@host` becomes `https://[redacted]@host`; also without a scheme.
     package static func withoutUserInfo(_ text: String) -> String {
         var result: [Unicode.Scalar] = []
         var rest = Array(text.unicodeScalars)[...]
@@ -79,17 +79,17 @@ package enum LogRedaction {
         return String(String.UnicodeScalarView(result + rest))
     }
 
-    /// Whether two slashes behind that are part of a path.
+    /// Whether two slashes after this text are part of a path.
     private static func endsInPath(_ text: [Unicode.Scalar]) -> Bool {
         guard let last = text.last else { return false }
-        // A colon may be in escapes.
+        // The colon of a scheme may be percent-encoded.
         let end = text.suffix(3)
         if end.elementsEqual("%3A".unicodeScalars) || end.elementsEqual("%3a".unicodeScalars) { return false }
         return last.properties.isAlphabetic || last.properties.numericType != nil
             || "-._~!$*+/)@%".unicodeScalars.contains(last)
     }
 
-    /// `?token=…&page=2` as `?token=[redacted]&page=2`; the same behind a `#`.
+    /// Replaces credentials in queries: `?token=…&page=2` becomes `?token=[redacted]&page=2`; also after a `#`.
     private static func withoutQuerySecrets(_ text: String, _ others: Set<String>) -> String {
         var result: [Unicode.Scalar] = []
         var rest = Array(text.unicodeScalars)[...]
@@ -102,7 +102,7 @@ package enum LogRedaction {
             else { continue }
             result += name
             result += "=\(mark)".unicodeScalars
-            // Not at a `;`: it may be a part of the value.
+            // A `;` does not end the value: it may be part of it.
             rest = rest[name.endIndex...].dropFirst().drop { $0 != "&" && $0 != "#" && !endsURL($0) }
         }
         return String(String.UnicodeScalarView(result + rest))

@@ -3,38 +3,38 @@
 internal import LupineHTTP
 public import LupineTransport
 
-/// Writes one line per event of each transfer: a `TransferObserver` for `transferObservers`.
+/// Writes one line for each event of a transfer: a `TransferObserver` for `transferObservers`.
 ///
 ///     configuration.lupine.transferObservers = [TransferLog(level: .info) { level, line in print(level, line) }]
 ///
-/// A line begins with the transfer's identity. Header fields and content are not shown; credentials in URLs and errors are
-/// left out, and control characters escaped, so that a line may be kept and nothing from outside looks like a line of
-/// its own. A credential that is a part of a path, or stands under a name that says nothing, is not known.
+/// A line begins with the transfer's identity. It contains no header fields and no content; credentials in URLs and errors are
+/// removed, and control characters are escaped, so that lines can be stored and text from outside cannot forge one. A credential
+/// that is part of a path, or has an unusual name, is not recognized.
 public struct TransferLog: TransferObserver {
-    /// How much a line matters.
+    /// The importance of a line.
     public enum Level: Int, Comparable, CaseIterable, Sendable {
-        /// Steps on the way: start, opened and lent connections, heads of responses.
+        /// The steps of a transfer: starts, opened and leased connections, heads of responses.
         case debug
-        /// Transfers that ended in order, or were given up.
+        /// Transfers that completed or were cancelled.
         case info
-        /// Responses with a status of 400 and above, and requests that were sent again because a connection had died.
+        /// Responses with a status of 400 and above, and requests that were repeated because their connection had died.
         case warning
         /// Transfers that failed.
         case error
 
-        /// Whether the first one matters less.
+        /// Whether the first level is less important.
         public static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
     }
 
     private let level: Level
     private let write: @Sendable (_ level: Level, _ line: String) -> Void
 
-    /// A log.
+    /// Creates a log.
     ///
     /// - Parameters:
-    ///   - level: Lines that matter less are neither made nor written.
-    ///   - write: Takes each line, without an end of line. Called on the thread of the session or client that is observed, one
-    ///     line after the other.
+    ///   - level: The lowest level to write; lines below it are not even created.
+    ///   - write: Receives each line, without a line end. Called on the thread of the observed session or client, one line at a
+    ///     time.
     public init(
         level: Level = .debug, write: @escaping @Sendable (_ level: Level, _ line: String) -> Void
     ) {
@@ -64,7 +64,7 @@ public struct TransferLog: TransferObserver {
             "opened a connection to \(dial.host) port \(dial.port)\(address) in \(time(dial.duration))\(tls)")
     }
 
-    /// Writes a line of level `debug`; of level `warning` for a request that is sent again.
+    /// Writes a line of level `debug`, or `warning` for a repeated request.
     public func transfer(_ id: TransferID, didLease lease: TransferLease) {
         let kind = lease.isReused ? "a kept connection" : "a new connection"
         let waited = time(lease.waited)
@@ -80,7 +80,7 @@ public struct TransferLog: TransferObserver {
         log(.debug, id, "status \(head.status), first byte after \(time(head.timeToFirstByte))")
     }
 
-    /// Writes a line: of level `error` for a failure, `warning` for a status of 400 and above, else `info`.
+    /// Writes a line of level `error` for a failure, `warning` for a status of 400 and above, otherwise `info`.
     public func transfer(_ id: TransferID, didEnd end: TransferEnd) {
         let what = "\(name(of: end.start))"
         let took = "after \(time(end.duration))"

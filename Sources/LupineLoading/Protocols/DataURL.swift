@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT
 
-/// What a `data:` address holds (RFC 2397), read: a type, an encoding, and the content itself (U-18.2).
+/// The parsed contents of a `data:` URL (RFC 2397): media type, charset and content (U-18.2).
 ///
-/// Pure; any text may be given.
+/// Pure; accepts any text.
 package struct DataURL: Hashable, Sendable {
-    /// The type in small letters, without parameters.
+    /// The media type in lowercase, without parameters.
     package let mimeType: String
-    /// The encoding of text, as it was given; what goes without saying where no type is given.
+    /// The charset as it was given; the default of RFC 2397 if no type is given.
     package let charset: String?
     /// The content.
     package let content: [UInt8]
 
-    /// Nil when the text is no such address: another scheme, no comma, or base64 that is none.
+    /// Returns nil if the text is not a `data:` URL: another scheme, no comma, or invalid base64.
     package init?(_ text: String) {
         let whole = Array(text.utf8)
         let scheme = Array("data:".utf8)
         guard whole.count >= scheme.count,
             whole[..<scheme.count].elementsEqual(scheme, by: { Self.lowercased($0) == $1 })
         else { return nil }
-        // A fragment is about the content, not of it.
+        // The fragment is not part of the content.
         let rest = whole[scheme.count...].prefix { $0 != 0x23 }
         guard let comma = rest.firstIndex(of: 0x2C) else { return nil }
         var parts = rest[..<comma].split(separator: 0x3B, omittingEmptySubsequences: false)
@@ -51,7 +51,7 @@ package struct DataURL: Hashable, Sendable {
         String(decoding: octets.map(lowercased), as: UTF8.self)
     }
 
-    /// A text of visible ASCII characters; nil for what is none, and so says nothing.
+    /// Returns a text of visible ASCII characters; nil for anything else, which is ignored.
     private static func word(_ octets: [UInt8]) -> String? {
         let word = trimmed(octets)
         guard !word.isEmpty, word.allSatisfy({ 0x21...0x7E ~= $0 }) else { return nil }
@@ -68,7 +68,7 @@ package struct DataURL: Hashable, Sendable {
         return Array(octets[start..<end])
     }
 
-    /// A percent sign without two digits behind it stands for itself.
+    /// Decodes percent-encoding; a percent sign without two hexadecimal digits after it is kept.
     private static func percentDecoded(_ octets: ArraySlice<UInt8>) -> [UInt8] {
         guard octets.contains(0x25) else { return Array(octets) }
         var decoded: [UInt8] = []
@@ -97,7 +97,7 @@ package struct DataURL: Hashable, Sendable {
         }
     }
 
-    /// RFC 4648 §4, as browsers take it: blanks do not count, padding may be missing.
+    /// Decodes base64 (RFC 4648 §4) as browsers do: white space is ignored, and padding may be missing.
     private static func base64Decoded(_ octets: [UInt8]) -> [UInt8]? {
         var letters = octets.filter { !isBlank($0) }
         if letters.count % 4 == 0 {

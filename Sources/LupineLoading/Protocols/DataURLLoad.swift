@@ -2,12 +2,12 @@
 
 internal import Foundation
 
-/// A hop whose address holds the answer: `data:` (U-18.2). Never cached.
+/// Loads a `data:` URL, which contains its own response (U-18.2). Never cached.
 final class DataURLLoad: HopLoad {
     private let request: URLRequest
     private let outlet: HopOutlet
 
-    /// A load of that address.
+    /// Creates the load of a request.
     init(_ request: URLRequest, client: any HopLoadClient) {
         self.request = request
         outlet = HopOutlet(request, client: client)
@@ -15,7 +15,7 @@ final class DataURLLoad: HopLoad {
 
     func start() {
         outlet.open(for: self)
-        // Never in the stack of whoever starts it; and the address may be long.
+        // Asynchronously, because the client must not be called within `start`, and because the URL may be long.
         StorageQueue.files.async { [self] in read() }
     }
 

@@ -3,10 +3,10 @@
 internal import Foundation
 internal import LupineTransport
 
-/// A hop that reads a file of this machine: `file:` (U-18.1). Never cached.
+/// Loads a `file:` URL from this machine (U-18.1). Never cached.
 ///
-/// It reads on a storage queue, the next piece when the one before has been taken. Only regular files: whatever else has a
-/// name there might never answer.
+/// Reads on a storage queue, and reads the next piece only after the previous one was consumed. Only regular files are read,
+/// because reading other kinds may block forever.
 final class FileLoad: HopLoad {
     /// An open file.
     private final class Opened: Sendable {
@@ -29,7 +29,7 @@ final class FileLoad: HopLoad {
     private let outlet: HopOutlet
     private let state = Lock(State())
 
-    /// A load of that address.
+    /// Creates the load of a request.
     init(_ request: URLRequest, client: any HopLoadClient) {
         self.request = request
         outlet = HopOutlet(request, client: client)
@@ -63,13 +63,13 @@ final class FileLoad: HopLoad {
             let item: HopOutlet.Item?
             do throws(URLError) { item = try next() } catch { item = .end(error) }
             if let item { outlet.say(item) }
-            // Who wanted more meanwhile was not heard, lest pieces come out of order.
+            // Calls during a read were ignored to keep the pieces in order, so check again.
             state.withLock { $0.isReading = false }
             outlet.poll()
         }
     }
 
-    /// What comes next: the response, a piece, or the end.
+    /// Returns the next item: the response, a piece of content, or the end.
     private func next() throws(URLError) -> HopOutlet.Item? {
         guard let file = state.withLock({ $0.file }) else {
             if outlet.isClosed { return nil }
@@ -78,7 +78,7 @@ final class FileLoad: HopLoad {
             return .response(response(file.size), .notAllowed)
         }
         let position = state.withLock { $0.position }
-        // What is written behind the end meanwhile is not of the length that was told.
+        // Content that was appended in the meantime is beyond the announced length, and is not read.
         let count = min(file.size - position, outlet.isSplicing ? 1 << 20 : 64 << 10)
         guard count > 0 else { return .end(nil) }
         var octets = [UInt8](repeating: 0, count: Int(count))
@@ -127,7 +127,7 @@ final class FileLoad: HopLoad {
         } catch { throw Self.failure(error, url) }
     }
 
-    /// Whether the address names this machine.
+    /// Whether the URL's host is this machine.
     private static func isHere(_ url: URL) -> Bool {
         let host = url.host(percentEncoded: false) ?? ""
         return host.isEmpty || host.lowercased() == "localhost"
@@ -137,7 +137,7 @@ final class FileLoad: HopLoad {
         NSError(domain: NSPOSIXErrorDomain, code: Int(error.rawValue))
     }
 
-    /// Why a file cannot be opened (part of the table of errors).
+    /// Returns the error for a file that cannot be opened (part of the table of errors).
     static func failure(_ error: Errno, _ url: URL) -> URLError {
         let code: URLError.Code =
             switch error {

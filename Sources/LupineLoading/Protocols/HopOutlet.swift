@@ -3,13 +3,13 @@
 internal import Foundation
 internal import LupineTransport
 
-/// The way of a load that is no exchange to its client: what the source says, one call after the other, no faster than
-/// it is taken, with one end.
+/// Delivers what a load without a network exchange produces to the client: one call at a time, no faster than the client accepts
+/// it, and with exactly one end.
 ///
-/// A source says what it has from any thread; whoever finds the outlet at rest makes the calls. It holds what comes while
-/// the client has paused or the load is suspended. Nothing is called under its lock.
+/// A source adds items from any thread; the thread that finds the outlet idle makes the calls. Items are queued while the client
+/// has paused or the load is suspended. Nothing is called under the lock.
 final class HopOutlet: Sendable {
-    /// Something that a source says.
+    /// An item produced by a source.
     enum Item: Sendable {
         case response(URLResponse, URLCache.StoragePolicy)
         /// At least one byte.
@@ -21,11 +21,11 @@ final class HopOutlet: Sendable {
         case end((any Error)?)
     }
 
-    /// What the source is told; on any thread, and never two at once.
+    /// The callbacks of a source: on any thread, but one at a time.
     struct Source: Sendable {
-        /// All that was said has been taken, and there may be more.
+        /// Called when all items have been delivered and more may follow.
         var wantsMore: @Sendable () -> Void = {}
-        /// It is over, and the client is about to hear so. Called once.
+        /// Called once, when the load is over, before the client is told.
         var ended: @Sendable () -> Void = {}
     }
 
@@ -35,19 +35,19 @@ final class HopOutlet: Sendable {
         var hop: (any HopLoad)?
         var client: (any HopLoadClient)?
         var source = Source()
-        /// Somebody makes a call, or a write is under way.
+        /// Whether a call of the client or a write is in progress.
         var isBusy = false
         var isPaused = false
-        /// The client went on while the call was still under way whose answer is to pause.
+        /// Whether the client resumed during a call: a `pause` returned by that call is then ignored.
         var isResumedAhead = false
         var isSuspended = false
-        /// An end has been said: nothing else is taken.
+        /// Whether an end was added; further items are ignored.
         var isClosed = false
-        /// The end does not wait for whoever has paused.
+        /// Whether the end is delivered although the client has paused or the load is suspended.
         var isForced = false
         var isOver = false
         var hasResponse = false
-        /// Where the content goes, if not to the client.
+        /// The file for the content; nil if the client receives it.
         var target: FileTarget?
         var response: URLResponse?
         var received: Int64 = 0
@@ -59,7 +59,7 @@ final class HopOutlet: Sendable {
             }
             isBusy = true
             isResumedAhead = false
-            // It leaves the array: what the program brought in goes away with who takes it, under no lock.
+            // Moved out of the array, so that the caller releases the program's objects in it outside of the lock.
             var item = Item.end(nil)
             swap(&item, &items[head])
             head += 1
@@ -70,8 +70,8 @@ final class HopOutlet: Sendable {
             return item
         }
 
-        /// Throws away what waits; the end comes as soon as whoever is busy is done. Returns what is thrown away: it is the
-        /// program's, and does not go away under the lock.
+        /// Discards the queued items; the end is delivered after the call in progress. Returns the discarded items, which may
+        /// contain the program's objects and must be released outside of the lock.
         @discardableResult
         mutating func finish(_ error: URLError?) -> [Item] {
             guard !isOver, !isForced else { return [] }
@@ -89,13 +89,14 @@ final class HopOutlet: Sendable {
     private let request: URLRequest
     private let state: Lock<State>
 
-    /// An outlet to `client` for a load of `request`.
+    /// Creates an outlet to `client` for a load of `request`.
     init(_ request: URLRequest, client: any HopLoadClient) {
         self.request = request
         state = Lock(State(client: client))
     }
 
-    /// The load begins, or is ended without having begun: from here on `hop` is what the client is told of.
+    /// Starts the delivery with `hop` as the load that the client is called for. Also called for a load that ends before it
+    /// starts.
     func open(for hop: any HopLoad, _ source: Source = Source()) {
         state.withLock { state in
             guard state.hop == nil, !state.isOver else { return }
@@ -106,20 +107,20 @@ final class HopOutlet: Sendable {
         pump()
     }
 
-    /// Whether nothing that is said counts any more.
+    /// Whether further items are ignored.
     var isClosed: Bool { state.withLock { $0.isClosed } }
-    /// Whether the content goes into a file, so that pieces may be large.
+    /// Whether the content goes to a file, so that pieces may be large.
     var isSplicing: Bool { state.withLock { $0.target != nil } }
-    /// Whether time goes by without anybody but the source being waited for.
+    /// Whether the outlet waits for nothing but the source.
     var isWaitingForSource: Bool {
         state.withLock { !$0.isPaused && !$0.isSuspended && !$0.isBusy && !$0.isOver }
     }
 
-    /// Looks again whether the source is wanted.
+    /// Checks again whether to ask the source for more.
     func poll() { pump() }
 
-    /// The source says something. What is empty is not said; a second response, a redirect behind one, and what comes after an end
-    /// are not heard.
+    /// Adds an item of the source. Ignores empty content, a second response, a redirect after a response, and everything after an
+    /// end.
     func say(_ item: Item) {
         state.withLock { state in
             guard !state.isClosed else { return }
@@ -142,7 +143,7 @@ final class HopOutlet: Sendable {
                 state.hasResponse = true
                 state.items.append(item)
             case .redirect:
-                // Who has answered does not send elsewhere: nobody would say that the protocol may go on.
+                // After a response a redirect would pause the load, and the client would never resume it.
                 if state.hasResponse { return }
                 state.items.append(item)
             case .challenge: state.items.append(item)
@@ -151,13 +152,13 @@ final class HopOutlet: Sendable {
         pump()
     }
 
-    /// Ends it with that, or with nothing, whatever else waits.
+    /// Ends the load with an error or without one, discarding the queued items.
     func finish(_ error: URLError?) {
         _ = state.withLock { $0.finish(error) }
         pump()
     }
 
-    /// The client goes on: with what comes next, or, while it is called, in advance of its answer.
+    /// Resumes the delivery; during a call, overrides a `pause` that the call may return.
     func resumeReading() {
         state.withLock { state in
             state.isPaused = false
@@ -187,7 +188,7 @@ final class HopOutlet: Sendable {
         }
     }
 
-    /// Returns whether to go on here; a write goes on by itself.
+    /// Delivers an item. Returns false if the caller must stop: a write continues the delivery when it is done.
     private func perform(_ item: Item, _ hop: any HopLoad, _ client: any HopLoadClient) -> Bool {
         switch item {
         case .response(let response, let policy):
@@ -210,7 +211,7 @@ final class HopOutlet: Sendable {
             let demand = client.hopReceived(hop, data)
             taken(data.count, demand)
         case .redirect(let request, let response):
-            // The protocol is held until the client has thought about it.
+            // Paused until the client has decided about the redirect.
             state.withLock { $0.isPaused = true }
             client.hopRedirected(hop, to: request, response: response)
             rest { _ in [] }
@@ -222,7 +223,7 @@ final class HopOutlet: Sendable {
         return true
     }
 
-    /// The call is over. `update` returns what is thrown away.
+    /// Ends a call. `update` returns the discarded items, which are released outside of the lock.
     private func rest(_ update: (inout State) -> [Item]) {
         _ = state.withLock { state in
             state.isBusy = false

@@ -2,10 +2,10 @@
 
 internal import Dispatch
 
-/// Where the protocols of one task are called: in order, never two at once (U-17.4).
+/// The serial queue on which the `URLProtocol` instances of one task are called (U-17.4).
 final class ProtocolContext: Sendable {
     private let queue = DispatchQueue(label: "lupine.protocol", target: .global())
 
-    /// Does `work` after all that was asked for before.
+    /// Runs `work` after all earlier work.
     func run(_ work: @escaping @Sendable () -> Void) { queue.async(execute: work) }
 }

@@ -3,17 +3,17 @@
 internal import Foundation
 internal import LupineTransport
 
-/// A hop that a protocol of the program's carries out.
+/// Loads a request with an instance of the program's `URLProtocol`.
 ///
-/// The protocol is made, started and stopped on the serial context of its task; it talks from any thread, through a
-/// `ProtocolVoice`. It cannot be held back: what it says while the client has paused is kept.
+/// The instance is created, started and stopped on the serial queue of its task; it calls its client, a `ProtocolVoice`, from any
+/// thread. It cannot be paused: its calls are queued while the client has paused.
 final class ProtocolLoad: HopLoad {
     private struct State: Sendable {
-        /// The protocol, from its start to its stop; used on the context only.
+        /// The instance, from its start to its stop; used on the task's serial queue only.
         var instance: CallerValue<URLProtocol>?
         var wasStarted = false
         var isOver = false
-        /// Its questions that are open: nobody expects anything of it meanwhile.
+        /// The open challenges of the instance; while there are any, the idle time-out does not count.
         var questions: Set<ObjectIdentifier> = []
         var lastSign = Instant.zero
         var alarm: SessionClock.Cancel?
@@ -28,7 +28,7 @@ final class ProtocolLoad: HopLoad {
     private let outlet: HopOutlet
     private let state = Lock(State())
 
-    /// A load of `canonical` by an instance of `type`, which finds `sessionValue`.
+    /// Creates a load of `canonical` by an instance of `type`, which can read `sessionValue`.
     init(
         _ type: URLProtocol.Type, canonical: URLRequest, task: URLSessionTask,
         sessionValue: (any Sendable)? = nil, idleTimeout: Interval?,
@@ -72,7 +72,7 @@ final class ProtocolLoad: HopLoad {
 
     func cancel(_ error: URLError) {
         outlet.finish(error)
-        // Harmless where it was opened before; else the client hears the end now.
+        // No effect if the outlet is open already; otherwise the client receives the end now.
         outlet.open(for: self)
     }
 
@@ -90,7 +90,7 @@ final class ProtocolLoad: HopLoad {
 
     func setPriority(_ priority: Float) {}
 
-    /// The end: the protocol is stopped, once, if it was started.
+    /// Ends the load: stops the instance, once, if it was started.
     private func stop() {
         let alarm = state.withLock { state in
             state.isOver = true
@@ -109,13 +109,13 @@ final class ProtocolLoad: HopLoad {
 
     // MARK: the protocol's half
 
-    /// The protocol says something, on any thread.
+    /// Adds an item of the instance; called on any thread.
     func say(_ item: HopOutlet.Item) {
         state.withLock { $0.lastSign = clock.now() }
         outlet.say(item)
     }
 
-    /// The protocol asks; the answer goes to the challenge's sender.
+    /// Asks the client a challenge of the instance; the answer goes to the challenge's sender.
     func ask(_ challenge: URLAuthenticationChallenge) {
         state.withLock { _ = $0.questions.insert(ObjectIdentifier(challenge)) }
         say(
@@ -125,7 +125,7 @@ final class ProtocolLoad: HopLoad {
             })
     }
 
-    /// The answer is not wanted any more, or has come. Returns whether it was still wanted.
+    /// Removes an open challenge, because it was cancelled or answered. Returns whether it was still open.
     @discardableResult
     func withdraw(_ challenge: URLAuthenticationChallenge) -> Bool {
         state.withLock { state in
@@ -168,7 +168,7 @@ final class ProtocolLoad: HopLoad {
         let isExpected = outlet.isWaitingForSource
         let isDue = state.withLock { state in
             if state.isOver { return false }
-            // Time that somebody else is waited for does not count.
+            // Time spent waiting for anything but the instance does not count.
             if !isExpected || !state.questions.isEmpty { state.lastSign = now }
             return state.lastSign + idleTimeout <= now
         }

@@ -2,14 +2,14 @@
 
 internal import Foundation
 
-/// Finds what carries out a hop: a protocol of the program's, the network, or one of the other built-in places (U-17.1).
-/// The program's classes are asked on any thread but a loop's.
+/// Selects the load for a request: a `URLProtocol` of the program, the network, or a built-in load for `file:` and `data:`
+/// (U-17.1). The program's classes are called on any thread but an event loop's.
 enum ProtocolSelection {
-    /// The load of a hop; nil when nothing takes it. May call the program's classes.
+    /// Returns the load for a request; nil if nothing can load it. May call the program's classes.
     ///
     /// - Parameters:
-    ///   - hop: The request is complete: the session's fields and cookies are in it (U-17.3).
-    ///   - classes: The program's, in the order in which they are asked.
+    ///   - hop: The complete request, with the session's fields and cookies (U-17.3).
+    ///   - classes: The program's classes, in the order in which they are asked.
     static func load(
         _ hop: HopRequest, classes: [AnyClass], context: SessionContext, task: any TaskDriverClient,
         client: any HopLoadClient
@@ -37,7 +37,7 @@ enum ProtocolSelection {
     ) -> ProtocolLoad? {
         assertNoLockIsHeld()
         assertNotOnLoop()
-        // Classes look at the task's current request.
+        // The classes may read the task's current request.
         task.driverSends(hop.request)
         let face = task.driverTask
         for case let candidate as URLProtocol.Type in classes where candidate.canInit(with: face) {
@@ -53,8 +53,8 @@ enum ProtocolSelection {
 }
 
 extension URLRequest {
-    /// The request with the body of an upload task, for a protocol of the program's. A body that the delegate is asked for
-    /// stays with the delegate.
+    /// Returns the request with the body of an upload task, for the program's `URLProtocol`. A body stream that the delegate
+    /// provides is not added.
     fileprivate func carrying(_ body: TaskOrder.Body) -> URLRequest {
         var request = self
         switch body {

@@ -2,9 +2,9 @@
 
 internal import Foundation
 
-/// What a protocol of the program's has as its client: hands what it is told to the load, in order.
+/// The client of a program's `URLProtocol`: forwards its calls to the load, in order.
 final class ProtocolVoice: NSObject, URLProtocolClient, Sendable {
-    /// Weak behind a constant: a protocol may outlive its load.
+    /// A weak reference in a constant, because the instance may outlive its load.
     private struct Load: Sendable {
         weak let load: ProtocolLoad?
     }
@@ -35,8 +35,8 @@ final class ProtocolVoice: NSObject, URLProtocolClient, Sendable {
         owner.load?.say(.content(Self.own(data)))
     }
 
-    /// The same bytes in memory of our own: the program's may have a deallocator of the program's, which would be called
-    /// wherever the last piece is let go or moves.
+    /// Copies the bytes. The program's `Data` may have a custom deallocator, which would run on whichever thread releases or
+    /// moves the last slice.
     private static func own(_ data: Data) -> Data {
         var copy = Data(capacity: data.count)
         copy.append(data)

@@ -2,12 +2,13 @@
 
 public import Foundation
 
-/// A way to load that a program brings along: for a scheme of its own, or in the place of the network.
+/// Loads requests in the program's own way: for a scheme of its own, or instead of the network.
 ///
-/// A subclass says which requests it takes and answers them through `client`. It is made anew for each hop of a task;
-/// `startLoading` and `stopLoading` are called on one serial queue for each task, never two at once, and
-/// `stopLoading` once for each `startLoading`, also after success. The class is asked where the task is resumed, and behind a
-/// redirect or an answer to a challenge on a queue of the library's; never on an event loop, so it may block. Web socket and stream tasks never use one (U-17.1).
+/// A subclass decides which requests it loads, and answers them through `client`. A new instance is created for each request of a
+/// task, such as one after a redirect. `startLoading` and `stopLoading` are called on one serial queue for each task;
+/// `stopLoading` is called once for each `startLoading`, also after success. The class methods are called where the task is
+/// resumed, and after a redirect or an answered challenge on a queue of the library; never on an event loop, so they may block.
+/// WebSocket and stream tasks never use a `URLProtocol` (U-17.1).
 open class URLProtocol: NSObject {
     private var storedRequest: URLRequest
     private let storedResponse: CachedURLResponse?
@@ -15,12 +16,12 @@ open class URLProtocol: NSObject {
     private var storedTask: URLSessionTask?
     private var storedValue: (any Sendable)?
 
-    /// Loads a request for a client.
+    /// Creates an instance that loads a request for a client.
     ///
     /// - Parameters:
-    ///   - request: What to load.
-    ///   - cachedResponse: What the cache has for it, if anything.
-    ///   - client: Whom to tell.
+    ///   - request: The request to load.
+    ///   - cachedResponse: The cached response for the request, if any.
+    ///   - client: The client that receives the response.
     public required init(
         request: URLRequest, cachedResponse: CachedURLResponse?, client: (any URLProtocolClient)?
     ) {
@@ -30,8 +31,8 @@ open class URLProtocol: NSObject {
         super.init()
     }
 
-    /// Loads the current request of a task for a client: what a session calls. By default the canonical form of that request
-    /// goes to the other initialiser.
+    /// Creates an instance that loads the current request of a task; called by sessions. The default implementation passes the
+    /// canonical form of that request to the other initializer.
     public required convenience init(
         task: URLSessionTask, cachedResponse: CachedURLResponse?, client: (any URLProtocolClient)?
     ) {
@@ -41,10 +42,10 @@ open class URLProtocol: NSObject {
         storedTask = task
     }
 
-    /// Of a task without one, which no session makes.
+    /// For a task without a request, which no session creates.
     private static var noRequest: URLRequest { URLRequest(url: URL(fileURLWithPath: "/")) }
 
-    /// What the session has settled, whichever initialiser was overridden.
+    /// Sets the values of the session, whichever initializer was overridden.
     func settle(_ request: URLRequest, _ task: URLSessionTask, _ value: (any Sendable)?) {
         storedRequest = request
         storedTask = task
@@ -54,13 +55,14 @@ open class URLProtocol: NSObject {
     /// The `lupine.protocolValue` of the session's configuration, from `startLoading` on (U-17.8).
     public final var sessionValue: (any Sendable)? { storedValue }
 
-    /// What to load, in canonical form; an upload task's data or file is its body from `startLoading` on (U-17.9).
+    /// The request to load, in canonical form. From `startLoading` on, its body is the data or the file of an upload task
+    /// (U-17.9).
     open var request: URLRequest { storedRequest }
 
-    /// What the cache has for the request, if it was asked.
+    /// The cached response for the request, if the cache was asked.
     open var cachedResponse: CachedURLResponse? { storedResponse }
 
-    /// Whom to tell. Its methods may be called on any thread.
+    /// The client that receives the response. Its methods may be called on any thread.
     open var client: (any URLProtocolClient)? { storedClient }
 
     /// The task that the load belongs to.
@@ -68,36 +70,37 @@ open class URLProtocol: NSObject {
 
     // MARK: what a subclass says
 
-    /// Whether the class takes a request. By default it takes none.
+    /// Whether the class can load a request. The default implementation returns false.
     open class func canInit(with request: URLRequest) -> Bool { false }
 
-    /// Whether the class takes a task, whose current request has the session's fields and cookies already. By default it
-    /// depends on that request.
+    /// Whether the class can load a task, whose current request already has the session's fields and cookies. The default
+    /// implementation asks `canInit(with:)` about that request.
     open class func canInit(with task: URLSessionTask) -> Bool {
         task.currentRequest.map { canInit(with: $0) } ?? false
     }
 
-    /// The form in which equal requests are the same. By default the request itself.
+    /// Returns the canonical form of a request, which is the same for equivalent requests. The default implementation returns the
+    /// request itself.
     open class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
 
-    /// Whether two requests may share an entry of a cache. By default those of one canonical form.
+    /// Whether two requests may share a cached response. The default implementation compares their canonical forms.
     open class func requestIsCacheEquivalent(_ a: URLRequest, to b: URLRequest) -> Bool {
         canonicalRequest(for: a) == canonicalRequest(for: b)
     }
 
-    /// Begins to load, and tells `client` what comes. By default the load fails: a subclass is to override this.
+    /// Starts loading, and calls `client`. The default implementation fails; subclasses must override it.
     open func startLoading() {
         let error = URLError.loading(
             .unsupportedURL, url: request.url, reason: "\(type(of: self)) does not load anything")
         client?.urlProtocol(self, didFailWithError: error)
     }
 
-    /// The load is over, or not wanted any more: nothing that the client is told from here on counts.
+    /// Stops loading, because the load is over or cancelled. Later calls of the client are ignored.
     open func stopLoading() {}
 
     // MARK: classes
 
-    /// Has the shared session, and sessions of configurations made from here on, ask a class. The latest is asked first.
+    /// Registers a class with the shared session and with configurations created later. The latest class is asked first.
     ///
     /// - Returns: Whether the class is a subclass of `URLProtocol`.
     open class func registerClass(_ protocolClass: AnyClass) -> Bool {
@@ -106,22 +109,22 @@ open class URLProtocol: NSObject {
         return true
     }
 
-    /// Takes a registration back.
+    /// Unregisters a class.
     open class func unregisterClass(_ protocolClass: AnyClass) { ProtocolRegistry.remove(protocolClass) }
 
     // MARK: properties of requests
 
-    /// What was attached to a request under that key.
+    /// Returns the property of a request for a key.
     open class func property(forKey key: String, in request: URLRequest) -> Any? {
         request.protocolProperty(forKey: key)
     }
 
-    /// Attaches a value to a request; it goes with every copy.
+    /// Sets a property of a request; copies of the request have it, too.
     open class func setProperty(_ value: Any, forKey key: String, in request: NSMutableURLRequest) {
         request.setProtocolProperty(value, forKey: key)
     }
 
-    /// Takes a value off a request.
+    /// Removes a property of a request.
     open class func removeProperty(forKey key: String, in request: NSMutableURLRequest) {
         request.setProtocolProperty(nil, forKey: key)
     }

@@ -2,29 +2,29 @@
 
 public import Foundation
 
-/// Whom a `URLProtocol` tells what comes: the session. Any thread may call; the calls count in their order.
+/// The client of a `URLProtocol`, which the session provides. It may be called on any thread; the order of the calls counts.
 ///
-/// The load is over with the first of `urlProtocolDidFinishLoading` and `didFailWithError`; what comes later is ignored
-/// (U-17.5). A response is handed on as it is: the session follows no redirect and answers no challenge that is not
-/// told as one.
+/// The first call of `urlProtocolDidFinishLoading` or `didFailWithError` ends the load; later calls are ignored (U-17.5). A
+/// response is passed on as it is: the session only follows redirects and answers challenges that are reported by their own
+/// methods.
 public protocol URLProtocolClient: NSObjectProtocol {
-    /// The load goes on with another request. The session asks its delegate, and stops this protocol if it is followed.
+    /// Reports a redirect to another request. The session asks its delegate, and stops this instance if the redirect is followed.
     func urlProtocol(
         _ protocol: URLProtocol, wasRedirectedTo request: URLRequest, redirectResponse: URLResponse)
-    /// What the cache has is still good, and is the answer.
+    /// Reports that the cached response is still valid, and is the response.
     func urlProtocol(_ protocol: URLProtocol, cachedResponseIsValid cachedResponse: CachedURLResponse)
-    /// The response, and where it may be cached.
+    /// Reports the response, and where it may be cached.
     func urlProtocol(
         _ protocol: URLProtocol, didReceive response: URLResponse,
         cacheStoragePolicy policy: URLCache.StoragePolicy)
-    /// More of the content.
+    /// Reports a piece of content.
     func urlProtocol(_ protocol: URLProtocol, didLoad data: Data)
-    /// All of the content has been told.
+    /// Reports that the content is complete.
     func urlProtocolDidFinishLoading(_ protocol: URLProtocol)
-    /// The load has failed.
+    /// Reports that the load has failed.
     func urlProtocol(_ protocol: URLProtocol, didFailWithError error: any Error)
-    /// A question for a credential. The answer goes to the challenge's sender.
+    /// Reports a challenge. The answer goes to the challenge's sender.
     func urlProtocol(_ protocol: URLProtocol, didReceive challenge: URLAuthenticationChallenge)
-    /// The answer is not wanted any more.
+    /// Reports that the answer to a challenge is no longer needed.
     func urlProtocol(_ protocol: URLProtocol, didCancel challenge: URLAuthenticationChallenge)
 }

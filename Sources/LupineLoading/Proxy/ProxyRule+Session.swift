@@ -3,18 +3,17 @@
 import Foundation
 import LupineTransport
 
-/// Which proxies a session uses: those of its configuration's dictionary, or, when it has none, of the environment.
+/// The proxies of a session: those of its configuration's dictionary or, if that is nil, of the environment.
 ///
-/// Read once for each session. Automatic configuration is not supported: its keys are ignored, as is every key that is not
-/// known.
+/// Read once for each session. Automatic configuration is not supported: its keys are ignored, like all unknown keys.
 extension ProxyRule {
-    /// The rule of a session.
+    /// Creates the rule of a session.
     ///
     /// - Parameters:
-    ///   - dictionary: The configuration's; nil for the environment's, empty for no proxy.
-    ///   - proxies: What stands in place of both, by the names of variables.
-    ///   - variable: Gives the value of an environment variable.
-    /// - Throws: What is wrong with the first proxy that is asked for and cannot be used.
+    ///   - dictionary: The configuration's dictionary; nil for the environment's proxies, empty for no proxy.
+    ///   - proxies: Proxies that replace both, by the names of environment variables.
+    ///   - variable: Returns the value of an environment variable.
+    /// - Throws: The error of the first proxy that cannot be used.
     init(
         session dictionary: [AnyHashable: Any]?, named proxies: [String: String]? = nil,
         environment variable: (String) -> String? = { ProcessInfo.processInfo.environment[$0] }
@@ -47,14 +46,14 @@ private struct ProxyDictionary {
             uniquingKeysWith: { first, _ in first })
     }
 
-    /// The proxy under `HTTPEnable`, `HTTPProxy`, `HTTPPort`, or those of `HTTPS`: spoken to in plain HTTP.
+    /// Returns the proxy of `HTTPEnable`, `HTTPProxy` and `HTTPPort`, or of the `HTTPS` keys; the connection to it is plain HTTP.
     func server(_ name: String, defaultPort: UInt16) throws(ProxyURLError) -> ProxyServer? {
         try server(
             name, .http, defaultPort: defaultPort,
             credentials: credentials(user: "kCFProxyUsernameKey", password: "kCFProxyPasswordKey"))
     }
 
-    /// The proxy under `SOCKSEnable` and so on; it resolves the names.
+    /// Returns the proxy of `SOCKSEnable`, `SOCKSProxy` and `SOCKSPort`; the proxy resolves names.
     func socks() throws(ProxyURLError) -> ProxyServer? {
         try server(
             "SOCKS", .socks5, defaultPort: 1080,
@@ -69,7 +68,7 @@ private struct ProxyDictionary {
         _ name: String, _ kind: ProxyServer.Kind, defaultPort: UInt16, credentials: ProxyServer.Credentials?
     ) throws(ProxyURLError) -> ProxyServer? {
         guard isOn(name + "Enable"), let host = values[name + "Proxy"] as? String else { return nil }
-        // The reader of proxies' URLs judges the name.
+        // The host is validated by the parser of proxy URLs.
         let isBareIPv6 = host.utf8.contains(0x3A) && !host.hasPrefix("[")
         let named = try ProxyServer(url: isBareIPv6 ? "http://[\(host)]" : "http://\(host)")
         var port = defaultPort

@@ -2,10 +2,10 @@
 
 internal import LupineTransport
 
-/// The addresses of a host whose reachability is asked for: read from a literal, or looked up by the system.
+/// Finds the addresses of a host whose reachability is requested: parses a literal, or looks up a name.
 enum HostAddresses {
-    /// Gives the addresses: at once for a literal, later and on another thread for a name. None when there are none, or
-    /// when every thread for look-ups hangs.
+    /// Passes the addresses to `found`: at once for a literal, later and on another thread for a name. The array is empty if
+    /// there are none, or if all threads for look-ups are blocked.
     static func look(up host: String, _ found: @escaping @Sendable ([IPAddress]) -> Void) {
         if let literal = literal(host) { return found([literal]) }
         let isUnderWay = WorkerPool.shared.run {
@@ -14,7 +14,7 @@ enum HostAddresses {
         if !isUnderWay { found([]) }
     }
 
-    /// The address of a literal, with or without brackets and zone; nil for a name.
+    /// Returns the address of a literal, with or without brackets and zone; nil for a name.
     static func literal(_ host: String) -> IPAddress? {
         var text = Substring(host)
         if text.hasPrefix("["), text.hasSuffix("]") { text = text.dropFirst().dropLast() }

@@ -3,9 +3,9 @@
 internal import Foundation
 internal import LupineTransport
 
-/// An interface of the machine, as reachability sees it.
+/// A network interface of the machine.
 package struct NetworkInterface: Hashable, Sendable {
-    /// What packets travel over.
+    /// The medium of an interface.
     package enum Medium: Hashable, Sendable {
         case wired
         case wifi
@@ -14,18 +14,18 @@ package struct NetworkInterface: Hashable, Sendable {
         case other
     }
 
-    /// The name that the kernel gives it, such as `eth0`.
+    /// The kernel's name, such as `eth0`.
     package var name: String
-    /// The number that the kernel gives it.
+    /// The kernel's index.
     package var index: UInt32
-    /// What it sends over.
+    /// The medium.
     package var medium: Medium
-    /// Whether it is up and has a carrier.
+    /// Whether the interface is up and has a carrier.
     package var isWorking: Bool
-    /// Whether it has one other end, as a tunnel has.
+    /// Whether the interface is a point-to-point link, such as a tunnel.
     package var isPointToPoint: Bool
 
-    /// An interface of these values.
+    /// Creates an interface.
     package init(
         name: String, index: UInt32, medium: Medium, isWorking: Bool = true, isPointToPoint: Bool = false
     ) {
@@ -38,17 +38,17 @@ package struct NetworkInterface: Hashable, Sendable {
 }
 
 extension NetworkInterface {
-    /// The interface that a link describes. It reads small files of the kernel.
+    /// Creates the interface of a link. Reads small files in sysfs.
     init(_ link: NetworkLink) {
         self.init(
             name: link.name, index: link.index, medium: Self.medium(of: link),
             isWorking: link.isUp && link.isRunning, isPointToPoint: link.isPointToPoint)
     }
 
-    /// What is written about an interface in sysfs decides; a name such as `wlan0` says nothing.
+    /// Determines the medium by the interface's files in sysfs; a name such as `wlan0` proves nothing.
     private static func medium(of link: NetworkLink) -> Medium {
         if link.isLoopback { return .loopback }
-        // A name is no path: the kernel allows neither a slash nor a dot alone, and this is what would go wrong else.
+        // The kernel allows no such names; the check prevents a path outside of the interface's folder.
         guard !link.name.isEmpty, !link.name.contains("/"), link.name != ".", link.name != ".." else {
             return .other
         }

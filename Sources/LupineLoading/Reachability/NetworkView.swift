@@ -2,39 +2,39 @@
 
 package import LupineTransport
 
-/// What reachability sees of the network: the pipeline's door to the kernel's routes, which the transport watches.
+/// The network as reachability sees it: access to the kernel's routes, which the transport watches.
 ///
-/// Any thread may call; answers come on threads of the library's, which must not be kept. Tests give it other closures.
+/// Any thread may call; callbacks run on the library's threads and must return quickly. Tests substitute other closures.
 package struct NetworkView: Sendable {
-    /// Which way packets to a host would go.
+    /// The kind of route to a host.
     package enum Way: Hashable, Sendable {
-        /// To this machine.
+        /// To this machine itself.
         case local
-        /// To a machine on the same link, over an interface.
+        /// To a machine on the same link, over this interface.
         case onLink(NetworkInterface)
-        /// To a router.
+        /// Through a router, over this interface.
         case routed(NetworkInterface)
     }
 
-    /// What is known about a host.
+    /// The result of a query about a host.
     package enum Finding: Hashable, Sendable {
-        /// The ways to its addresses that lead anywhere; none when no address can be reached, or none is known.
+        /// The usable routes to the host's addresses; empty if no address can be reached, or none is known.
         case ways([Way])
-        /// The kernel does not say.
+        /// The kernel could not be queried.
         case unknown
     }
 
-    /// Ends a watch: what changes from now on is not told any more.
+    /// Ends a watch: later changes are not reported.
     package typealias End = @Sendable () -> Void
 
-    /// Asks for the whole picture; nil when the kernel does not say.
+    /// Requests a snapshot; the result is nil if the kernel cannot be queried.
     package let look: @Sendable (_ found: @escaping @Sendable (NetworkPicture?) -> Void) -> Void
-    /// Asks about a host, a name or an address. Names are looked up, which may take long.
+    /// Queries the routes to a host, given by name or address. Looking up a name may take long.
     package let find: @Sendable (_ host: String, _ found: @escaping @Sendable (Finding) -> Void) -> Void
-    /// Begins to tell whenever links, addresses or routes have changed, and once when the watch stands.
+    /// Watches the network: calls `changed` once the watch is established, and after each change of links, addresses or routes.
     package let watch: @Sendable (_ changed: @escaping @Sendable () -> Void) -> End
 
-    /// A view that asks by these closures.
+    /// Creates a view that uses these closures.
     package init(
         look: @escaping @Sendable (_ found: @escaping @Sendable (NetworkPicture?) -> Void) -> Void,
         find: @escaping @Sendable (_ host: String, _ found: @escaping @Sendable (Finding) -> Void) -> Void,
@@ -45,10 +45,10 @@ package struct NetworkView: Sendable {
         self.watch = watch
     }
 
-    /// The kernel's word, heard on the loops that everybody shares.
+    /// Queries the kernel on the shared event loops.
     package static let system = NetworkView(watch: .system) { try? EventLoopGroup.shared().next() }
 
-    /// The kernel's word in the network namespace of one loop's thread.
+    /// Queries the kernel in the network namespace of one event loop's thread.
     package static func on(_ loop: EventLoop) -> NetworkView { NetworkView(watch: .on(loop)) { loop } }
 
     private init(watch: NetworkWatch, loop: @escaping @Sendable () -> EventLoop?) {

@@ -2,16 +2,16 @@
 
 internal import LupineTransport
 
-/// One question to the kernel about routes: it opens a `RouteWatcher`, asks, and closes it when the answers are there.
+/// One query about routes: opens a `RouteWatcher`, asks the kernel, and closes the watcher after the answers.
 ///
-/// Confined to its loop.
+/// Confined to its event loop.
 final class RouteQuestion {
     private let watcher: RouteWatcher
 
     private init(_ watcher: RouteWatcher) { self.watcher = watcher }
 
-    /// Asks on this loop, in the network namespace of its thread; `found` is called once, there or here, with `otherwise` when the kernel
-    /// cannot be asked.
+    /// Asks the kernel on this loop, in the network namespace of its thread. `found` is called once, on the loop or before this
+    /// returns, with `otherwise` if the kernel cannot be queried.
     static func ask<Answer: Sendable>(
         on loop: EventLoop?, _ found: @escaping @Sendable (Answer) -> Void, otherwise: Answer,
         _ body: @escaping @Sendable (RouteQuestion, @escaping (Answer?) -> Void) -> Void
@@ -21,7 +21,7 @@ final class RouteQuestion {
             guard let watcher = try? RouteWatcher.open(on: loop, { _ in }) else { return found(otherwise) }
             let question = RouteQuestion(watcher)
             body(question) { answer in
-                // Not from within the watcher's own reading.
+                // Not from within the watcher's own read.
                 loop.executeOnLoop { question.watcher.close() }
                 found(answer ?? otherwise)
             }
@@ -29,7 +29,7 @@ final class RouteQuestion {
         if !isTaken { found(otherwise) }
     }
 
-    /// The whole picture.
+    /// Queries a snapshot of the network.
     func picture(_ reply: @escaping (NetworkPicture?) -> Void) {
         watcher.links { [watcher] links in
             guard case .success(let links) = links else { return reply(nil) }
@@ -40,7 +40,7 @@ final class RouteQuestion {
         }
     }
 
-    /// The ways to these addresses that lead anywhere.
+    /// Queries the usable routes to these addresses.
     func ways(to addresses: [IPAddress], _ reply: @escaping (NetworkView.Finding?) -> Void) {
         watcher.links { [self] links in
             guard case .success(let links) = links else { return reply(nil) }
@@ -55,13 +55,13 @@ final class RouteQuestion {
         guard let address = addresses.first else { return reply(.ways(ways)) }
         watcher.route(to: address) { [self] answer in
             var ways = ways
-            // No route is an error of the kernel's too: this address cannot be reached, others may.
+            // The kernel reports a missing route as an error: this address cannot be reached, but others may.
             if case .success(let route) = answer, let way = Self.way(route, links) { ways.append(way) }
             next(of: addresses.dropFirst(), links, ways, reply)
         }
     }
 
-    /// What a route means (I-14.13); nil when it leads nowhere.
+    /// Interprets a route (I-14.13); returns nil if it leads nowhere.
     static func way(_ route: Route, _ links: [NetworkLink]) -> NetworkView.Way? {
         if route.kind == 2 { return .local }
         guard route.kind == 1, let link = links.first(where: { $0.index == route.interface }) else {
