@@ -9,7 +9,7 @@ final class NextTurn {
 
     init(on loop: EventLoop) { self.loop = loop }
 
-    /// Lets the loop's other connections have their turn, then goes on with `step`.
+    /// Runs `step` in the next turn, after the loop's other connections had theirs.
     func ask(_ step: @escaping () -> Void) {
         guard !isDue else { return }
         isDue = true
