@@ -65,8 +65,8 @@ public func SecTrustEvaluateAsyncWithError(
     return errSecSuccess
 }
 
-/// The chain that was built, as an array of `SecCertificate`: the leaf, then every issuer that could be linked to it by a
-/// signature, up to an anchor or as far as it goes. Dates play no part, and no evaluation is needed before.
+/// Returns the chain as an array of `SecCertificate`: the leaf, then every issuer that could be linked by a signature, up to
+/// an anchor or as far as possible. Dates are ignored, and no evaluation is needed before.
 public func SecTrustCopyCertificateChain(_ trust: SecTrust) -> CFArray? { trust.chain }
 
 /// Returns the number of certificates in the chain.

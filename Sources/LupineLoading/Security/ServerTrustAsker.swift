@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// A session's delegate that knows beforehand for which hosts it leaves challenges about servers to the default.
+/// A session delegate that knows in advance for which hosts it leaves server-trust challenges to the default handling.
 package protocol ServerTrustDeferring: URLSessionDelegate {
     /// Whether it will for this host, and no one observes the challenge. Called on a loop; runs no code of the program's.
     func defersServerTrust(ofHost host: String) -> Bool

@@ -2,7 +2,7 @@
 
 import LupineTransport
 
-/// A step that is done in the loop's next turn: once, however often it is asked for meanwhile. It belongs to its loop.
+/// Runs a step in the loop's next turn: once, however often it is requested meanwhile. Confined to its loop.
 final class NextTurn {
     private let loop: EventLoop
     private var isDue = false

@@ -12,7 +12,7 @@ protocol WebSocketOwner: AnyObject, Sendable {
     func webSocketReceivedPong()
     /// Called when all messages up to this number have been written to the kernel.
     func webSocketWrote(through number: Int)
-    /// No more messages come and none can be sent; once. The error says why a connection was lost.
+    /// Called once, when no more messages can be received or sent. The error tells why a connection was lost.
     func webSocketEnded(_ outcome: WebSocketClosing.Outcome, _ error: TransportError?)
 }
 
