@@ -3,8 +3,8 @@
 internal import Foundation
 internal import LupineHTTP
 
-/// The suggested name of a file for a response's content (U-2.4): the one that `Content-Disposition` proposes (RFC 6266, RFC
-/// 8187), otherwise the last component of the URL's path, otherwise `Unknown`.
+/// The suggested name of a file for a response's content (U-2.4): the one that `Content-Disposition` proposes (RFC 6266,
+/// RFC 8187), otherwise the last component of the URL's path, otherwise `Unknown`.
 ///
 /// A server must not choose where a file is stored: every result is a single path component, and neither `.` nor `..`.
 enum SuggestedFilename {

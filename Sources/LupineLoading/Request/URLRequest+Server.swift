@@ -3,8 +3,8 @@
 internal import Foundation
 internal import LupineHTTP
 
-/// The server that a request names in `Host`, independent of the address that is connected to. `Host` is part of the target (RFC
-/// 9110 §7.1): data that belongs to one name belongs to no other, even at the same address.
+/// The server that a request names in `Host`, independent of the address that is connected to. `Host` is part of the target
+/// (RFC 9110 §7.1): data that belongs to one name belongs to no other, even at the same address.
 extension URLRequest {
     /// The `Host` that the program has set, in lower case, if it differs from the URL's; otherwise nil.
     var namedServer: String? {

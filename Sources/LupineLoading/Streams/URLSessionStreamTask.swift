@@ -94,7 +94,7 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
     /// Closes the reading half. Writing remains possible.
     open func closeRead() { stream.submit(.barrier(.closeRead)) }
 
-    /// Closes the writing half, which the peer is told. Reading remains possible.
+    /// Closes the writing half and tells the peer. Reading remains possible.
     open func closeWrite() { stream.submit(.barrier(.closeWrite)) }
 
     /// Starts TLS. Challenges about the server's trust and the client's certificate go to the delegates. If TLS cannot be

@@ -9,8 +9,8 @@ struct TrustGate {
     enum State: Hashable {
         case noChain  // -> stopped, holding, resumed
         case stopped  // -> accepted, refused; OpenSSL waits in its verification
-        case holding  // -> held; OpenSSL reads on, for the staple may come
-        case held  // -> accepted, refused; the server has said everything, nothing leaves
+        case holding  // -> held; OpenSSL reads on, because the staple may follow
+        case held  // -> accepted, refused; the server's flight is complete, output is held back
         case resumed  // -> accepted, refused; the chain of an earlier handshake
         case accepted
         case refused(TrustFailure, from: Refusal)
@@ -20,7 +20,7 @@ struct TrustGate {
     enum Refusal: Hashable {
         case stopped  // OpenSSL, with an encrypted alert
         case held  // the engine, with a plain alert: nothing of this side is encrypted yet
-        case resumed  // nobody; the handshake is over, and it is closed
+        case resumed  // no alert; the handshake is complete, and the connection is closed
     }
 
     enum Event {

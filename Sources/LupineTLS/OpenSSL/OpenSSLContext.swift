@@ -17,8 +17,8 @@ enum OpenSSLContext {
     static func make(isServer: Bool, limits: Limits) throws(TLSError) -> OpenSSLHandle<ContextObject> {
         let context = try blank(isServer: isServer)
         let pointer = unsafe context.pointer
-        // Partial writes deliver each record's data as soon as it is accepted; read-ahead receives several records with one call
-        // instead of one header and one body each. The engine releases buffers.
+        // Partial writes return after each record; read-ahead receives several records with one call instead of one header and
+        // one body each. The engine releases buffers.
         let modes =
             SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_AUTO_RETRY
             | SSL_MODE_NO_AUTO_CHAIN
