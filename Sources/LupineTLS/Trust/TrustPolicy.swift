@@ -7,8 +7,8 @@
 public enum TrustPolicy: Sendable, Hashable {
     /// No further requirements.
     case basic
-    /// In addition: the leaf is for servers and for this host (RFC 9525) unless it is nil, keys and signatures are strong enough,
-    /// a stapled "revoked" is refused, and a leaf that requires a staple (RFC 7633) has one.
+    /// In addition: the leaf is for servers and for this host (RFC 9525) unless it is nil, keys and signatures are strong
+    /// enough, no stapled response says "revoked", and a leaf that requires a staple (RFC 7633) has one.
     case server(host: String?)
     /// Like `server` without the checks of the staple, and with a leaf for clients.
     case client(host: String?)
