@@ -4,12 +4,12 @@ internal import Foundation
 internal import LupineTLS
 internal import LupineTransport
 
-/// One credential in the form in which one server or proxy takes it: what makes the values of `Authorization`.
+/// One credential in the form that one challenge of a server or proxy asks for; produces the values of `Authorization`.
 ///
-/// A session has one for each asker, space, form and credential, and its tasks share it, so that they count the uses
-/// of a nonce together (U-11.11). Any thread; nothing blocks.
+/// A session has one per asker, space, form and credential. Its tasks share it, so that they count the uses of a nonce together
+/// (U-11.11). May be used on any thread; nothing blocks.
 final class AuthenticationAnswer: TunnelAuthorizing, Sendable {
-    /// What tells one answer of a session from another. The nonce does not: a new one goes on in the same answer.
+    /// Identifies an answer within a session. The nonce is not part of it: the same answer continues with a new nonce.
     struct Identity: Hashable, Sendable {
         let asker: AuthenticationCandidate.Asker
         let space: URLProtectionSpace
@@ -20,19 +20,19 @@ final class AuthenticationAnswer: TunnelAuthorizing, Sendable {
 
     private enum Form: Sendable {
         case basic(String)
-        /// The nonce in use, and those before it, which a server may name again.
+        /// The nonce in use, and earlier ones, which a server may send again.
         case digest(DigestResponse, before: [DigestResponse])
     }
 
     private static let mostNonces = 16
 
     let identity: Identity
-    /// The client's nonce under a `-sess` algorithm. It stays, so that servers which bind the secret to the nonces of the
-    /// first request and those which bind it to the ones they are sent come to the same key.
+    /// The client nonce under a `-sess` algorithm. It never changes, so that servers which derive the key from the nonces of the
+    /// first request and servers which derive it from the nonces of each request compute the same key.
     private let sessionNonce = DigestResponse.freshClientNonce()
     private let form: Lock<Form>
 
-    /// Nil when the credential cannot answer that way: it has no name or password, or one that cannot be sent (U-11.8).
+    /// Fails when the credential has no name or password, or a name or password that cannot be sent in this form (U-11.8).
     init?(_ candidate: AuthenticationCandidate, identity: Identity) {
         guard let user = identity.credential.user, let password = identity.credential.password else {
             return nil
@@ -52,13 +52,13 @@ final class AuthenticationAnswer: TunnelAuthorizing, Sendable {
     var space: URLProtectionSpace { identity.space }
     var credential: URLCredential { identity.credential }
 
-    /// With which function the content has to be hashed for the next answer; nil when it need not be.
+    /// The hash function that `field(method:target:contentHash:)` needs the content's hash from; nil when it needs none.
     var contentFunction: MessageDigest? {
         identity.protection == .authInt ? identity.algorithm?.hash : nil
     }
 
-    /// The paths and addresses where the answer is good too, as the challenge names them; empty for the whole origin. Nil
-    /// for Basic.
+    /// The paths and URLs for which the credential is valid too, as named by the challenge's `domain`; empty for the whole
+    /// origin. Nil for Basic.
     var domain: [String]? {
         form.withLock { form in
             switch form {
@@ -68,12 +68,12 @@ final class AuthenticationAnswer: TunnelAuthorizing, Sendable {
         }
     }
 
-    /// The value for the next request.
+    /// Returns the field value for the next request.
     ///
     /// - Parameters:
     ///   - method: The request's method.
-    ///   - target: Its target, as the request line has it.
-    ///   - contentHash: The content's hash by `contentFunction`.
+    ///   - target: The request target exactly as in the request line.
+    ///   - contentHash: The content's hash under `contentFunction`.
     func field(method: String, target: String, contentHash: [UInt8]?) -> String? {
         form.withLock { form in
             switch form {
@@ -89,12 +89,12 @@ final class AuthenticationAnswer: TunnelAuthorizing, Sendable {
         }
     }
 
-    /// The value for a CONNECT: it has no content.
+    /// Returns the field value for a CONNECT request, which has no content.
     func authorization(forTunnelTo authority: String) -> String? {
         field(method: "CONNECT", target: authority, contentHash: contentFunction?.digest(of: []))
     }
 
-    /// Goes on with the nonce of a new challenge. One that was used before is counted on.
+    /// Switches to the nonce of a new challenge. A nonce that was used before keeps its count.
     func renew(_ challenge: DigestChallenge) {
         form.withLock { form in
             let nonce = PeerText(challenge.nonce)
@@ -110,7 +110,7 @@ final class AuthenticationAnswer: TunnelAuthorizing, Sendable {
         }
     }
 
-    /// Takes the nonce that `Authentication-Info` names for the next request.
+    /// Switches to the `nextnonce` of an `Authentication-Info` field, if there is one.
     func take(authenticationInfo: String) {
         form.withLock { form in
             guard case .digest(var response, let before) = form else { return }

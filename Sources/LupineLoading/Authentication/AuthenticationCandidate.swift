@@ -8,14 +8,14 @@ enum AuthenticationCandidate: Hashable, Sendable {
     case digest(DigestChallenge)
     case basic(realm: String)
 
-    /// Who asks.
+    /// The server or proxy that sends a challenge.
     enum Asker: Hashable, Sendable {
         /// A server, reached by `http` or `https`.
         case server(host: String, port: Int, scheme: String)
-        /// A proxy, and what it is a proxy for.
+        /// A proxy, with the type of its protection space.
         case proxy(host: String, port: Int, type: String)
 
-        /// The server of an address, with the port that goes without saying; nil for an address without a host.
+        /// The server of a URL, with the scheme's default port if the URL names none; nil for a URL without a host.
         static func server(of url: URL) -> Asker? {
             guard let host = url.hostName, let scheme = url.scheme?.lowercased() else {
                 return nil
@@ -32,18 +32,18 @@ enum AuthenticationCandidate: Hashable, Sendable {
         }
     }
 
-    /// What the lines of `WWW-Authenticate` or `Proxy-Authenticate` offer, the strongest first. Schemes and algorithms that
-    /// are not known are left out, and challenges that are too long to be kept; none may be left.
+    /// Returns the challenges in the lines of `WWW-Authenticate` or `Proxy-Authenticate` that can be answered, strongest first.
+    /// Unknown schemes and algorithms, and challenges that are too long to be kept, are left out; the result may be empty.
     static func candidates(in lines: [String], from asker: Asker) -> [AuthenticationCandidate] {
         let found = ChallengeSyntax.parse(lines).compactMap { challenge -> AuthenticationCandidate? in
             switch challenge.scheme {
             case "digest": DigestChallenge(challenge).map(AuthenticationCandidate.digest)
-            // A realm that is said to be empty is an empty one; one that is not said is the host.
+            // An explicit empty realm stays empty; without a realm parameter, the host is the realm.
             case "basic": .basic(realm: challenge["realm"] ?? asker.host)
             default: nil
             }
         }
-        // Of equal ones the first stays first.
+        // The sort is stable: among equally strong challenges the first stays first.
         return found.filter(\.canBeKept).enumerated().sorted { left, right in
             let (stronger, weaker) = (left.element.strength, right.element.strength)
             return stronger == weaker ? left.offset < right.offset : stronger > weaker
@@ -68,7 +68,7 @@ enum AuthenticationCandidate: Hashable, Sendable {
         }
     }
 
-    /// Whether what a server wants to be told again is short enough for that.
+    /// Whether the values that have to be sent back or stored are short enough for that.
     private var canBeKept: Bool {
         switch self {
         case .basic(let realm): PeerText(realm).canBeKept

@@ -3,22 +3,22 @@
 internal import Foundation
 internal import LupineTransport
 
-/// What a session has learnt about who wants to know who we are, so that later requests say it unasked (U-11.15).
+/// What a session has learnt from accepted answers, so that later requests send credentials preemptively (U-11.15).
 ///
-/// One for each session: nothing is known across sessions, and nothing said to one origin is ever said to another. Nor is
-/// anything said for one user because of another: it knows where a credential was good, not whose turn it is, and whoever
-/// asks names the credential that their task would answer with. It also keeps the answers under way, so that tasks which
-/// answer the same challenge with the same credential share a nonce and its count. In memory only, of bounded size. Any
+/// One per session: nothing is shared between sessions, nothing learnt from one origin is used for another, and nothing learnt
+/// from one user's request is used for another user. The memory records where a credential was accepted, not who may use it: the
+/// caller names the credential that its task would answer with. It also keeps the answers in use, so that tasks which answer the
+/// same challenge with the same credential share a nonce and its count. In memory only, of bounded size. May be used on any
 /// thread; nothing blocks.
 final class AuthenticationMemory: Sendable {
-    /// For which addresses of an origin an answer is good.
+    /// The URLs of an origin for which an answer is valid.
     private enum Scope: Hashable, Sendable {
-        /// Those at or below this directory; it ends with a slash.
+        /// URLs in or below this directory, which ends with a slash.
         case directory(String)
-        /// Those that begin with one of these paths.
+        /// URLs whose path begins with one of these.
         case prefixes([String])
 
-        /// How much of the path it covers, where it does.
+        /// The length of the part of `path` that is covered; nil when the path is not in this scope.
         func depth(in path: String) -> Int? {
             switch self {
             case .directory(let directory): path.hasPrefix(directory) ? directory.utf8.count : nil
@@ -32,16 +32,16 @@ final class AuthenticationMemory: Sendable {
         let answer: AuthenticationAnswer
     }
 
-    /// Who was let in where by one who asks.
+    /// The answers that one server or proxy has accepted.
     private struct Guests: Sendable {
-        /// The spaces of the entries: a task has one credential for each. The newest last.
+        /// The spaces of the entries, newest last. A task has one credential for each.
         var spaces: [URLProtectionSpace] = []
         var entries: [URLCredential: [Entry]] = [:]
     }
 
     private struct State: Sendable {
         var guests: [AuthenticationCandidate.Asker: Guests] = [:]
-        /// The newest last.
+        /// Newest last.
         var answers: [AuthenticationAnswer] = []
     }
 
@@ -53,42 +53,42 @@ final class AuthenticationMemory: Sendable {
 
     private let state = Lock(State())
 
-    /// Knows nothing.
+    /// Creates an empty memory.
     init() {}
 
     /// Forgets everything.
     func removeAll() { state.withLock { $0 = State() } }
 
-    /// Whether nothing is known of anybody: the common case.
+    /// Whether no accepted answer is known, which is the common case.
     var isEmpty: Bool { state.withLock { $0.guests.isEmpty } }
 
-    /// What to say unasked to the server of an address; nil when nothing is known to be wanted.
+    /// Returns the answer to send preemptively to the server of a URL; nil when none is known.
     ///
-    /// - Parameter credential: What the task would answer with in a space.
+    /// - Parameter credential: Returns the credential that the task would answer with in a space.
     func answer(
         for url: URL, with credential: (URLProtectionSpace) -> URLCredential?
     ) -> AuthenticationAnswer? {
         guard let asker = AuthenticationCandidate.Asker.server(of: url)?.canonical else { return nil }
         let path = Self.path(of: url)
-        // What climbs is somewhere else than it seems.
+        // A path with dot segments may lead out of the directory that it seems to be in.
         guard !path.contains("/../"), !path.hasSuffix("/..") else { return nil }
         let covering = entries(of: asker, with: credential).compactMap { entry in
             entry.scope.depth(in: path).map { (depth: $0, answer: entry.answer) }
         }
-        // Of two that cover as much, the newer space.
+        // Among equally deep scopes, the one of the newer space.
         return covering.reversed().max { $0.depth < $1.depth }?.answer
     }
 
-    /// What to say unasked to a proxy.
+    /// Returns the answer to send preemptively to a proxy; nil when none is known.
     ///
-    /// - Parameter credential: What the task would answer with in a space.
+    /// - Parameter credential: Returns the credential that the task would answer with in a space.
     func answer(
         for proxy: AuthenticationProxy, with credential: (URLProtectionSpace) -> URLCredential?
     ) -> AuthenticationAnswer? {
         entries(of: proxy.asker.canonical, with: credential).last?.answer
     }
 
-    /// Where this task's credentials were good. Asks for them outside of the lock.
+    /// The entries of this task's credentials, in the order of their spaces. Calls `credential` outside the lock.
     private func entries(
         of asker: AuthenticationCandidate.Asker, with credential: (URLProtectionSpace) -> URLCredential?
     ) -> [Entry] {
@@ -98,8 +98,8 @@ final class AuthenticationMemory: Sendable {
         }
     }
 
-    /// The answer that a credential gives to a candidate: the one that is under way, or known, where there is one. Nil
-    /// when the credential cannot answer it.
+    /// Returns a credential's answer to a candidate, reusing the existing one with the same identity. Nil when the credential
+    /// cannot answer the candidate.
     func answer(
         to candidate: AuthenticationCandidate, from asker: AuthenticationCandidate.Asker,
         with credential: URLCredential
@@ -119,20 +119,20 @@ final class AuthenticationMemory: Sendable {
         return answer
     }
 
-    /// An answer was taken by the server of `url`.
+    /// Records that the server of `url` has accepted an answer.
     func remember(_ answer: AuthenticationAnswer, for url: URL) {
-        // Where the server has said what it is good for, there is nothing to be learnt from one more address.
+        // When the challenge names a `domain`, another URL adds nothing.
         if answer.domain != nil, isNewest(answer) { return }
         guard let scope = Self.scope(of: answer, for: url) else { return }
         remember(Entry(scope: scope, answer: answer))
     }
 
-    /// An answer was taken by a proxy.
+    /// Records that a proxy has accepted an answer.
     func remember(forProxy answer: AuthenticationAnswer) {
         remember(Entry(scope: .directory(""), answer: answer))
     }
 
-    /// An answer was refused: it is not said unasked any more. The uses of its nonces are still counted.
+    /// Records that an answer was refused: it is not sent preemptively any more. The uses of its nonces are still counted.
     func forget(_ answer: AuthenticationAnswer) {
         let asker = answer.identity.asker
         state.withLock { state in
@@ -182,7 +182,7 @@ final class AuthenticationMemory: Sendable {
         }
         if domain.isEmpty { return .prefixes(["/"]) }
         let prefixes = domain.compactMap { text -> String? in
-            // A URI is ASCII (RFC 3986 §2): a name in other letters would be looked at by IDNA's rules, which takes long.
+            // A URI is ASCII (RFC 3986 §2); other characters would go through IDNA processing, which is slow.
             guard text.utf8.allSatisfy({ $0 < 0x80 }),
                 let place = URL(string: text, relativeTo: url)?.absoluteURL,
                 AuthenticationCandidate.Asker.server(of: place)?.canonical == answer.identity.asker
@@ -199,7 +199,7 @@ final class AuthenticationMemory: Sendable {
 }
 
 extension AuthenticationCandidate.Asker {
-    /// The form in which two ways to write one host are the same.
+    /// The same asker with its host in canonical form, so that different spellings of a host compare equal.
     var canonical: AuthenticationCandidate.Asker {
         switch self {
         case .server(let host, let port, let scheme):

@@ -4,26 +4,26 @@ internal import Foundation
 internal import LupineHTTP
 internal import LupineTransport
 
-/// The request of one hop as it will be sent, as far as an answer to a challenge depends on it.
+/// The parts of an outgoing request that an answer to a challenge depends on.
 struct AuthenticationMessage: Sendable {
-    /// What goes out as content.
+    /// The content that is sent.
     enum Content: Sendable {
         case none
         case data(Data)
         case file(URL)
-        /// Nobody knows it before it has been sent: `auth-int` cannot protect it.
+        /// Unknown before it is sent, so that `auth-int` cannot protect it.
         case stream
     }
 
     let url: URL
     let method: String
     let content: Content
-    /// The proxy in between; nil for none, and for one that does not read HTTP.
+    /// The HTTP proxy that is used; nil for none, and for a SOCKS proxy.
     let proxy: AuthenticationProxy?
-    /// The caller has answered by a header field already; only a challenge replaces that.
+    /// Whether the caller has set `Authorization`; only an answer to a challenge replaces it.
     let hasAuthorization: Bool
 
-    /// What depends on it of `request`, which is complete but for the answers.
+    /// Takes the parts from `request`, which is complete except for the answers.
     init(_ request: URLRequest, body: TaskOrder.Body, url: URL, proxy: AuthenticationProxy?) {
         self.url = url
         self.proxy = proxy
@@ -43,13 +43,13 @@ struct AuthenticationMessage: Sendable {
             }
     }
 
-    /// Who asks with a 401, by its canonical name; nil for an address that cannot be sent to.
+    /// The server that a 401 comes from, in canonical form; nil for a URL without a host.
     var server: AuthenticationCandidate.Asker? {
         AuthenticationCandidate.Asker.server(of: url)?.canonical
     }
 
-    /// The target exactly as the request line has it (U-11.10, U-9.2): path and query, or `*`, and in front of them scheme
-    /// and authority where a proxy is to forward the request; these alone instead of `*`.
+    /// The target exactly as in the request line (U-11.10, U-9.2): path and query, or `*`. For a proxy that forwards the request,
+    /// scheme and authority come first; in place of `*` they stand alone.
     var target: String {
         guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return "/" }
         let path = parts.percentEncodedPath.isEmpty ? "/" : parts.percentEncodedPath
@@ -64,17 +64,17 @@ struct AuthenticationMessage: Sendable {
     }
 }
 
-/// An HTTP proxy as one that may ask who we are.
+/// An HTTP proxy as a possible sender of challenges.
 struct AuthenticationProxy: Hashable, Sendable {
     let asker: AuthenticationCandidate.Asker
-    /// Whether it passes bytes on, and so is asked once for each connection; else it reads each request.
+    /// Whether requests go through a tunnel, so that the proxy is authenticated to once per connection instead of per request.
     let isTunnelled: Bool
-    /// Who we are to it by configuration: what the proxy's dictionary or URL says. Tried first.
+    /// The credential from the proxy's dictionary or URL. Tried first.
     let credential: URLCredential?
 
-    /// The proxy as the transport will use it for requests to `url`; nil when it is none that speaks HTTP.
+    /// The proxy that the transport will use for requests to `url`; nil when it is no HTTP proxy.
     ///
-    /// - Parameter tunnelsEverything: Whether `http` is sent through tunnels, too.
+    /// - Parameter tunnelsEverything: Whether `http` requests use tunnels too.
     init?(_ server: ProxyServer, for url: URL, tunnelsEverything: Bool = false) {
         if case .socks5 = server.kind { return nil }
         let isSecure = url.scheme?.lowercased() == "https" || url.scheme?.lowercased() == "wss"
@@ -90,12 +90,12 @@ struct AuthenticationProxy: Hashable, Sendable {
     }
 }
 
-/// What of the answers goes out with a request.
+/// The answers that are sent with a request.
 struct AuthenticationFields: Sendable {
-    /// For the server; nil leaves what the caller has set.
+    /// For the server; nil leaves the caller's field as it is.
     var authorization: String?
-    /// For a proxy that reads the request. Never sent through a tunnel.
+    /// For a proxy that forwards the request. Never sent through a tunnel.
     var proxyAuthorization: String?
-    /// For a proxy that is asked for a tunnel: part of the origin's `ProxyServer`.
+    /// For a proxy that opens a tunnel: becomes part of the origin's `ProxyServer`.
     var tunnelAuthorizer: TunnelAuthorizer?
 }

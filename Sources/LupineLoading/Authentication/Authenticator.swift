@@ -4,27 +4,27 @@ internal import Foundation
 internal import LupineHTTP
 internal import LupineTransport
 
-/// Answers the challenges of servers and proxies for one task: which credential goes out with a request, and what follows
-/// from the response.
+/// Answers the challenges of servers and proxies for one task: decides which credential is sent with a request, and what happens
+/// after the response.
 ///
-/// A value that the task's driver owns; it does no I/O and waits for nothing. For each transmission: `begin`, the
-/// content's hash if `contentHash` wants one, `fields`, and with the response `received`, or `refused` when a proxy
-/// opened no tunnel. A verdict that asks is followed by `answered`. The session's memory and storage are shared; of them
-/// only that is used which the task's own credentials leave to it (U-11.4).
+/// A value that the task's driver owns; it does no I/O and never waits. The calls for each transmission are: `begin`, the hashing
+/// of the content if `contentHash` is not nil, `fields`, and then `received` with the response, or `refused` when a proxy did not
+/// open a tunnel. A verdict `ask` is followed by `answered`. The session's memory and storage are shared; only what is compatible
+/// with the task's own credentials is used from them (U-11.4).
 struct Authenticator: Sendable {
-    /// What becomes of a response.
+    /// What to do after a response.
     enum Verdict: Sendable {
-        /// It is the hop's final one; a tunnel's refusal is the task's error.
+        /// The response is the final one of this request; a refused tunnel is the task's error.
         case deliver
-        /// The same hop goes out once more, with its method and body (U-11.6).
+        /// The same request is sent again, with its method and body (U-11.6).
         case resend
-        /// The task's delegate is asked; its answer goes to `answered`.
+        /// The task's delegate is asked; its answer is passed to `answered`.
         case ask(URLAuthenticationChallenge)
-        /// The task fails as cancelled.
+        /// The task fails with `URLError.cancelled`.
         case cancel
     }
 
-    /// What a delegate answers, or a challenge's sender is told.
+    /// The answer of a delegate, or of the code that calls a challenge's sender.
     enum Answer: Sendable {
         case use(URLCredential?)
         case performDefault
@@ -34,25 +34,25 @@ struct Authenticator: Sendable {
 
     private enum Side: Sendable { case server, proxy }
 
-    /// What is known of one of those who may ask.
+    /// The state for the server or for the proxy.
     private struct Party: Sendable {
-        /// Whom it is about: what was said to one is not for another.
+        /// The server or proxy that this state belongs to: an answer for one is not used for another.
         var asker: AuthenticationCandidate.Asker?
-        /// What goes out until it is refused.
+        /// The answer that is sent until it is refused.
         var current: AuthenticationAnswer?
-        /// What went out last.
+        /// The answer that was sent last.
         var sent = Sent.nothing
         var failures: [Realm: Int] = [:]
         var refused: [Realm: Set<URLCredential>] = [:]
-        /// What a delegate has answered for this task in the place of what was proposed, and was taken.
+        /// Credentials that a delegate gave for this task instead of the proposed ones, and that were accepted.
         var given: [URLProtectionSpace: URLCredential] = [:]
-        /// New nonces in a row for the same credential.
+        /// The number of consecutive stale nonces for the same credential.
         var renewals = 0
-        /// The spaces in which the configured credential was tried.
+        /// The spaces in which the proxy's configured credential was tried.
         var configured: Set<URLProtectionSpace> = []
     }
 
-    /// A space, by whichever method it is entered: what is refused by Digest is no better by Basic, and would be told to everybody.
+    /// A space regardless of its method: a credential refused by Digest would be refused by Basic too, and be sent in the clear.
     private struct Realm: Hashable, Sendable {
         private let host: String
         private let port: Int
@@ -68,9 +68,9 @@ struct Authenticator: Sendable {
     }
 
     private enum Sent: Sendable {
-        /// Nothing, or what this has no part in: a caller's field, a proxy's Basic credentials.
+        /// Nothing, or something this type does not handle: a field of the caller's, a proxy's Basic credentials.
         case nothing
-        /// What nobody was asked for: its refusal is not counted (U-11.4).
+        /// A preemptive answer: its refusal is not counted (U-11.4).
         case unasked(AuthenticationAnswer)
         /// The answer to a challenge.
         case asked(AuthenticationAnswer)
@@ -83,20 +83,20 @@ struct Authenticator: Sendable {
         }
     }
 
-    /// A challenge that waits to be answered.
+    /// A challenge that waits for an answer.
     private struct Question: Sendable {
         let side: Side
         let asker: AuthenticationCandidate.Asker
         let response: HTTPURLResponse
-        /// What can be asked for; the first is.
+        /// The challenges that can be asked about; the first one is.
         var candidates: [AuthenticationCandidate]
         var proposal: URLCredential?
     }
 
-    /// How often a task's delegate is asked, and a configured credential tried (U-11.7): whoever challenges may name another
+    /// The most challenges of a task that reach the delegate or try a configured credential (U-11.7): a peer may name another
     /// realm each time.
     static let mostChallenges = 20
-    /// How often in a row a nonce is replaced (U-11.13).
+    /// The most consecutive stale nonces that are replaced (U-11.13).
     static let mostRenewals = 3
 
     private let memory: AuthenticationMemory
@@ -106,12 +106,12 @@ struct Authenticator: Sendable {
     private var proxy = Party()
     private var question: Question?
     private var challenges = 0
-    /// The next transmission repeats the hop.
+    /// Whether the next transmission repeats the request.
     private var isResending = false
 
-    /// For a task of the session of `memory`; `storage` is its configuration's, `request` is what the task was made for.
+    /// Creates the authenticator of a task that was created for `request`, in a session with this memory and storage.
     ///
-    /// - Parameter isNamed: Whether the configuration says to every server who the user is.
+    /// - Parameter isNamed: Whether the configuration identifies the user to every server.
     init(
         memory: AuthenticationMemory, storage: URLCredentialStorage?, request: URLRequest? = nil,
         isNamed: Bool = false
@@ -120,7 +120,7 @@ struct Authenticator: Sendable {
         credentials = TaskCredentials(of: request, storage: storage, isNamed: isNamed)
     }
 
-    /// What the task was handed. It may be replaced at any time: set before each call that follows from a response.
+    /// The task's own credential. It may be replaced at any time, so it is set again before each call about a response.
     var own: URLCredential? {
         get { credentials.own }
         set { credentials.own = newValue }
@@ -128,7 +128,7 @@ struct Authenticator: Sendable {
 
     // MARK: what goes out
 
-    /// A transmission has begun with nothing to say to anybody: there was no proxy, and nothing was known of servers.
+    /// Begins a transmission that carries no answers: there is no proxy, and nothing is known about servers.
     mutating func begun(_ message: AuthenticationMessage) { take(message) }
 
     private mutating func take(_ message: AuthenticationMessage) {
@@ -136,10 +136,10 @@ struct Authenticator: Sendable {
         if message.hasAuthorization { credentials.isNamed = true }
     }
 
-    /// A transmission begins.
+    /// Begins a transmission.
     mutating func begin(_ message: AuthenticationMessage) {
         take(message)
-        // Nobody has asked yet, mostly: then it does not matter who would.
+        // Usually no server has sent a challenge yet; then its name is not computed.
         if !isResending || server.current != nil && server.asker != message.server { server.current = nil }
         server.sent = .nothing
         if let current = server.current {
@@ -173,13 +173,13 @@ struct Authenticator: Sendable {
         }
     }
 
-    /// The configuration's credential is every task's, and the first.
+    /// The configuration's credential comes first, for every task.
     private func knownAnswer(to place: AuthenticationProxy) -> AuthenticationAnswer? {
         memory.answer(for: place) { _ in place.credential }
             ?? memory.answer(for: place) { proposal(.proxy, $0) }
     }
 
-    /// What has to be hashed before `fields` can be made; nil when nothing has.
+    /// The hashes that are needed before `fields` can be called; nil for none.
     var contentHash: ContentHash? {
         guard let message, sendsAnswers else { return nil }
         var answers = [server.sent.answer]
@@ -189,15 +189,15 @@ struct Authenticator: Sendable {
             ? nil : ContentHash(functions: Array(functions), content: message.content)
     }
 
-    /// What goes out to the proxy with this transmission, beside the configuration's Basic; nil for nothing.
+    /// The credential that this transmission sends to the proxy, except for the configuration's Basic one; nil for none.
     var proxyCredential: URLCredential? { proxy.sent.answer?.credential }
 
-    /// Whether anything goes out with the request.
+    /// Whether any answer is sent with the request.
     private var sendsAnswers: Bool { server.sent.answer != nil || proxy.sent.answer != nil }
 
-    /// What goes out with the request. Each answer is good for one transmission.
+    /// Returns the answers to send with the request. Each answer is valid for one transmission.
     ///
-    /// - Parameter hashes: What `contentHash` gave.
+    /// - Parameter hashes: The result of `contentHash`.
     mutating func fields(_ hashes: ContentHash.Result = [:]) -> AuthenticationFields {
         var fields = AuthenticationFields()
         guard let message, sendsAnswers else { return fields }
@@ -223,7 +223,7 @@ struct Authenticator: Sendable {
 
     // MARK: what comes back
 
-    /// The final response of a transmission.
+    /// Handles the final response of a transmission.
     mutating func received(_ response: HTTPURLResponse) -> Verdict {
         guard let message else { return .deliver }
         switch response.statusCode {
@@ -239,14 +239,14 @@ struct Authenticator: Sendable {
         }
     }
 
-    /// A proxy opened no tunnel, because it wants to know who we are.
+    /// Handles a proxy's refusal to open a tunnel without authentication.
     mutating func refused(tunnel head: ResponseHead) -> Verdict {
         guard let message, message.proxy?.isTunnelled == true else { return .deliver }
         return challenged(
             by: .proxy, HTTPURLResponse(url: message.url, head: head, isDecoded: false))
     }
 
-    /// The answer to the challenge of the last verdict.
+    /// Handles the answer to the challenge of the last verdict.
     mutating func answered(_ answer: Answer) -> Verdict {
         guard var question, let candidate = question.candidates.first else { return .deliver }
         self.question = nil
@@ -300,7 +300,7 @@ struct Authenticator: Sendable {
         return ask(Question(side: side, asker: asker, response: response, candidates: candidates))
     }
 
-    /// The credential was good, only the nonce was too old: the same goes out with the new one (U-11.13).
+    /// Handles a stale nonce: the same credential is sent again with the new nonce (U-11.13). Returns whether it was stale.
     private mutating func renews(_ side: Side, _ candidates: [AuthenticationCandidate]) -> Bool {
         guard let answer = self[side].sent.answer, self[side].renewals < Self.mostRenewals else {
             return false
@@ -330,7 +330,7 @@ struct Authenticator: Sendable {
         }
     }
 
-    /// The configuration's credential for the proxy goes out before anybody is asked. As Basic it has gone out already.
+    /// Tries the proxy's configured credential before the delegate is asked. With Basic it has been sent already.
     private mutating func triesConfigured(
         _ side: Side, _ candidates: [AuthenticationCandidate], _ asker: AuthenticationCandidate.Asker
     ) -> Bool {
@@ -360,7 +360,7 @@ struct Authenticator: Sendable {
                 response: question.response))
     }
 
-    /// What the task would answer with in a space; nil once it was refused there.
+    /// The credential that the task would answer with in a space; nil once that was refused there.
     private func proposal(_ side: Side, _ space: URLProtectionSpace) -> URLCredential? {
         let party = self[side]
         let refused = party.refused[Realm(space)] ?? []
@@ -369,13 +369,13 @@ struct Authenticator: Sendable {
         return proposal.flatMap { refused.contains($0) ? nil : $0 }
     }
 
-    /// What went out was taken: it is remembered as far as it may be, by the session and for whoever has the same
-    /// credential (U-11.15, U-11.16).
+    /// Handles an accepted answer. The session remembers it, for other requests with the same credential, if its persistence
+    /// allows it (U-11.15, U-11.16).
     private mutating func accepted(by side: Side, _ response: HTTPURLResponse) {
         guard let message, let answer = self[side].sent.answer else { return }
         self[side].renewals = 0
         let name = side == .server ? "Authentication-Info" : "Proxy-Authentication-Info"
-        // A tunnel says nothing about the way that it was opened.
+        // A response from inside a tunnel says nothing about the tunnel's own authentication.
         if side == .server || message.proxy?.isTunnelled == false,
             let info = response.value(forHTTPHeaderField: name)
         {
@@ -426,7 +426,7 @@ extension AuthenticationMessage.Content {
 }
 
 extension HTTPURLResponse {
-    /// The lines of a field, one by one where they are known.
+    /// The lines of a field, separately if the response still has them.
     fileprivate func lines(of name: FieldName) -> [String] {
         fields?.values(of: name) ?? value(forHTTPHeaderField: name.description).map { [$0] } ?? []
     }

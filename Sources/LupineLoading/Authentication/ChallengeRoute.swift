@@ -3,27 +3,27 @@
 import Foundation
 import LupineTransport
 
-/// What somebody answered to a challenge.
+/// The answer to a challenge.
 struct ChallengeAnswer: Sendable {
-    /// For whom an answer counts.
+    /// The scope in which an answer is valid.
     enum Speaker: Hashable, Sendable {
-        /// The task's own delegate, through whichever method.
+        /// The task's own delegate answered, through either method.
         case task
-        /// The session's delegate, through whichever method; also when everybody has passed the question on.
+        /// The session's delegate answered, through either method, or no delegate did.
         case session
     }
 
     var disposition: URLSession.AuthChallengeDisposition
     var credential: URLCredential?
-    /// Who has answered; nil when the question was broken off.
+    /// The delegate that answered; nil when the challenge was abandoned.
     var speaker: Speaker?
 }
 
-/// The way of a challenge through the delegates until one answers (U-5.8, U-5.9).
+/// Asks the delegates about a challenge, one after the other, until one answers (U-5.8, U-5.9).
 ///
-/// A question about the connection goes to the method for sessions first, then to the one for tasks; others go to the
-/// method for tasks only; each of the task's own delegate before the session's. A default implementation answers
-/// `URLCredential.notImplemented`: the next one is asked. Nobody is asked twice.
+/// A challenge about the connection goes to the session-level method first, then to the task-level method; other challenges go to
+/// the task-level method only. The task's own delegate comes before the session's. A default implementation answers
+/// `URLCredential.notImplemented`, and the next delegate is asked. No delegate is asked twice.
 struct ChallengeRoute: Sendable {
     private typealias Handler = @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     private struct Stop: Sendable {
@@ -35,7 +35,7 @@ struct ChallengeRoute: Sendable {
         let method: Method
         let speaker: ChallengeAnswer.Speaker
     }
-    /// What has become of the call of one stop.
+    /// The state of the call of one stop.
     private enum Call { case running, passed, over }
 
     private let challenge: URLAuthenticationChallenge
@@ -44,7 +44,7 @@ struct ChallengeRoute: Sendable {
     private let answer: @Sendable (ChallengeAnswer) -> Void
     private let stops: [Stop]
 
-    /// - Parameter queue: Where a stop is called when the one before it has passed on late.
+    /// - Parameter queue: The queue on which a stop is called when the one before it passed asynchronously.
     init(
         _ challenge: URLAuthenticationChallenge, stage: TaskStage, queue: DelegateQueue,
         answer: @escaping @Sendable (ChallengeAnswer) -> Void
@@ -75,7 +75,7 @@ struct ChallengeRoute: Sendable {
         NSURLAuthenticationMethodNTLM, NSURLAuthenticationMethodNegotiate,
     ]
 
-    /// Asks one after the other, on the delegate queue.
+    /// Starts asking. Call on the delegate queue.
     func ask() { ask(from: 0) }
 
     private func ask(from first: Int) {
@@ -106,11 +106,11 @@ struct ChallengeRoute: Sendable {
         }
     }
 
-    /// Whether one stop has passed on while it was called, or does so later.
+    /// Tells whether a stop passes during its call or after it.
     private final class CallState: Sendable {
         private let state = Lock(Call.running)
 
-        /// Returns whether the call is over, so that the next stop has to be called from here.
+        /// Returns whether the call has returned already, so that the caller has to call the next stop.
         func pass() -> Bool {
             state.withLock { state in
                 defer { state = .passed }

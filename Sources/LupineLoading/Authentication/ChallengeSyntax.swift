@@ -4,14 +4,14 @@ internal import LupineHTTP
 
 /// One challenge of a `WWW-Authenticate` or `Proxy-Authenticate` field: a scheme with its parameters (RFC 9110 §11.2).
 package struct ChallengeSyntax: Hashable, Sendable {
-    /// The scheme in small letters.
+    /// The scheme in lower case.
     package let scheme: String
-    /// The parameters in order, names in small letters, quotes and escapes undone.
+    /// The parameters in order, with names in lower case and values unquoted.
     package let parameters: [(name: String, value: String)]
-    /// What stands in place of parameters, such as `Negotiate` has it.
+    /// The token68 that stands in place of parameters, for example after `Negotiate`.
     package let token68: String?
 
-    /// The value of the first parameter of a name given in small letters.
+    /// The value of the first parameter with this name, given in lower case.
     package subscript(name: String) -> String? { parameters.first { $0.name == name }?.value }
 
     package static func == (left: ChallengeSyntax, right: ChallengeSyntax) -> Bool {
@@ -28,11 +28,11 @@ package struct ChallengeSyntax: Hashable, Sendable {
         }
     }
 
-    /// The challenges of all lines, in order (U-11.3).
+    /// Parses the challenges of all lines, in order (U-11.3).
     ///
-    /// A comma separates challenges as well as parameters; what follows it begins a challenge when it is a token without
-    /// an equals sign behind it. What cannot be understood ends with the next comma. So many are read as `mostChallenges` says,
-    /// and as many parameters of each.
+    /// A comma separates challenges as well as parameters; a token after a comma begins a challenge unless an equals sign follows
+    /// it. Malformed input is skipped up to the next comma. At most `mostChallenges` challenges are read, and as many parameters
+    /// of each.
     package static func parse(_ lines: [String]) -> [ChallengeSyntax] {
         var found: [ChallengeSyntax] = []
         for line in lines where found.count < mostChallenges {
@@ -42,7 +42,7 @@ package struct ChallengeSyntax: Hashable, Sendable {
         return found
     }
 
-    /// More challenges say nothing, nor do more parameters of one: each costs more than its octets do.
+    /// A limit against abuse: each challenge and each parameter costs more memory and time than its octets.
     private static let mostChallenges = 64
 
     /// Reads one line.
@@ -68,7 +68,7 @@ package struct ChallengeSyntax: Hashable, Sendable {
             return found
         }
 
-        /// The rest of a challenge whose scheme has been read.
+        /// Parses the rest of a challenge whose scheme has been read.
         private mutating func challenge(of scheme: String) -> ChallengeSyntax {
             var parameters: [(name: String, value: String)] = []
             guard let octet = current, Self.isBlank(octet) else {
@@ -98,8 +98,8 @@ package struct ChallengeSyntax: Hashable, Sendable {
             return ChallengeSyntax(scheme: scheme, parameters: parameters, token68: nil)
         }
 
-        /// A token68 that has the challenge for itself; else reads nothing. A parameter looks alike up to its `=`, which
-        /// has a value behind it.
+        /// Reads a token68 if it is all that the challenge contains, otherwise nothing. A parameter looks the same up to its `=`,
+        /// but has a value after it.
         private mutating func token68() -> String? {
             var end = index
             while end < octets.count, Self.isToken68(octets[end]) { end += 1 }
@@ -119,7 +119,7 @@ package struct ChallengeSyntax: Hashable, Sendable {
             return index > start ? text(start..<index) : nil
         }
 
-        /// A quoted string, or what stands up to the next comma or blank.
+        /// Reads a quoted string, or everything up to the next comma or blank.
         private mutating func value() -> String {
             guard current == 0x22 else {
                 let start = index

@@ -5,21 +5,21 @@ internal import Foundation
 internal import LupineTLS
 internal import LupineTransport
 
-/// The hash of a request's content that `auth-int` protects it with (RFC 7616 §3.4.3), to be made before it is sent.
+/// Hashes a request's content for `auth-int` (RFC 7616 §3.4.3), before the content is sent.
 ///
-/// Short content is hashed at once, a file on a storage queue, piece by piece.
+/// Short content is hashed synchronously, a file on a storage queue, piece by piece.
 struct ContentHash: Sendable {
-    /// Digests by function; one that cannot be made is missing.
+    /// Digests by function; a function that is not available is missing.
     typealias Result = [MessageDigest: [UInt8]]
 
-    /// Which functions are wanted: those of server and proxy may differ.
+    /// The functions to use: those of server and proxy may differ.
     let functions: [MessageDigest]
     let content: AuthenticationMessage.Content
 
-    /// Beyond so many bytes hashing is no work for a loop.
+    /// Content longer than this is not hashed on an event loop.
     private static let mostAtOnce = 64 << 10
 
-    /// Makes the hashes. `reply` is called once, at once or from a storage queue.
+    /// Computes the hashes. `reply` is called once, before this returns or on a storage queue.
     func make(_ reply: @escaping @Sendable (Result) -> Void) {
         switch content {
         case .none: reply(hashes(of: []))
@@ -46,7 +46,7 @@ struct ContentHash: Sendable {
                 for (_, digest) in running { digest?.update(octets) }
             }
         } catch {
-            // The request fails when it is sent: it reads the same file.
+            // The request reads the same file and reports the error.
             return [:]
         }
         var hashes: Result = [:]

@@ -2,14 +2,14 @@
 
 internal import LupineTLS
 
-/// How a Digest challenge wants to be answered: hash and session form (RFC 7616 §3.4).
+/// The algorithm of a Digest challenge: hash function and session form (RFC 7616 §3.4).
 struct DigestAlgorithm: Hashable, Sendable {
-    /// What everything is hashed with.
+    /// The hash function.
     let hash: MessageDigest
-    /// Whether the secret is bound to the first nonces of a session: the `-sess` forms.
+    /// Whether the key is bound to the first nonces of a session: the `-sess` forms.
     let isSession: Bool
 
-    /// The algorithm of that name, in any mix of cases; nil when it is not known.
+    /// The algorithm with this name, compared without case; nil for an unknown one.
     init?(name: String) {
         var base = name.lowercased()
         isSession = base.hasSuffix("-sess")
@@ -23,9 +23,9 @@ struct DigestAlgorithm: Hashable, Sendable {
     }
 }
 
-/// What a server says in a Digest challenge, read (RFC 7616 §3.3, RFC 2617, RFC 2069).
+/// A parsed Digest challenge (RFC 7616 §3.3, RFC 2617, RFC 2069).
 struct DigestChallenge: Hashable, Sendable {
-    /// What of a message is protected.
+    /// The parts of a message that are protected.
     enum Protection: String, Hashable, Sendable {
         /// Method and target.
         case auth
@@ -37,24 +37,24 @@ struct DigestChallenge: Hashable, Sendable {
     var nonce: String
     let opaque: String?
     let algorithm: DigestAlgorithm
-    /// The algorithm's name as it was given, to be given back; nil when it was not.
+    /// The algorithm's name as received, to be sent back; nil when the challenge has none.
     let algorithmName: String?
-    /// Nil for a server of RFC 2069, which knows neither counts nor nonces of the client's.
+    /// Nil for a server of RFC 2069, which has neither `nc` nor `cnonce`.
     let protection: Protection?
-    /// The credential was good, only the nonce was too old.
+    /// Whether the credential was good and only the nonce was too old.
     let isStale: Bool
-    /// The user's name is to be sent as a hash.
+    /// Whether the user's name is to be sent as a hash.
     let hashesUser: Bool
-    /// The server reads names as UTF-8.
+    /// Whether the server reads names as UTF-8.
     let takesUTF8: Bool
-    /// Where the credential is good too, as given; empty for the whole origin.
+    /// The URIs for which the credential is valid too, as received; empty for the whole origin.
     let domain: [String]
 
-    /// So many places, and kinds of protection, are noted at most: behind those places the credential waits to be asked for.
+    /// The most entries of `domain` and of `qop` that are read. URIs beyond it are not authenticated to preemptively.
     static let mostPlaces = 64
 
-    /// Nil when the challenge cannot be answered: what it needs is missing, is not known here
-    /// (U-11.9), or is forbidden on this machine.
+    /// Fails when the challenge cannot be answered: a required parameter is missing, a value is not supported (U-11.9), or the
+    /// hash function is disabled on this machine.
     init?(_ challenge: ChallengeSyntax) {
         guard challenge.scheme == "digest", let nonce = challenge["nonce"], let realm = challenge["realm"],
             let algorithm = DigestAlgorithm(name: challenge["algorithm"] ?? "MD5"),

@@ -2,50 +2,50 @@
 
 internal import LupineTLS
 
-/// The answers to one Digest challenge, request after request (RFC 7616 §3.4).
+/// Produces the answers to one Digest challenge, request after request (RFC 7616 §3.4).
 ///
-/// A value that counts: whoever shares a nonce between tasks shares this behind a lock, so that no count is used twice.
-/// Pure but for that; the client's nonce is an argument.
+/// A value that contains the nonce count: tasks that share a nonce have to share this value behind a lock, so that no count is
+/// used twice. Otherwise pure; the client nonce is an argument.
 struct DigestResponse: Sendable {
     private let user: String
     private let password: String
     private(set) var challenge: DigestChallenge
     /// How often the nonce was used.
     private(set) var count: UInt32 = 0
-    /// `H(A1)` of a `-sess` algorithm: made with the nonces of the first use, good for the whole session.
+    /// `H(A1)` of a `-sess` algorithm: computed with the nonces of the first use, valid for the whole session.
     private var sessionKey: String?
 
-    /// The answers of a user to a challenge.
+    /// Creates the answers of a user to a challenge.
     init(_ challenge: DigestChallenge, user: String, password: String) {
         self.challenge = challenge
         self.user = user
         self.password = password
     }
 
-    /// Whether the user's name can be sent at all.
+    /// Whether the user's name can be sent.
     var canName: Bool { userParameter() != nil }
 
-    /// At least 128 bits that nobody can guess, for a client's nonce.
+    /// Returns a client nonce with at least 128 random bits.
     static func freshClientNonce() -> String {
         var source = SystemRandomNumberGenerator()
         return (0..<3).map { _ in String(source.next(), radix: 36) }.joined()
     }
 
-    /// The value of `Authorization` or `Proxy-Authorization` for the next request.
+    /// Returns the value of `Authorization` or `Proxy-Authorization` for the next request.
     ///
     /// - Parameters:
     ///   - method: The method of the request.
-    ///   - uri: The target exactly as the request line has it.
+    ///   - uri: The target exactly as in the request line.
     ///   - content: The content, which `auth-int` protects; nil when it is not known in advance.
-    ///   - clientNonce: What `freshClientNonce()` gave.
-    /// - Returns: Nil when `auth-int` is asked for and the content is not known, when the user's name cannot be sent, or when
+    ///   - clientNonce: A result of `freshClientNonce()`.
+    /// - Returns: Nil when `auth-int` is required and the content is not known, when the user's name cannot be sent, or when
     ///   every count of the nonce is used.
     mutating func field(method: String, uri: String, content: [UInt8]?, clientNonce: String) -> String? {
         let hash = challenge.protection == .authInt ? content.flatMap(challenge.algorithm.hash.digest) : nil
         return field(method: method, uri: uri, contentHash: hash, clientNonce: clientNonce)
     }
 
-    /// The same where the content's hash by the challenge's function is known rather than the content.
+    /// The same with the content's hash under the challenge's function instead of the content.
     mutating func field(method: String, uri: String, contentHash: [UInt8]?, clientNonce: String) -> String? {
         var tail = method + ":" + uri
         if challenge.protection == .authInt {
@@ -64,10 +64,10 @@ struct DigestResponse: Sendable {
         return text(name: name, uri: uri, response: response, nc: nc, clientNonce: clientNonce)
     }
 
-    /// Takes the nonce that `Authentication-Info` names for the next request (RFC 7616 §3.5). Returns whether it names one.
+    /// Switches to the `nextnonce` of an `Authentication-Info` field (RFC 7616 §3.5). Returns whether the field has one.
     @discardableResult
     mutating func take(authenticationInfo: String) -> Bool {
-        // The field is a list of parameters alone; read behind a scheme, it is a challenge's.
+        // The field is a bare list of parameters; with a scheme in front it parses as a challenge.
         guard let next = ChallengeSyntax.parse(["info " + authenticationInfo]).first?["nextnonce"],
             PeerText(next).canBeKept
         else { return false }
@@ -85,7 +85,7 @@ struct DigestResponse: Sendable {
         return sessionKey
     }
 
-    /// `H()` of RFC 7616, in small hexadecimal digits.
+    /// `H()` of RFC 7616, in lower-case hexadecimal digits.
     private func hashed(_ octets: [UInt8]) -> String? {
         challenge.algorithm.hash.digest(of: octets).map(Self.digits)
     }
@@ -125,7 +125,7 @@ struct DigestResponse: Sendable {
         if challenge.takesUTF8, !user.utf8.allSatisfy({ $0 < 0x80 }) {
             return "username*=UTF-8''" + Self.percentEncoded(user)
         }
-        // No quoted string can hold what ends a line.
+        // A quoted string cannot contain control characters such as line breaks.
         if user.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) { return nil }
         return "username=" + Self.quoted(user)
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
-// Apple's names for protocols, kinds of proxies and ways to authenticate, as `URLProtectionSpace` has them.
+// Apple's names for protocols, proxy types and authentication methods, as used in `URLProtectionSpace`.
 
 /// The protocol `http`.
 public let NSURLProtectionSpaceHTTP = "http"
@@ -14,19 +14,19 @@ public let NSURLProtectionSpaceHTTPSProxy = "https"
 /// The type of a SOCKS proxy.
 public let NSURLProtectionSpaceSOCKSProxy = "SOCKS"
 
-/// The method that a protocol uses when none is named.
+/// The default method of a protocol.
 public let NSURLAuthenticationMethodDefault = "NSURLAuthenticationMethodDefault"
 /// Basic authentication (RFC 7617).
 public let NSURLAuthenticationMethodHTTPBasic = "NSURLAuthenticationMethodHTTPBasic"
 /// Digest authentication (RFC 7616).
 public let NSURLAuthenticationMethodHTTPDigest = "NSURLAuthenticationMethodHTTPDigest"
-/// A form on a page.
+/// An HTML form.
 public let NSURLAuthenticationMethodHTMLForm = "NSURLAuthenticationMethodHTMLForm"
 /// NTLM; not supported here.
 public let NSURLAuthenticationMethodNTLM = "NSURLAuthenticationMethodNTLM"
 /// Negotiate; not supported here.
 public let NSURLAuthenticationMethodNegotiate = "NSURLAuthenticationMethodNegotiate"
-/// A certificate of the client's.
+/// A client certificate.
 public let NSURLAuthenticationMethodClientCertificate = "NSURLAuthenticationMethodClientCertificate"
-/// Whether the server's certificates are trusted.
+/// Server trust: whether the server's certificates are trusted.
 public let NSURLAuthenticationMethodServerTrust = "NSURLAuthenticationMethodServerTrust"

@@ -4,25 +4,26 @@ internal import Foundation
 internal import LupineHTTP
 internal import LupineTransport
 
-/// Which user names and passwords one task may answer with (U-11.4).
+/// The user names and passwords that one task may answer with (U-11.4).
 ///
-/// A task that brings its own is that user's: what it was handed speaks for it to the server that it was made for, the user in
-/// its address to the server. What it was handed is no proxy's: a proxy on the way to that server is answered with it where it
-/// learns no more than the way would show anyway, and none on the way to another server. The session's storage speaks for those
-/// that bring nothing: a user whose password is wrong, or who was led to another server, is not served as the session.
+/// A task with a credential of its own acts as that user: its own credential is used for the server that the task was created
+/// for, and the user in a URL for that URL's server. A proxy on the way to the task's server is answered with the task's own
+/// credential only if that reveals no more than the request would anyway; a proxy on the way to another server never is. The
+/// session's storage is used for tasks without a credential: a task whose user has a wrong password, or that was redirected to
+/// another server, must not act as the session's user.
 struct TaskCredentials: Sendable {
-    /// What the task was handed; nil for nothing.
+    /// The task's own credential; nil for none.
     var own: URLCredential?
-    /// The address that the task was made for.
+    /// The URL that the task was created for.
     private let url: URL?
-    /// Whether that address, or a field of the program's or the configuration's, says to servers who the user is: once said, it
-    /// holds for the whole task.
+    /// Whether that URL, or a header field set by the program or the configuration, identifies the user to servers. Once true, it
+    /// stays true for the whole task.
     var isNamed: Bool
     private let storage: URLCredentialStorage?
 
-    /// Those of a task with this request, in a session with this storage.
+    /// Creates the credentials of a task with this request, in a session with this storage.
     ///
-    /// - Parameter isNamed: Whether the configuration says to every server who the user is.
+    /// - Parameter isNamed: Whether the configuration identifies the user to every server.
     init(of request: URLRequest?, storage: URLCredentialStorage?, isNamed: Bool = false) {
         url = request?.url
         self.isNamed =
@@ -31,9 +32,9 @@ struct TaskCredentials: Sendable {
         self.storage = storage
     }
 
-    /// What would be answered in a space; nil for nothing.
+    /// Returns the credential to answer with in a space; nil for none.
     ///
-    /// - Parameter hop: The address of the request that is answered, with the user whom it, or a redirect to it, names.
+    /// - Parameter hop: The URL of the request that is answered, with the user that it, or a redirect to it, names.
     func proposal(for space: URLProtectionSpace, at hop: URL?) -> URLCredential? {
         if space.isProxy() {
             guard let own else { return storage?.proposal(for: space) }
@@ -41,30 +42,30 @@ struct TaskCredentials: Sendable {
         }
         let isMeant = space.isOfServer(at: url)
         if isMeant, let own, own.hasPassword { return own }
-        // A redirect within the origin need not repeat the name.
+        // A redirect within the origin need not repeat the user.
         for address in [hop, isMeant ? url : nil] {
-            // Whoever redirects writes it, too.
+            // The URL may come from a redirect, so the peer may have chosen its length.
             guard let user = address?.user(percentEncoded: false), PeerText(user).canBeKept else { continue }
             if let password = address?.password(percentEncoded: false) {
                 guard PeerText(password).canBeKept else { continue }
                 return URLCredential(user: user, password: password, persistence: .forSession)
             }
-            // The address says who, the storage may know the rest.
+            // The URL names the user; the storage may have the password.
             return own == nil ? storage?.credentials(for: space)?[user] : nil
         }
         return own == nil && !isNamed ? storage?.proposal(for: space) : nil
     }
 
-    /// Whether this was handed to the task, and is not for who asks there.
+    /// Whether a credential is the task's own and must not be sent to the proxy of this space.
     func isWithheld(_ credential: URLCredential, from space: URLProtectionSpace, at hop: URL?) -> Bool {
         space.isProxy() && credential == own && !isForProxy(space, at: hop)
     }
 
-    /// Whether a proxy is answered with what the task was handed.
+    /// Whether a proxy is answered with the task's own credential.
     ///
-    /// A 407 to a request that is forwarded may come from the server behind the proxy, so the server has to be the task's own. Basic
-    /// tells the password to the proxy, and to everybody between here and there: only where the server would be told it in the
-    /// clear, too.
+    /// A 407 to a forwarded request may come from the server behind the proxy, so the server has to be the task's own. Basic
+    /// reveals the password to the proxy and to everyone on the way to it, so it is used only where the server would receive it
+    /// in the clear too.
     private func isForProxy(_ space: URLProtectionSpace, at hop: URL?) -> Bool {
         guard let origin = WebOrigin(url), origin == WebOrigin(hop) else { return false }
         return !origin.isSecure || space.authenticationMethod == NSURLAuthenticationMethodHTTPDigest

@@ -2,13 +2,13 @@
 
 public import Foundation
 
-/// Archives: all values but the sender, which waits in this process, a credential that is no name and password, and of the
-/// error all but its domain, its code and its words.
+/// Archives everything except the sender, which belongs to this process, and a credential without a name and password. Of the
+/// error, the domain, the code and the description are archived.
 extension URLAuthenticationChallenge: NSSecureCoding {
-    /// Whether archives are checked as they are read: yes.
+    /// Always true.
     public static var supportsSecureCoding: Bool { true }
 
-    /// Reads a challenge that was archived; nil when the archive holds something else.
+    /// Reads an archived challenge; nil when the archive holds something else.
     public convenience init?(coder: NSCoder) {
         guard coder.allowsKeyedCoding, coder.containsValue(forKey: "previousFailureCount"),
             let space = coder.decodeObject(of: URLProtectionSpace.self, forKey: "protectionSpace"),
@@ -30,14 +30,14 @@ extension URLAuthenticationChallenge: NSSecureCoding {
             error: error)
     }
 
-    /// What need not be there: asking for it where it is not is an error of the archive's.
+    /// Reads an optional value: decoding a missing key would be an error of the archive.
     private static func read<Value: NSObject & NSCoding>(
         _ type: Value.Type, _ key: String, from coder: NSCoder
     ) -> Value? {
         coder.containsValue(forKey: key) ? coder.decodeObject(of: type, forKey: key) : nil
     }
 
-    /// Archives the values, the proposed password too.
+    /// Archives the values, including the proposed password.
     public func encode(with coder: NSCoder) {
         coder.encode(protectionSpace, forKey: "protectionSpace")
         if let proposedCredential, proposedCredential.hasPassword {

@@ -2,23 +2,23 @@
 
 public import Foundation
 
-/// Who waits for the answer to a challenge. The methods are the dispositions of a delegate's completion handler; exactly
-/// one is to be called, from any thread.
+/// Receives the answer to a challenge. The methods correspond to the dispositions of a delegate's completion handler; call
+/// exactly one of them, on any thread.
 public protocol URLAuthenticationChallengeSender: NSObjectProtocol, Sendable {
-    /// Goes on with a credential.
+    /// Continues with a credential.
     func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge)
-    /// Goes on without a credential: the response that asked is the final one.
+    /// Continues without a credential: the response with the challenge becomes the final one.
     func continueWithoutCredential(for challenge: URLAuthenticationChallenge)
     /// Ends the load.
     func cancel(_ challenge: URLAuthenticationChallenge)
-    /// Does what is done when nobody answers.
+    /// Does what is done when no delegate answers.
     func performDefaultHandling(for challenge: URLAuthenticationChallenge)
-    /// Goes on with the next way to authenticate that was offered.
+    /// Continues with the next authentication method that was offered.
     func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge)
 }
 
 extension URLAuthenticationChallengeSender {
-    /// Uses the proposed credential if it has a password, else none.
+    /// Uses the proposed credential if it has a password, otherwise none.
     public func performDefaultHandling(for challenge: URLAuthenticationChallenge) {
         if let credential = challenge.proposedCredential, credential.hasPassword {
             use(credential, for: challenge)
@@ -27,38 +27,38 @@ extension URLAuthenticationChallengeSender {
         }
     }
 
-    /// Goes on without a credential.
+    /// Continues without a credential.
     public func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) {
         continueWithoutCredential(for: challenge)
     }
 }
 
-/// A question of a server's or a proxy's: who are you? Also the question whether a server is who it says it is.
+/// A server's or proxy's demand for a credential, or the question whether a server is trusted.
 ///
-/// Immutable, and any thread's.
+/// Immutable; may be used on any thread.
 public final class URLAuthenticationChallenge: NSObject, Sendable {
-    /// What a credential is wanted for.
+    /// The space that a credential is required for.
     public let protectionSpace: URLProtectionSpace
-    /// What would be answered by default; nil when there is nothing, or when it was refused already.
+    /// The credential that is used by default; nil when there is none, or when it was refused already.
     public let proposedCredential: URLCredential?
-    /// How many answers of this task's were refused in this space.
+    /// How many answers of this task were refused in this space.
     public let previousFailureCount: Int
-    /// The response that asks, or that refused the last answer.
+    /// The response with the challenge, or the one that refused the last answer.
     public let failureResponse: URLResponse?
-    /// Why the last answer failed, where it was not a response that said so.
+    /// Why the last answer failed, if not by a response.
     public let error: (any Error)?
-    /// Who waits for the answer.
+    /// The object that receives the answer.
     public let sender: (any URLAuthenticationChallengeSender)?
 
-    /// A challenge of these values.
+    /// Creates a challenge with these values.
     ///
     /// - Parameters:
-    ///   - space: What a credential is wanted for.
-    ///   - credential: What would be answered by default.
+    ///   - space: The space that a credential is required for.
+    ///   - credential: The credential that is used by default.
     ///   - previousFailureCount: How many answers were refused.
-    ///   - response: The response that asks.
+    ///   - response: The response with the challenge.
     ///   - error: Why the last answer failed.
-    ///   - sender: Who waits for the answer.
+    ///   - sender: The object that receives the answer.
     public convenience init(
         protectionSpace space: URLProtectionSpace, proposedCredential credential: URLCredential?,
         previousFailureCount: Int, failureResponse response: URLResponse?, error: (any Error)?,
@@ -69,7 +69,7 @@ public final class URLAuthenticationChallenge: NSObject, Sendable {
             error: error, sender: sender)
     }
 
-    /// The same challenge for another sender.
+    /// Creates a copy of a challenge with another sender.
     public convenience init(
         authenticationChallenge challenge: URLAuthenticationChallenge,
         sender: any URLAuthenticationChallengeSender
@@ -80,7 +80,7 @@ public final class URLAuthenticationChallenge: NSObject, Sendable {
             error: challenge.error, sender: sender)
     }
 
-    /// A challenge that a completion handler answers: it needs no sender.
+    /// Creates a challenge that a completion handler answers, so that it needs no sender.
     package init(
         space: URLProtectionSpace, credential: URLCredential?, failures: Int, response: URLResponse?,
         error: (any Error)? = nil, sender: (any URLAuthenticationChallengeSender)? = nil

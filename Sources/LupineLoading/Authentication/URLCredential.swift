@@ -3,24 +3,23 @@
 public import Foundation
 internal import LupineTLS
 
-/// Who asks, or that a server is trusted: a user's name and password, a client's identity, or a `SecTrust` that was found good.
-/// Also how long it may be remembered.
+/// A user's name and password, a client's identity, or a `SecTrust` that was found good, with the time it may be remembered.
 ///
-/// Immutable, and any thread's. Only names and passwords can be archived, and kept by a storage. A password is never written to a disk here, whatever the persistence says; an archive
-/// that the program itself makes does hold it.
+/// Immutable; may be used on any thread. Only names and passwords can be archived and kept by a storage. A password is never
+/// written to a disk here, whatever the persistence is; an archive that the program itself makes does contain it.
 public final class URLCredential: NSObject, NSSecureCoding, NSCopying, Sendable {
     /// How long a credential is remembered.
     ///
-    /// That of a request, of an address or of a delegate's answer is remembered for requests with the same credential, by its
-    /// session and no longer than that lives. A `URLCredentialStorage` keeps what the program puts there.
+    /// The credential of a request, of a URL or of a delegate's answer is remembered by its session, for requests with the same
+    /// credential, until the session ends. A `URLCredentialStorage` keeps what the program puts there.
     public enum Persistence: UInt, Sendable {
-        /// For the challenge that it answers.
+        /// For one challenge only.
         case none = 0
-        /// For the session; in a storage, for as long as that is there.
+        /// For the session; in a storage, for the life of the storage.
         case forSession = 1
-        /// The same: there is no key chain here.
+        /// The same as `forSession`: there is no keychain here.
         case permanent = 2
-        /// On all of the user's devices: no storage here takes it.
+        /// For all of the user's devices: no storage here accepts it.
         case synchronizable = 3
     }
 
@@ -34,24 +33,24 @@ public final class URLCredential: NSObject, NSSecureCoding, NSCopying, Sendable 
     /// How long the credential may be remembered.
     public let persistence: Persistence
 
-    /// A name and a password.
+    /// Creates a credential with a name and a password.
     public init(user: String, password: String, persistence: Persistence) {
         contents = .password(user: PeerText(user), password: PeerText(password))
         self.persistence = persistence
     }
 
-    /// Says that a server is trusted, whatever the certificates say: an answer to a server-trust challenge.
+    /// Creates an answer to a server-trust challenge: the server is trusted, whatever its certificates say.
     public init(trust: SecTrust) {
         contents = .trust(trust)
         persistence = .forSession
     }
 
-    /// A client's identity: an answer to a client-certificate challenge.
+    /// Creates an answer to a client-certificate challenge.
     ///
     /// - Parameters:
     ///   - identity: The certificate and its key.
-    ///   - certificates: The `SecCertificate`s of issuers to send along, in place of those that came with the identity; what
-    ///     is none is left out.
+    ///   - certificates: The `SecCertificate`s of issuers to send along, in place of those that came with the identity; other
+    ///     objects are ignored.
     ///   - persistence: How long the credential may be remembered.
     public init(identity: SecIdentity, certificates: [Any]?, persistence: Persistence) {
         contents = .identity(
@@ -59,7 +58,7 @@ public final class URLCredential: NSObject, NSSecureCoding, NSCopying, Sendable 
         self.persistence = persistence
     }
 
-    /// Reads a credential that was archived; nil when the archive holds something else.
+    /// Reads an archived credential; nil when the archive holds something else.
     public init?(coder: NSCoder) {
         guard coder.allowsKeyedCoding,
             let user = coder.decodeObject(of: NSString.self, forKey: "user"),
@@ -71,7 +70,7 @@ public final class URLCredential: NSObject, NSSecureCoding, NSCopying, Sendable 
         self.persistence = persistence
     }
 
-    /// Archives all values of a name and password, the password too. Of an identity and of a trust nothing is archived.
+    /// Archives a name and password, including the password. Nothing is archived of an identity or a trust.
     public func encode(with coder: NSCoder) {
         guard case .password(let user, let password) = contents else { return }
         coder.encode(user.text as NSString, forKey: "user")
@@ -79,7 +78,7 @@ public final class URLCredential: NSObject, NSSecureCoding, NSCopying, Sendable 
         coder.encode(Int64(persistence.rawValue), forKey: "persistence")
     }
 
-    /// Whether archives are checked as they are read: yes.
+    /// Always true.
     public static var supportsSecureCoding: Bool { true }
 
     /// The user's name.
@@ -106,7 +105,7 @@ public final class URLCredential: NSObject, NSSecureCoding, NSCopying, Sendable 
     /// The trust that was found good.
     var trust: SecTrust? { if case .trust(let trust) = contents { trust } else { nil } }
 
-    /// What is presented to a server that asks for a certificate.
+    /// The identity to present to a server that requests a certificate.
     var presentedIdentity: TLSIdentity? {
         guard case .identity(let identity, let certificates) = contents else { return nil }
         return identity.presented(with: certificates)
@@ -118,16 +117,16 @@ public final class URLCredential: NSObject, NSSecureCoding, NSCopying, Sendable 
     /// The credential itself: it is immutable.
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// Whether the other is a credential of the same values.
+    /// Whether the other object is a credential with the same values.
     public override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? URLCredential else { return false }
         return other.contents == contents && other.persistence == persistence
     }
 
-    /// Goes with `isEqual(_:)`.
+    /// Consistent with `isEqual(_:)`.
     public override var hash: Int { contents.hashValue }
 
-    /// The user's name, or whom the certificate is about.
+    /// Contains the user's name, or the subject of the certificate.
     public override var description: String {
         switch contents {
         case .password(let user, _): "<URLCredential for \(user.text)>"

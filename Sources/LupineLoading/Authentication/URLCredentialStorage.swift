@@ -5,19 +5,19 @@ internal import LupineTransport
 
 extension NSNotification.Name {
     // swift-format-ignore: AlwaysUseLowerCamelCase
-    /// The credentials of the storage that is the object have changed. Posted on the thread that changed them.
+    /// Posted when the credentials of a storage change, on the thread that changed them. The object is the storage.
     public static let NSURLCredentialStorageChanged = NSNotification.Name(
         "NSURLCredentialStorageChangedNotification")
 }
 
-/// Credentials by protection space, in memory only (U-11.16). Any thread may use it.
+/// Credentials by protection space, in memory only (U-11.16). May be used on any thread.
 ///
-/// It holds what the program puts there, and nothing else. Of the sessions that have it in their configuration it answers for
-/// the tasks that bring no user name of their own.
+/// It holds only what the program puts there. Sessions that have it in their configuration use it for tasks that have no user of
+/// their own.
 ///
-/// The first credential of a space becomes its default. A client's identity has no user's name: a space has one of them,
-/// which is found as its default alone. A credential with persistence `none` is for one challenge and is not kept; neither
-/// is one that is `synchronizable`, since there is nothing to keep it in.
+/// The first credential of a space becomes its default. A client identity has no user name: a space has at most one, and it can
+/// be found only as the default. A credential with persistence `none` is for one challenge and is not stored; neither is one that
+/// is `synchronizable`, because there is nowhere to synchronize it to.
 public final class URLCredentialStorage: NSObject, Sendable {
     private struct Shelf {
         enum Choice: Equatable {
@@ -31,7 +31,7 @@ public final class URLCredentialStorage: NSObject, Sendable {
 
         var isEmpty: Bool { byUser.isEmpty && identity == nil }
 
-        /// What there is of that choice.
+        /// The stored credential for a choice.
         subscript(choice: Choice) -> URLCredential? {
             get {
                 switch choice {
@@ -49,7 +49,7 @@ public final class URLCredentialStorage: NSObject, Sendable {
 
         var chosen: URLCredential? { choice.flatMap { self[$0] } }
 
-        /// Where a credential belongs; nil for one that is nobody's.
+        /// The place where a credential is stored; nil for one that has neither a user nor an identity.
         static func place(of credential: URLCredential) -> Choice? {
             credential.user.map(Choice.user) ?? credential.identity.map { _ in .identity }
         }
@@ -73,18 +73,17 @@ public final class URLCredentialStorage: NSObject, Sendable {
         shelves.withLock { $0.mapValues(\.byUser).filter { !$0.value.isEmpty } }
     }
 
-    /// Keeps a credential in place of the one of that user, or an identity in place of the one before.
+    /// Stores a credential, replacing the one of the same user, or an identity, replacing the one before.
     public func set(_ credential: URLCredential, for space: URLProtectionSpace) {
         keep(credential, for: space, asDefault: false)
     }
 
-    /// Removes a credential; as a default too.
+    /// Removes a credential, including as the default.
     public func remove(_ credential: URLCredential, for space: URLProtectionSpace) {
         remove(credential, for: space, options: nil)
     }
 
-    /// Removes a credential; as a default too. The options are about credentials that are synchronised, of which there are
-    /// none.
+    /// Removes a credential, including as the default. The options concern synchronized credentials, which do not exist here.
     public func remove(
         _ credential: URLCredential, for space: URLProtectionSpace, options: [String: AnyObject]? = [:]
     ) {
@@ -102,17 +101,17 @@ public final class URLCredentialStorage: NSObject, Sendable {
         if hasChanged { announce() }
     }
 
-    /// The credential to try first in a space; nil when there is none.
+    /// The default credential of a space; nil when there is none.
     public func defaultCredential(for space: URLProtectionSpace) -> URLCredential? {
         shelves.withLock { $0[space]?.chosen }
     }
 
-    /// Makes a credential the one to try first in a space, and keeps it.
+    /// Stores a credential and makes it the default of a space.
     public func setDefaultCredential(_ credential: URLCredential, for space: URLProtectionSpace) {
         keep(credential, for: space, asDefault: true)
     }
 
-    /// What is proposed to a challenge when the address names nobody (U-11.4): the default, else the first by name.
+    /// The credential to propose when the URL names no user (U-11.4): the default, otherwise the first by user name.
     package func proposal(for space: URLProtectionSpace) -> URLCredential? {
         shelves.withLock { shelves in
             guard let shelf = shelves[space] else { return nil }

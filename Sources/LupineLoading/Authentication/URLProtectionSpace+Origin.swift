@@ -4,10 +4,10 @@ package import Foundation
 internal import LupineTransport
 
 extension URLProtectionSpace {
-    /// Whether the space is the server's that an address names: host, port and way. Never for a proxy's.
+    /// Whether the space belongs to the server of a URL: same host, port and security. Always false for a proxy's space.
     ///
-    /// What was given for an address is given to its server only: a redirect may lead to anybody, who may ask for a
-    /// password too (RFC 9110 §15.4).
+    /// A credential given for a URL is sent to its server only: a redirect may lead to any server, which may ask for a password
+    /// too (RFC 9110 §15.4).
     package func isOfServer(at url: URL?) -> Bool {
         guard !isProxy(), let origin = WebOrigin(url) else { return false }
         return origin.host == HostName.canonical(host) && origin.port == port

@@ -2,10 +2,10 @@
 
 public import Foundation
 
-/// What a credential is for: a realm of a server or a proxy, and how it wants to be answered.
+/// A server or proxy, a realm of it, and the authentication method: what a credential is for.
 ///
-/// Immutable, and any thread's. Spaces of the same host (in any mix of cases), port, protocol, realm, method and kind of
-/// proxy are equal, so that a stored credential is found by a space that was made anew (U-11.1).
+/// Immutable; may be used on any thread. Spaces with the same host (compared without case), port, protocol, realm, method and
+/// proxy type are equal, so that a newly created space finds a stored credential (U-11.1).
 public final class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, Sendable {
     private struct Contents: Hashable, Sendable {
         /// Compared in canonical form.
@@ -19,21 +19,21 @@ public final class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, Send
     }
 
     private let contents: Contents
-    /// As it was given.
+    /// The host as given.
     public let host: String
-    /// For a challenge for a client certificate, the issuers that the server knows, as DER names.
+    /// For a client-certificate challenge, the issuers that the server accepts, as DER-encoded names.
     public let distinguishedNames: [Data]?
-    /// For the question whether a server is trusted, what it has presented. It may be used after the connection is gone.
+    /// For a server-trust challenge, what the server has presented. Remains usable after the connection is closed.
     public let serverTrust: SecTrust?
 
-    /// A space of a server.
+    /// Creates a space of a server.
     ///
     /// - Parameters:
     ///   - host: The server's name or address.
     ///   - port: Its port.
-    ///   - protocol: How it is reached, such as `NSURLProtectionSpaceHTTPS`.
-    ///   - realm: Which of the server's spaces it is.
-    ///   - authenticationMethod: How the server wants to be answered.
+    ///   - protocol: The protocol, such as `NSURLProtectionSpaceHTTPS`.
+    ///   - realm: The realm of the server.
+    ///   - authenticationMethod: The method that the server requires.
     public convenience init(
         host: String, port: Int, protocol: String?, realm: String?, authenticationMethod: String?
     ) {
@@ -42,7 +42,7 @@ public final class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, Send
             authenticationMethod: authenticationMethod, distinguishedNames: nil)
     }
 
-    /// A space of a server that names the issuers of certificates it takes, or has to be trusted itself.
+    /// Creates a space of a server for a client-certificate or server-trust challenge.
     package init(
         host: String, port: Int, protocol scheme: String?, realm: String?, authenticationMethod: String?,
         distinguishedNames: [Data]?, serverTrust: SecTrust? = nil
@@ -56,14 +56,14 @@ public final class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, Send
             method: authenticationMethod ?? NSURLAuthenticationMethodDefault, isProxy: false, proxyType: nil)
     }
 
-    /// A space of a proxy.
+    /// Creates a space of a proxy.
     ///
     /// - Parameters:
     ///   - host: The proxy's name or address.
     ///   - port: Its port.
-    ///   - type: What it is a proxy for, such as `NSURLProtectionSpaceHTTPProxy`.
-    ///   - realm: Which of the proxy's spaces it is.
-    ///   - authenticationMethod: How the proxy wants to be answered.
+    ///   - type: The type of the proxy, such as `NSURLProtectionSpaceHTTPProxy`.
+    ///   - realm: The realm of the proxy.
+    ///   - authenticationMethod: The method that the proxy requires.
     public init(
         proxyHost host: String, port: Int, type: String?, realm: String?, authenticationMethod: String?
     ) {
@@ -75,7 +75,7 @@ public final class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, Send
             method: authenticationMethod ?? NSURLAuthenticationMethodDefault, isProxy: true, proxyType: type)
     }
 
-    /// Reads a space that was archived; nil when the archive holds something else.
+    /// Reads an archived space; nil when the archive holds something else.
     public init?(coder: NSCoder) {
         guard coder.allowsKeyedCoding, coder.containsValue(forKey: "isProxy"),
             let host = coder.decodeObject(of: NSString.self, forKey: "host"),
@@ -95,7 +95,7 @@ public final class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, Send
             proxyType: coder.decodeObject(of: NSString.self, forKey: "proxyType") as String?)
     }
 
-    /// Archives all values but the server's trust, which belongs to one connection.
+    /// Archives all values except the server trust, which belongs to one connection.
     public func encode(with coder: NSCoder) {
         coder.encode(host as NSString, forKey: "host")
         coder.encode(Int64(contents.port), forKey: "port")
@@ -107,28 +107,28 @@ public final class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, Send
         coder.encode(distinguishedNames.map { $0 as NSArray }, forKey: "distinguishedNames")
     }
 
-    /// Whether archives are checked as they are read: yes.
+    /// Always true.
     public static var supportsSecureCoding: Bool { true }
 
     /// The port.
     public var port: Int { contents.port }
 
-    /// How the server is reached; nil for a proxy.
+    /// The protocol of the server; nil for a proxy.
     public var `protocol`: String? { contents.scheme }
 
-    /// Which of the server's spaces it is; nil where the method has none.
+    /// The realm; nil when the method has none.
     public var realm: String? { contents.realm?.text }
 
-    /// How the server or proxy wants to be answered.
+    /// The method that the server or proxy requires.
     public var authenticationMethod: String { contents.method }
 
-    /// Whether it is a proxy's space.
+    /// Whether the space belongs to a proxy.
     public override func isProxy() -> Bool { contents.isProxy }
 
-    /// What the proxy is for; nil for a server.
+    /// The type of the proxy; nil for a server.
     public var proxyType: String? { contents.proxyType }
 
-    /// Whether a credential cannot be read on its way: the way is secure, or the method does not send it.
+    /// Whether a credential is protected in transit: the connection is secure, or the method does not send the credential.
     public var receivesCredentialSecurely: Bool {
         if contents.isProxy
             ? contents.proxyType == NSURLProtectionSpaceHTTPSProxy
@@ -150,15 +150,15 @@ public final class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, Send
     /// The space itself: it is immutable.
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// Whether the other is the same space.
+    /// Whether the other object is an equal space.
     public override func isEqual(_ object: Any?) -> Bool {
         (object as? URLProtectionSpace)?.contents == contents
     }
 
-    /// Goes with `isEqual(_:)`.
+    /// Consistent with `isEqual(_:)`.
     public override var hash: Int { contents.hashValue }
 
-    /// Host, port, realm and method.
+    /// Contains host, port, realm and method.
     public override var description: String {
         let kind = contents.isProxy ? "proxy " : ""
         let realm = contents.realm.map { ", realm \($0.text.debugDescription)" } ?? ""

@@ -4,42 +4,42 @@ package import Foundation
 internal import LupineHTTP
 internal import LupineTransport
 
-/// What a redirect makes of a request (spec of redirects, U-10.1 to U-10.8, U-10.10; RFC 9110 §15.4). Pure: whether it
-/// is followed is asked elsewhere.
+/// Makes the next request from a redirect (spec of redirects, U-10.1 to U-10.8, U-10.10; RFC 9110 §15.4). Pure: others decide
+/// whether the redirect is followed.
 ///
-/// A request goes in as the program gave it, or as the answer to the last redirect left it: cookies, default fields and
-/// remembered credentials are added for each hop anew and are no part of it (U-10.6). Which fields may follow it where it
-/// leads, `RedirectMove` says.
+/// The input is the request as the program gave it, or as the answer to the last redirect left it: cookies, default fields and
+/// remembered credentials are added to each request anew and are not part of it (U-10.6). `RedirectMove` decides which fields may
+/// follow the request to its target.
 package enum RedirectRule {
-    /// How many redirects one task follows.
+    /// The most redirects that one task follows.
     static let limit = 20
 
-    /// What a response leads to.
+    /// The result for a response.
     package enum Verdict: Sendable {
-        /// It leads nowhere: it is the answer.
+        /// Not a redirect: the response is final.
         case none
-        /// It leads there, if the program agrees.
+        /// A redirect, which the program may refuse.
         case proposal(Proposal)
-        /// It leads nowhere that can be gone to.
+        /// A redirect that cannot or must not be followed.
         case failure(URLError)
     }
 
     /// The next request, before the program has seen it.
     package struct Proposal: Sendable {
-        /// What is asked for next.
+        /// The next request.
         package var request: URLRequest
-        /// The user that the target named.
+        /// The user that the target names.
         package var credential: URLCredential?
         /// Whether the body is sent again.
         package var keepsBody: Bool
     }
 
     /// - Parameters:
-    ///   - response: A response of the hop.
-    ///   - request: The request of the hop, as the program gave it.
-    ///   - options: Which fields stay within an origin, and whether http may follow https.
-    ///   - followed: How many redirects the task has followed.
-    ///   - isWebSocket: Whether the task speaks the protocol of web sockets.
+    ///   - response: The response to `request`.
+    ///   - request: The request as the program gave it.
+    ///   - options: Define which fields stay within an origin, and whether a redirect from https to http is followed.
+    ///   - followed: The number of redirects that the task has followed.
+    ///   - isWebSocket: Whether the task is a WebSocket task.
     package static func verdict(
         on response: HTTPURLResponse, to request: URLRequest,
         _ options: @autoclosure () -> URLSessionConfiguration.LupineOptions, followed: Int,
@@ -75,7 +75,7 @@ package enum RedirectRule {
         }
     }
 
-    /// The error of one redirect too many.
+    /// The error for exceeding `limit`.
     static func tooMany(from url: URL?, to location: String?) -> URLError {
         .loading(
             .httpTooManyRedirects, url: url,
@@ -84,19 +84,19 @@ package enum RedirectRule {
             underlying: TransportError.tooManyRedirects(limit: limit))
     }
 
-    /// A longer address is shown by its beginning.
+    /// Longer URLs are shown as an excerpt.
     private static let longestShown = 500
 
-    /// Both addresses of a redirect, without what could be a secret or command a terminal.
+    /// Both URLs of a redirect, without user info and without control characters that could act on a terminal.
     private static func move(from url: URL?, to location: String) -> String {
         let target = URL(string: location)?.withoutUserInfo.absoluteString ?? ""
-        // A server may send any text.
+        // The text comes from the server and may be anything.
         let isShown = (1...longestShown).contains(target.utf8.count)
         return "\(url?.withoutUserInfo.absoluteString ?? "") redirects to "
             + (isShown ? target : Excerpt(location).description)
     }
 
-    /// Why the configuration does not let a redirect be followed; nil where it does.
+    /// The error when the configuration forbids a redirect; nil when it is allowed.
     static func refusal(
         of target: URL?, from url: URL?, _ options: URLSessionConfiguration.LupineOptions
     ) -> URLError? {
@@ -114,14 +114,14 @@ package enum RedirectRule {
             underlying: cause)
     }
 
-    /// The first line counts: a second one would be a second opinion.
+    /// Only the first line counts if a server sends conflicting ones.
     private static func location(of response: HTTPURLResponse) -> String? {
         let value = response.fields?[.location] ?? response.value(forHTTPHeaderField: "Location")
         guard let value, value.contains(where: { $0 != " " && $0 != "\t" }) else { return nil }
         return value
     }
 
-    /// The response's address with the fragment of the request's, which no server was told.
+    /// The response's URL with the fragment of the request's, which is not sent to servers.
     private static func inheriting(fragmentOf current: URL, _ base: URL) -> URL {
         guard base.fragment(percentEncoded: true) == nil,
             let fragment = current.fragment(percentEncoded: true),
@@ -130,7 +130,7 @@ package enum RedirectRule {
         return whole
     }
 
-    /// What becomes of method and body, by status.
+    /// The effect of a status on method and body.
     private struct Rewrite {
         let method: String
         let keepsBody: Bool
@@ -168,14 +168,14 @@ package enum RedirectRule {
         return Proposal(request: next, credential: target.credential, keepsBody: rewrite.keepsBody)
     }
 
-    /// What of these fields may be sent after a move.
+    /// Returns those of the fields that may be sent after a move.
     static func fields(
         _ fields: [HeaderList.Field], after move: RedirectMove,
         _ options: URLSessionConfiguration.LupineOptions
     ) -> [HeaderList.Field] {
         let sensitive = RedirectMove.names(options.sensitiveFields)
         return fields.compactMap { field in
-            // What is no name is said when the request is sent, and not left out (U-1.4).
+            // An invalid name is kept, so that the send fails with an error that names it (U-1.4).
             guard let name = try? FieldName(field.name) else { return field }
             switch move.fate(of: name, field.value, sensitive: sensitive) {
             case .kept: return field

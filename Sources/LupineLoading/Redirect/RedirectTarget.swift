@@ -3,28 +3,28 @@
 internal import Foundation
 internal import LupineTransport
 
-/// Where a `Location` leads (RFC 3986 §5.2, RFC 9110 §10.2.2; U-10.1 to U-10.3). Pure.
+/// The target of a `Location` field (RFC 3986 §5.2, RFC 9110 §10.2.2; U-10.1 to U-10.3). Pure.
 ///
-/// What servers write there is read leniently: what no address may hold is percent-encoded, a percent sign that begins
-/// nothing too. What is left must be an address that can be sent to; whose it is, is not judged here.
+/// Parsing is lenient: characters that a URI must not contain are percent-encoded, and so is a percent sign that begins no
+/// triplet. The result must be a URL that a request can be sent to; whether it may be sent there is decided elsewhere.
 struct RedirectTarget: Sendable {
     /// Why there is no target.
     enum Failure: Error, Hashable, Sendable {
-        /// No address can be made of it.
+        /// No URL can be made of the value.
         case unreadable
-        /// It leads out of the web.
+        /// The scheme is not one of the web's.
         case foreignScheme(String)
     }
 
-    /// The address, without a user.
+    /// The URL, without a user.
     let url: URL
-    /// The user that the target named.
+    /// The user that the target names.
     let credential: URLCredential?
 
     /// - Parameters:
     ///   - location: The field's value.
-    ///   - base: The address of the response that has it.
-    ///   - isWebSocket: Whether the task speaks the protocol of web sockets: `http` is then `ws`.
+    ///   - base: The URL of the response.
+    ///   - isWebSocket: Whether the task is a WebSocket task: `http` then becomes `ws`.
     init(_ location: String, from base: URL, isWebSocket: Bool) throws(Failure) {
         let resolved = Self.resolve(
             Array(location.utf8), against: URIReference(Array(base.absoluteString.utf8)))
@@ -56,7 +56,7 @@ struct RedirectTarget: Sendable {
 
     // MARK: resolution
 
-    /// The parts of a resolved reference, escaped, but for the authority.
+    /// The parts of a resolved reference; all but the authority are escaped.
     struct Parts: Hashable, Sendable {
         var scheme: [UInt8]
         var authority: [UInt8]?
@@ -64,7 +64,7 @@ struct RedirectTarget: Sendable {
         var query: [UInt8]?
         var fragment: [UInt8]?
 
-        /// The address that the parts make (RFC 3986 §5.3).
+        /// The URI that the parts make (RFC 3986 §5.3).
         var text: String {
             var octets = scheme + [0x3A]
             if let authority { octets += [0x2F, 0x2F] + authority }
@@ -75,7 +75,8 @@ struct RedirectTarget: Sendable {
         }
     }
 
-    /// A reference under a base (RFC 3986 §5.2.2, strict). One without a fragment inherits the base's (RFC 9110 §10.2.2).
+    /// Resolves a reference against a base (RFC 3986 §5.2.2, strict). Without a fragment it inherits the base's (RFC 9110
+    /// §10.2.2).
     static func resolve(_ reference: [UInt8], against base: URIReference) -> Parts {
         let blanks: Set<UInt8> = [0x20, 0x09]
         let end = reference.lastIndex { !blanks.contains($0) }.map { $0 + 1 } ?? 0
@@ -105,7 +106,7 @@ struct RedirectTarget: Sendable {
         return parts
     }
 
-    /// The text with all that may not stand there percent-encoded, and each `%` that begins no triplet.
+    /// Percent-encodes octets that are not allowed, and each `%` that begins no triplet.
     private static func escaped(_ text: ArraySlice<UInt8>, _ isAllowed: (UInt8) -> Bool) -> [UInt8] {
         var escaped: [UInt8] = []
         escaped.reserveCapacity(text.count)
@@ -123,9 +124,9 @@ struct RedirectTarget: Sendable {
 
     // MARK: who and where
 
-    /// User, host and port, told apart (RFC 3986 §3.2).
+    /// User info, host and port of an authority (RFC 3986 §3.2).
     private struct Authority {
-        /// Host and port as they stand in an address.
+        /// Host and port as written in a URL.
         let server: String
         let credential: URLCredential?
 
@@ -158,7 +159,7 @@ struct RedirectTarget: Sendable {
                 let literal = RedirectTarget.text(octets.dropFirst().dropLast())
                 return IPv6Address(literal) == nil ? nil : "[" + literal + "]"
             }
-            // No name is longer, each of its octets percent-encoded.
+            // The longest name, with each octet percent-encoded.
             guard octets.count <= HostName.longest else { return nil }
             let text = RedirectTarget.text(octets)
             let name = HostName.canonical(text.removingPercentEncoding ?? text)

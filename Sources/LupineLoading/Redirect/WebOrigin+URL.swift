@@ -4,9 +4,9 @@ internal import Foundation
 internal import LupineTransport
 
 extension WebOrigin {
-    /// The origin of an address; nil for one without a host, and for schemes that are not of the web.
+    /// The origin of a URL; nil for one without a host, and for other schemes than `http`, `https`, `ws` and `wss`.
     ///
-    /// A web socket has the origin of the `http` or `https` address beside it: its handshake goes to the same server.
+    /// A WebSocket URL has the origin of the corresponding `http` or `https` URL: its handshake goes to the same server.
     init?(_ url: URL?) {
         guard let url, let host = url.hostName, !host.isEmpty else { return nil }
         let isSecure: Bool

@@ -2,10 +2,10 @@
 
 internal import Foundation
 
-/// How archives of requests and responses hold an address: by its text and that of what it is relative to. Foundation's own archive
-/// of a URL ends the process where the text is none.
+/// How archives of requests and responses store a URL: as its text and that of its base. Foundation's own archive of a URL traps
+/// when the text is not a URL.
 extension OctetWriter {
-    /// An address or none; the whole of it where its parts cannot be read again.
+    /// Writes a URL or nil; the absolute URL if the parts could not be read again.
     mutating func write(_ url: URL?) {
         let whole: String? = url?.absoluteString
         let parts: (text: String?, base: String?) = (url?.relativeString, url?.baseURL?.absoluteString)
@@ -16,7 +16,7 @@ extension OctetWriter {
 }
 
 extension OctetReader {
-    /// An address or none.
+    /// Reads a URL or nil.
     mutating func url() throws(Damage) -> URL? {
         guard let text = try optionalText() else { return nil }
         guard let url = URL(archived: text, base: try optionalText()) else { throw Damage() }
@@ -25,7 +25,7 @@ extension OctetReader {
 }
 
 extension URL {
-    /// The address whose texts these are, and would be again.
+    /// The URL with these texts; fails unless it would be archived as the same texts.
     fileprivate init?(archived text: String, base: String?) {
         let baseURL = base.flatMap { URL(string: $0) }
         guard baseURL?.absoluteString == base, let url = URL(string: text, relativeTo: baseURL),

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 
 extension HTTPURLResponse {
-    /// A response's head as it came: `response.lupine`. A value.
+    /// A response's head as received: `response.lupine`. A value.
     ///
-    /// The dictionary of Apple's type joins lines of one name and has no order; whoever shows a head to people wants neither.
+    /// Apple's dictionary joins lines of the same name and has no order, which does not suit code that displays a head.
     public struct Wire: Sendable {
-        /// The protocol's version, as in `HTTP/1.1`.
+        /// The protocol version, such as `HTTP/1.1`.
         public let version: String
-        /// The words behind the status; empty when the server sent none.
+        /// The reason phrase; empty when the server sent none.
         public let reason: String
-        /// The header fields line by line, in the order and with the spelling in which they came.
+        /// The header lines, in the order and with the spelling in which they were received.
         public let fields: [(name: String, value: String)]
     }
 }

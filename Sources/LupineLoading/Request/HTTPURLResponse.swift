@@ -3,12 +3,12 @@
 public import Foundation
 package import LupineHTTP
 
-/// What a server answered: status and header fields (RFC 9110 §15).
+/// A server's response: status and header fields (RFC 9110 §15).
 ///
-/// Immutable, and any thread's. A response that was loaded keeps the lines of its head as they came; names are made
-/// canonical and repeated lines joined only when a caller asks for the dictionary. Cookies are read from the lines.
+/// Immutable; may be used on any thread. A loaded response keeps the lines of its head as received; names are made canonical and
+/// repeated lines joined only when a caller asks for the dictionary. Cookies are read from the lines.
 open class HTTPURLResponse: URLResponse, @unchecked Sendable {
-    /// The header fields, as they came or as they were given.
+    /// The header fields, as received or as given by the program.
     private enum Header: Hashable, Sendable {
         case lines(Fields)
         case dictionary([String: String])
@@ -16,9 +16,9 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
 
     private let status: Int
     private let header: Header
-    /// What stands beside the status in the first line; nil for a response that a program made.
+    /// The rest of the status line; nil for a response that a program made.
     private let firstLine: FirstLine?
-    /// The name that `Content-Disposition` proposes, as it stands there.
+    /// The file name in `Content-Disposition`, unchanged.
     private let proposedFilename: String?
 
     private struct FirstLine: Sendable {
@@ -26,13 +26,13 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         let reason: String
     }
 
-    /// A response as a program makes one; nil never in practice, the shape is Apple's.
+    /// Creates a response of a program's. Never nil in practice: the signature is Apple's.
     ///
     /// - Parameters:
-    ///   - url: Where it came from.
+    ///   - url: The URL that the response is from.
     ///   - statusCode: The status.
-    ///   - httpVersion: Not kept.
-    ///   - headerFields: The header fields by name; type, encoding and length of the content come from them.
+    ///   - httpVersion: Ignored.
+    ///   - headerFields: The header fields by name; type, encoding and length of the content are taken from them.
     public init?(url: URL, statusCode: Int, httpVersion: String?, headerFields: [String: String]?) {
         var fields = JoinedFields()
         for (name, value) in (headerFields ?? [:]).sorted(by: { $0.key < $1.key }) {
@@ -50,12 +50,12 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
                 length: find("Content-Length").flatMap { Self.length($0.utf8.span) } ?? -1))
     }
 
-    /// A response as it was loaded.
+    /// Creates the response of a load.
     ///
     /// - Parameters:
-    ///   - url: Where it came from; a name and a password in it are not kept.
+    ///   - url: The URL that the response is from; user and password are removed.
     ///   - head: Status and header fields.
-    ///   - isDecoded: Whether a content coding will be undone, so that the length on the wire is not the content's.
+    ///   - isDecoded: Whether a content coding will be removed, so that the length on the wire is not the content's.
     package init(url: URL, head: ResponseHead, isDecoded: Bool) {
         let fields = head.fields
         status = Int(head.status.code)
@@ -70,12 +70,12 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
                     ?? -1))
     }
 
-    /// The same values in a response of this class: itself, or what a class of the program's says now.
+    /// A response of exactly this class: the response itself, or a copy of the values that a program's subclass returns now.
     var plain: HTTPURLResponse {
         type(of: self) == HTTPURLResponse.self ? self : HTTPURLResponse(copying: self)
     }
 
-    /// The head as it came, as far as it is kept.
+    /// The head as received, as far as it was kept.
     var receivedHead: ResponseHead {
         ResponseHead(
             version: firstLine?.version ?? .http11, status: Status(status), fields: fields ?? Fields())
@@ -97,7 +97,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
                 textEncodingName: other.textEncodingName))
     }
 
-    /// Reads a response that was archived; nil when the archive holds something else.
+    /// Reads an archived response; nil when the archive holds something else.
     public required init?(coder: NSCoder) {
         guard coder.allowsKeyedCoding, coder.containsValue(forKey: "statusCode") else { return nil }
         let stored = coder.decodeObject(of: NSData.self, forKey: "headerFields")
@@ -112,7 +112,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         super.init(coder: coder)
     }
 
-    /// Archives all values; the header fields as the dictionary shows them.
+    /// Archives all values; the header fields as in the dictionary.
     open override func encode(with coder: NSCoder) {
         super.encode(with: coder)
         coder.encode(status, forKey: "statusCode")
@@ -126,8 +126,8 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         coder.encode(Data(fields.octets) as NSData, forKey: "headerFields")
     }
 
-    /// The fields that were archived. Not as a dictionary of Foundation's, which reads beyond its end where names and values are not as
-    /// many.
+    /// Decodes archived fields. Foundation's archive of a dictionary is not used: it reads out of bounds when the numbers of
+    /// names and values differ.
     private static func fields(_ octets: [UInt8]) -> [String: String]? {
         var reader = OctetReader(octets, in: 0..<octets.count)
         do {
@@ -137,21 +137,21 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         } catch { return nil }
     }
 
-    /// The status.
+    /// The status code.
     open var statusCode: Int { asked(status) }
 
-    /// The header fields by canonical name, as strings; lines of one name are joined by a comma and a blank.
+    /// The header fields by canonical name, as strings; lines of the same name are joined by a comma and a space.
     open var allHeaderFields: [AnyHashable: Any] {
         asked(Dictionary(uniqueKeysWithValues: dictionary.map { (AnyHashable($0.key), $0.value as Any) }))
     }
 
-    /// The header fields as they came, one by one; nil for a response that a program made.
+    /// The header fields as received; nil for a response that a program made.
     package var fields: Fields? {
         if case .lines(let fields) = header { return fields }
         return nil
     }
 
-    /// What Apple's type has no word for: the head as it came.
+    /// The head as received, with what Apple's type cannot express.
     public var lupine: Wire {
         let lines: [(name: String, value: String)] =
             switch header {
@@ -164,7 +164,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
             reason: firstLine?.reason ?? Self.standardReason(of: status), fields: lines)
     }
 
-    /// The value of a header field, its name in any mix of cases; lines of one name are joined by a comma and a blank.
+    /// The value of a header field, its name compared without case; lines of the same name are joined by a comma and a space.
     open func value(forHTTPHeaderField field: String) -> String? {
         assertNoLockIsHeld()
         switch header {
@@ -175,7 +175,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         }
     }
 
-    /// The same for a name that the library speaks of.
+    /// The same for a known name.
     func value(of name: FieldName) -> String? {
         guard case .lines(let fields) = header, type(of: self) == HTTPURLResponse.self else {
             return value(forHTTPHeaderField: name.description)
@@ -189,19 +189,19 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         return fields.values(of: name).joined(separator: ", ")
     }
 
-    /// The name that `Content-Disposition` proposes, else the last component of the address, else `Unknown`.
+    /// The name that `Content-Disposition` proposes, otherwise the last component of the URL's path, otherwise `Unknown`.
     open override var suggestedFilename: String? {
         proposedFilename.map(SuggestedFilename.sanitised) ?? super.suggestedFilename
     }
 
-    /// Whether a server can send a status: a program may make a response of any.
+    /// Whether a server can send this status: a response that a program makes may have any.
     static func isPossible(_ status: Int) -> Bool { (100...999).contains(status) }
 
     private static func standardReason(of status: Int) -> String {
         isPossible(status) ? Status(status).standardReason : ""
     }
 
-    /// What a status means, in a few words for a reader; never empty.
+    /// Returns a short description of a status code; never empty.
     open class func localizedString(forStatusCode statusCode: Int) -> String {
         if statusCode == 200 { return "no error" }
         let reason = standardReason(of: statusCode)
@@ -216,13 +216,13 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         }
     }
 
-    /// Whether the other is a response of the same values, status and header fields.
+    /// Whether the other object is a response with the same values, status and header fields.
     open override func isEqual(_ object: Any?) -> Bool {
         guard super.isEqual(object), let other = object as? HTTPURLResponse else { return false }
         return status == other.status && dictionary == other.dictionary
     }
 
-    /// Goes with `isEqual(_:)`.
+    /// Consistent with `isEqual(_:)`.
     open override var hash: Int {
         var hasher = Hasher()
         hasher.combine(contents)
@@ -230,7 +230,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         return hasher.finalize()
     }
 
-    /// Where the content came from, without the query, and the status.
+    /// Contains the URL, without its query, and the status.
     open override var description: String {
         "<\(type(of: self)) \(Self.shown(url)), status \(status)>"
     }
@@ -249,8 +249,8 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
 
     // MARK: reading header fields
 
-    /// Values by name, those of one name joined. Names that are kept as spelled may differ in case only: then the first spelling
-    /// stands.
+    /// Values by name, with those of the same name joined. Names that are kept as spelled may differ only in case: then the first
+    /// spelling is used.
     private struct JoinedFields {
         private(set) var byName: [String: String] = [:]
         private var spellings: [String: String] = [:]
@@ -259,19 +259,19 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
             let small = name.lowercased()
             let key = spellings[small, default: name]
             spellings[small] = key
-            // In place: a server may send a thousand lines of one name.
+            // Appended in place: a server may send a thousand lines of one name.
             if byName[key] == nil { byName[key] = value } else { byName[key]?.append(", " + value) }
         }
     }
 
-    /// A name as the dictionary has it: capitalised word by word, but for `WWW-Authenticate` and what begins with `x-`
+    /// The name as in the dictionary: capitalized word by word, except for `WWW-Authenticate` and names that begin with `x-`
     /// (U-2.1).
     private static func canonicalName(_ name: String) -> String {
         if name.hasPrefix("x-") || name.hasPrefix("X-") { return name }
         return HeaderList.isSame(name, "WWW-Authenticate") ? "WWW-Authenticate" : HeaderList.canonical(name)
     }
 
-    /// The number; nil where there is something else, or a number that is too large.
+    /// Parses a decimal number; nil for anything else and for a number that is too large.
     private static func length(_ value: Span<UInt8>) -> Int64? {
         func isBlank(_ octet: UInt8) -> Bool { octet == 0x20 || octet == 0x09 }
         var (start, end) = (0, value.count)
@@ -303,7 +303,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
             textEncodingName: charset == "" ? nil : charset.map(lowercased))
     }
 
-    /// Most are lower case already.
+    /// Avoids a copy: most texts are lower case already.
     private static func lowercased(_ text: String) -> String {
         let octets = text.utf8.span
         for place in octets.indices where !(0x61...0x7A ~= octets[place] || 0x2B...0x3B ~= octets[place]) {

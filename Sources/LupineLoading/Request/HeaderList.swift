@@ -2,30 +2,30 @@
 
 internal import LupineHTTP
 
-/// The header fields that a caller gave a request: in order, names compared in any mix of cases, values not judged.
+/// The header fields that a caller gave a request: ordered, with names compared without case, and values not validated.
 ///
-/// `Fields` of the codec holds only what is legal on the wire. A request has to keep what it was given, so that the task
-/// can say which field it refuses (U-1.4); the list is checked when the request is sent.
+/// `Fields` of the codec holds only what is legal on the wire. A request keeps whatever it was given, so that the task can report
+/// which field it refuses (U-1.4); the list is checked when the request is sent.
 package struct HeaderList: Sendable {
     /// One field.
     package struct Field: Sendable, Hashable, Codable {
-        /// The name as it goes out.
+        /// The name as it is sent.
         package var name: String
-        /// The value as it was given.
+        /// The value as given.
         package var value: String
 
-        /// A field of that name and value.
+        /// Creates a field.
         package init(name: String, value: String) {
             self.name = name
             self.value = value
         }
 
-        /// Whether both are the same octets: a value may be one that a peer has chosen, such as a `Last-Event-ID`.
+        /// Compares octets: a peer may have chosen the value, for example that of `Last-Event-ID`.
         package static func == (left: Field, right: Field) -> Bool {
             left.value.hasSameOctets(as: right.value) && left.name.hasSameOctets(as: right.name)
         }
 
-        /// Goes with `==`.
+        /// Consistent with `==`.
         package func hash(into hasher: inout Hasher) {
             hasher.combine(PeerText(name))
             hasher.combine(PeerText(value))
@@ -35,21 +35,21 @@ package struct HeaderList: Sendable {
     /// The fields, in the order in which they were first set.
     package private(set) var fields: [Field] = []
 
-    /// No fields.
+    /// Creates an empty list.
     package init() {}
 
-    /// These fields, as they are.
+    /// Creates a list of these fields, unchanged.
     package init(_ fields: [Field]) { self.fields = fields }
 
     /// Whether there is no field.
     package var isEmpty: Bool { fields.isEmpty }
 
-    /// The value of the first field of that name, in any mix of cases.
+    /// The value of the first field with this name, compared without case.
     package subscript(name: String) -> String? {
         fields.first { Self.isSame($0.name, name) }?.value
     }
 
-    /// Gives the field of that name this value and the canonical name; nil removes it.
+    /// Sets the value of a field and makes its name canonical; nil removes the field.
     package mutating func set(_ name: String, _ value: String?) {
         guard let value else { return fields.removeAll { Self.isSame($0.name, name) } }
         let field = Field(name: Self.canonical(name), value: value)
@@ -60,7 +60,7 @@ package struct HeaderList: Sendable {
         removeLater(name, than: index)
     }
 
-    /// Extends the field of that name by a comma and this value, or sets it.
+    /// Appends a comma and this value to a field, or sets it.
     package mutating func add(_ name: String, _ value: String) {
         guard let index = fields.firstIndex(where: { Self.isSame($0.name, name) }) else {
             return fields.append(Field(name: Self.canonical(name), value: value))
@@ -74,8 +74,8 @@ package struct HeaderList: Sendable {
         return Dictionary(fields.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Takes the names and values of `dictionary` as they are. A field that stays keeps its place; those that come
-    /// follow in the order of their names, so that the same dictionary always makes the same request.
+    /// Sets the fields to `dictionary`, unchanged. A field that remains keeps its place; new ones follow in the order of their
+    /// names, so that the same dictionary always makes the same request.
     package mutating func assign(_ dictionary: [String: String]?) {
         var rest = dictionary ?? [:]
         var kept: [Field] = []
@@ -95,14 +95,15 @@ package struct HeaderList: Sendable {
         if tail.count < fields.count - index - 1 { fields.replaceSubrange((index + 1)..., with: tail) }
     }
 
-    /// Whether two names are the same in any mix of cases. Field names are ASCII; what is not ASCII is compared as it is.
+    /// Whether two names are equal without regard to ASCII case. Field names are ASCII; other characters are compared as they
+    /// are.
     package static func isSame(_ left: String, _ right: String) -> Bool {
         let (left, right) = (left.utf8, right.utf8)
         return left.count == right.count
             && left.elementsEqual(right) { $0 == $1 || lowercased($0) == lowercased($1) }
     }
 
-    /// The name with each word between dashes capitalised: `content-TYPE` is `Content-Type`.
+    /// Capitalizes each word between dashes: `content-TYPE` becomes `Content-Type`.
     package static func canonical(_ name: String) -> String {
         var startsWord = true
         let octets = name.utf8.map { octet in

@@ -2,12 +2,12 @@
 
 internal import Foundation
 
-/// The scheme of an address, as far as it decides what carries a request out. In any case of letters.
+/// The scheme of a URL, as far as it decides how a request is loaded. Compared without case.
 enum LoadingScheme: Sendable {
     case http, https, ws, wss, file, data
-    /// A scheme of somebody else.
+    /// Any other scheme.
     case other
-    /// There is no scheme, or no address.
+    /// There is no URL, or it has no scheme.
     case none
 
     init(of url: URL?) {
@@ -15,7 +15,7 @@ enum LoadingScheme: Sendable {
             self = .none
             return
         }
-        // Nearly all addresses: to have `URL` say which scheme it has takes longer.
+        // A fast path for nearly all URLs: `URL.scheme` takes longer.
         if let scheme = Self.ofPlain(url.absoluteString) {
             self = scheme
             return
@@ -27,7 +27,7 @@ enum LoadingScheme: Sendable {
         self = Self.named(text) ?? Self.named(text.lowercased()) ?? .other
     }
 
-    /// That of an address which begins with `http:` or `https:`.
+    /// The scheme of a URL that begins with `http:` or `https:`.
     private static func ofPlain(_ address: String) -> LoadingScheme? {
         var address = address
         address.makeContiguousUTF8()
@@ -40,7 +40,7 @@ enum LoadingScheme: Sendable {
         return octets[4] == 0x73 && octets[5] == 0x3A ? .https : nil
     }
 
-    /// That of such a name, in small letters.
+    /// The scheme with this name in lower case.
     private static func named(_ text: String) -> LoadingScheme? {
         switch text {
         case "http": .http

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// The media types that go with extensions of file names, both ways.
+/// Maps media types to file name extensions and back.
 ///
-/// Only types that nearly everybody names the same; the system's own table is not asked, so that a program behaves alike
-/// on every machine.
+/// Contains only types with generally accepted names. The system's table is not used, so that a program behaves the same on every
+/// machine.
 enum MediaType {
     /// Each type with its extensions, the usual one first.
     private static let table: [(type: String, extensions: [String])] = [
@@ -65,7 +65,7 @@ enum MediaType {
         ("video/x-msvideo", ["avi"]),
     ]
 
-    /// Other names that are in use for types of the table.
+    /// Other names in use for types of the table.
     private static let aliases = [
         "application/javascript": "text/javascript",
         "application/x-gzip": "application/gzip",
@@ -82,9 +82,9 @@ enum MediaType {
     private static let typesByExtension = Dictionary(
         uniqueKeysWithValues: table.flatMap { row in row.extensions.map { ($0, row.type) } })
 
-    /// The usual extension of a type given in small letters; nil when there is none that everybody uses.
+    /// The usual extension of a type given in lower case; nil when there is no generally used one.
     static func fileExtension(of type: String) -> String? { extensionsByType[aliases[type] ?? type] }
 
-    /// The type that goes with an extension in any mix of cases.
+    /// The type of an extension, compared without case.
     static func type(ofExtension suffix: String) -> String? { typesByExtension[suffix.lowercased()] }
 }

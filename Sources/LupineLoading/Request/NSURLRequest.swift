@@ -2,53 +2,53 @@
 
 public import Foundation
 
-/// A `URLRequest` behind a reference, for code that wants one: `URLProtocol` attaches its properties to the mutable form.
+/// A `URLRequest` as a reference type: `URLProtocol` attaches its properties to the mutable form.
 ///
-/// `request as NSURLRequest` and back keep everything, also what protocols attached (U-1.6). This class is immutable;
-/// `NSMutableURLRequest` is for one thread at a time.
+/// `request as NSURLRequest` and back keep everything, including what protocols attached (U-1.6). This class is immutable;
+/// `NSMutableURLRequest` may be used by one thread at a time.
 public class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying {
-    /// How the cache takes part in a load.
+    /// How the cache is used by a load.
     public enum CachePolicy: UInt, Sendable {
-        /// As the rules of HTTP and the configuration say.
+        /// Follow the rules of HTTP and the configuration.
         case useProtocolCachePolicy = 0
-        /// Load, whatever is stored.
+        /// Load, regardless of what is stored.
         case reloadIgnoringLocalCacheData = 1
         /// Load, and ask every cache on the way to load too.
         case reloadIgnoringLocalAndRemoteCacheData = 4
-        /// What is stored, however old; else load.
+        /// Use a stored response, however old; otherwise load.
         case returnCacheDataElseLoad = 2
-        /// What is stored, however old; else fail.
+        /// Use a stored response, however old; otherwise fail.
         case returnCacheDataDontLoad = 3
-        /// What is stored, once the server has confirmed it; else load.
+        /// Use a stored response once the server has validated it; otherwise load.
         case reloadRevalidatingCacheData = 5
 
         /// The older name of `reloadIgnoringLocalCacheData`.
         public static var reloadIgnoringCacheData: CachePolicy { .reloadIgnoringLocalCacheData }
     }
 
-    /// What kind of traffic a request is; a hint.
+    /// The kind of traffic of a request; a hint.
     public enum NetworkServiceType: UInt, Sendable {
         /// Ordinary traffic.
         case `default` = 0
-        /// Control of calls.
+        /// Call control.
         case voip = 1
         /// Video.
         case video = 2
-        /// Traffic that nobody waits for.
+        /// Traffic that no user waits for.
         case background = 3
         /// Voice.
         case voice = 4
-        /// Data that somebody waits for.
+        /// Data that a user waits for.
         case responsiveData = 6
-        /// Streamed sound and video.
+        /// Streamed audio and video.
         case avStreaming = 8
-        /// Sound and video of a conversation.
+        /// Audio and video of a conversation.
         case responsiveAV = 9
-        /// Signals of calls.
+        /// Call signaling.
         case callSignaling = 11
     }
 
-    /// Who caused a request.
+    /// The cause of a request.
     public enum Attribution: UInt, Sendable {
         /// The program.
         case developer = 0
@@ -58,17 +58,17 @@ public class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying
 
     fileprivate var request: URLRequest
 
-    /// A GET request for `url`.
+    /// Creates a GET request for `url`.
     public init(
         url: URL, cachePolicy: CachePolicy = .useProtocolCachePolicy, timeoutInterval: TimeInterval = 60.0
     ) {
         request = URLRequest(url: url, cachePolicy: cachePolicy, timeoutInterval: timeoutInterval)
     }
 
-    /// The same request behind a reference.
+    /// Creates a reference to this request.
     package required init(_ request: URLRequest) { self.request = request }
 
-    /// Reads a request that was archived; nil when the archive holds something else.
+    /// Reads an archived request; nil when the archive holds something else.
     public required init?(coder: NSCoder) {
         guard coder.allowsKeyedCoding,
             let octets = coder.decodeObject(of: NSData.self, forKey: "request"),
@@ -77,39 +77,39 @@ public class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying
         self.request = request
     }
 
-    /// Archives all of the request, secrets in its header fields and its body too, but for a body stream and for properties of
-    /// protocols that no property list can hold.
+    /// Archives the request, including the secrets in its header fields and body, but not a body stream, nor properties of
+    /// protocols that a property list cannot hold.
     public func encode(with coder: NSCoder) {
         coder.encode(Data(RequestArchive.octets(of: request)) as NSData, forKey: "request")
     }
 
-    /// Whether archives are checked as they are read: yes.
+    /// Always true.
     public static var supportsSecureCoding: Bool { true }
 
     /// The request as a value.
     package var asURLRequest: URLRequest { request }
 
-    /// Where to load from.
+    /// The URL to load.
     public var url: URL? { request.url }
-    /// How the cache takes part.
+    /// How the cache is used.
     public var cachePolicy: CachePolicy { request.cachePolicy }
-    /// The idle time-out in seconds.
+    /// The idle timeout in seconds.
     public var timeoutInterval: TimeInterval { request.timeoutInterval }
-    /// The document that the request belongs to.
+    /// The URL of the main document that the request belongs to.
     public var mainDocumentURL: URL? { request.mainDocumentURL }
-    /// What kind of traffic the request is; a hint.
+    /// The kind of traffic of the request; a hint.
     public var networkServiceType: NetworkServiceType { request.networkServiceType }
-    /// Whether a modem's interface may carry the request.
+    /// Whether the request may use a cellular interface.
     public var allowsCellularAccess: Bool { request.allowsCellularAccess }
-    /// Whether an interface that costs money may carry the request.
+    /// Whether the request may use an expensive interface.
     public var allowsExpensiveNetworkAccess: Bool { request.allowsExpensiveNetworkAccess }
-    /// Whether an interface in low data mode may carry the request.
+    /// Whether the request may use an interface in low data mode.
     public var allowsConstrainedNetworkAccess: Bool { request.allowsConstrainedNetworkAccess }
     /// Stored; has no effect here.
     public var assumesHTTP3Capable: Bool { request.assumesHTTP3Capable }
     /// Stored; has no effect here.
     public var requiresDNSSECValidation: Bool { request.requiresDNSSECValidation }
-    /// Who caused the request.
+    /// The cause of the request.
     public var attribution: Attribution { request.attribution }
     /// The method.
     public var httpMethod: String? { request.httpMethod }
@@ -124,27 +124,27 @@ public class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying
     /// Stored; requests are never pipelined.
     public var httpShouldUsePipelining: Bool { request.httpShouldUsePipelining }
 
-    /// The value of a header field, its name in any mix of cases.
+    /// The value of a header field, its name compared without case.
     public func value(forHTTPHeaderField field: String) -> String? {
         request.value(forHTTPHeaderField: field)
     }
 
-    /// What a protocol attached under that key.
+    /// The value that a protocol attached under this key.
     package func protocolProperty(forKey key: String) -> Any? { request.protocolProperty(forKey: key) }
 
-    /// An immutable request of the same content.
+    /// An immutable copy of the request.
     public override func copy() -> Any { copy(with: nil) }
 
-    /// An immutable request of the same content.
+    /// An immutable copy of the request.
     public func copy(with zone: NSZone? = nil) -> Any { NSURLRequest(request) }
 
-    /// A mutable request of the same content.
+    /// A mutable copy of the request.
     public override func mutableCopy() -> Any { mutableCopy(with: nil) }
 
-    /// A mutable request of the same content.
+    /// A mutable copy of the request.
     public func mutableCopy(with zone: NSZone? = nil) -> Any { NSMutableURLRequest(request) }
 
-    /// Whether the other is a request that is equal as a value.
+    /// Whether the other object is a request with an equal value.
     public override func isEqual(_ object: Any?) -> Bool {
         if let other = object as? NSURLRequest { return request == other.request }
         return false
@@ -153,55 +153,55 @@ public class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying
     /// The hash of the value.
     public override var hash: Int { request.hashValue }
 
-    /// The address.
+    /// The URL.
     public override var description: String { request.description }
 }
 
-/// A request that can be changed, behind a reference; for one thread at a time.
+/// A mutable request as a reference type; may be used by one thread at a time.
 public final class NSMutableURLRequest: NSURLRequest {
-    /// Where to load from.
+    /// The URL to load.
     public override var url: URL? {
         get { request.url }
         set { request.url = newValue }
     }
 
-    /// How the cache takes part.
+    /// How the cache is used.
     public override var cachePolicy: CachePolicy {
         get { request.cachePolicy }
         set { request.cachePolicy = newValue }
     }
 
-    /// The idle time-out in seconds.
+    /// The idle timeout in seconds.
     public override var timeoutInterval: TimeInterval {
         get { request.timeoutInterval }
         set { request.timeoutInterval = newValue }
     }
 
-    /// The document that the request belongs to.
+    /// The URL of the main document that the request belongs to.
     public override var mainDocumentURL: URL? {
         get { request.mainDocumentURL }
         set { request.mainDocumentURL = newValue }
     }
 
-    /// What kind of traffic the request is; a hint.
+    /// The kind of traffic of the request; a hint.
     public override var networkServiceType: NetworkServiceType {
         get { request.networkServiceType }
         set { request.networkServiceType = newValue }
     }
 
-    /// Whether a modem's interface may carry the request.
+    /// Whether the request may use a cellular interface.
     public override var allowsCellularAccess: Bool {
         get { request.allowsCellularAccess }
         set { request.allowsCellularAccess = newValue }
     }
 
-    /// Whether an interface that costs money may carry the request.
+    /// Whether the request may use an expensive interface.
     public override var allowsExpensiveNetworkAccess: Bool {
         get { request.allowsExpensiveNetworkAccess }
         set { request.allowsExpensiveNetworkAccess = newValue }
     }
 
-    /// Whether an interface in low data mode may carry the request.
+    /// Whether the request may use an interface in low data mode.
     public override var allowsConstrainedNetworkAccess: Bool {
         get { request.allowsConstrainedNetworkAccess }
         set { request.allowsConstrainedNetworkAccess = newValue }
@@ -219,7 +219,7 @@ public final class NSMutableURLRequest: NSURLRequest {
         set { request.requiresDNSSECValidation = newValue }
     }
 
-    /// Who caused the request.
+    /// The cause of the request.
     public override var attribution: Attribution {
         get { request.attribution }
         set { request.attribution = newValue }
@@ -266,20 +266,20 @@ public final class NSMutableURLRequest: NSURLRequest {
         request.setValue(value, forHTTPHeaderField: field)
     }
 
-    /// Adds to a header field, after a comma if there is one.
+    /// Appends a value to a header field, after a comma if the field exists.
     public func addValue(_ value: String, forHTTPHeaderField field: String) {
         request.addValue(value, forHTTPHeaderField: field)
     }
 
-    /// Attaches a value for protocols to find; nil takes it off.
+    /// Attaches a value for protocols; nil removes it.
     package func setProtocolProperty(_ value: Any?, forKey key: String) {
         request.setProtocolProperty(value, forKey: key)
     }
 }
 
-/// `as NSURLRequest` and back.
+/// Supports `as NSURLRequest` and back.
 extension URLRequest: ReferenceConvertible, _ObjectiveCBridgeable {
-    /// The request behind a reference.
+    /// The reference type of a request.
     public typealias ReferenceType = NSURLRequest
 
     public func _bridgeToObjectiveC() -> NSURLRequest { NSURLRequest(self) }

@@ -2,14 +2,14 @@
 
 internal import Foundation
 
-/// The octets of a request, as an archive of an `NSURLRequest` holds them: one run that a strict reader takes or refuses as a
-/// whole, so that an archive from anywhere meets no reader but this one.
+/// The archived form of an `NSURLRequest`: one run of octets that a strict reader accepts or refuses as a whole, so that data
+/// from an untrusted archive is parsed by this reader only.
 ///
-/// What is not archived: a body stream, which can be read once, and properties that a protocol attached and no property list
-/// can hold. The header fields are, and so are the secrets among them: an archive is as secret as the request.
+/// A body stream is not archived, because it can be read only once, and neither are properties of protocols that a property list
+/// cannot hold. The header fields are, with the secrets among them: an archive is as secret as the request.
 package enum RequestArchive {
     private static let version: UInt32 = 1
-    /// Those that are yes or no, in the order in which they are written.
+    /// The Boolean properties, in the order in which they are written.
     private static var flags: [WritableKeyPath<URLRequest.Contents, Bool>] {
         [
             \.allowsCellularAccess, \.allowsExpensiveNetworkAccess, \.allowsConstrainedNetworkAccess,
@@ -20,7 +20,7 @@ package enum RequestArchive {
 
     // MARK: writing
 
-    /// The octets of a request.
+    /// Encodes a request.
     package static func octets(of request: URLRequest) -> [UInt8] {
         let contents = request.contents.value
         var writer = OctetWriter()
@@ -45,7 +45,8 @@ package enum RequestArchive {
         return writer.octets
     }
 
-    /// Those that a property list can hold, each judged as a member, which may be one level less deep.
+    /// The properties that a property list can hold. Each is checked as a member of a dictionary, where one level less of nesting
+    /// is allowed.
     private static func properties(_ contents: URLRequest.Contents) -> StorableValue {
         var kept: [String: StorableValue] = [:]
         for (key, property) in contents.protocolProperties {
@@ -57,7 +58,7 @@ package enum RequestArchive {
 
     // MARK: reading
 
-    /// The request that the octets are of; nil when they are anything else.
+    /// Decodes a request; nil when the octets are anything else.
     package static func request(_ octets: [UInt8]) -> URLRequest? {
         var reader = OctetReader(octets, in: 0..<octets.count)
         guard let contents = try? read(&reader), reader.isAtEnd else { return nil }

@@ -3,15 +3,14 @@
 internal import Foundation
 internal import LupineHTTP
 
-/// The name that a file of a response's content should have (U-2.4): what `Content-Disposition` proposes (RFC 6266,
-/// RFC 8187), else the last component of the address, else `Unknown`.
+/// The suggested name of a file for a response's content (U-2.4): the one that `Content-Disposition` proposes (RFC 6266,
+/// RFC 8187), otherwise the last component of the URL's path, otherwise `Unknown`.
 ///
-/// A server must not choose where a file goes: whatever comes out of here is one component of a path, and neither `.`
-/// nor `..`.
+/// A server must not choose where a file is stored: every result is a single path component, and neither `.` nor `..`.
 enum SuggestedFilename {
     private static let unknown = "Unknown"
 
-    /// The name by the address, with the extension that goes with the type if it has none of its own.
+    /// The name from the URL, with the media type's extension if it has none of its own.
     static func from(url: URL?, mimeType: String?) -> String {
         guard let url else { return unknown }
         let path = url.path(percentEncoded: true)
@@ -24,11 +23,11 @@ enum SuggestedFilename {
         return name + "." + suffix
     }
 
-    /// The name that a `Content-Disposition` proposes, as it stands there; nil when it proposes none.
+    /// The name that a `Content-Disposition` value proposes, unchanged; nil when it proposes none.
     static func proposed(by disposition: String) -> String? {
         var octets = Array(disposition.utf8)
         let principal = ListSyntax.principal(of: 0..<octets.count, in: octets.span)
-        // A value that begins with its parameters lacks the type that should come first.
+        // A value that begins with a parameter lacks the disposition type.
         if octets[principal].contains(0x3D) { octets.insert(contentsOf: Array("attachment;".utf8), at: 0) }
         var plain: String?
         var extended: String?
@@ -42,7 +41,7 @@ enum SuggestedFilename {
         return extended ?? plain
     }
 
-    /// A name made fit to be one component of a path.
+    /// Makes a name safe as a single path component.
     static func sanitised(_ name: String) -> String {
         var safe = String.UnicodeScalarView()
         for scalar in name.unicodeScalars {
@@ -53,12 +52,12 @@ enum SuggestedFilename {
             }
         }
         let text = String(safe)
-        // What stood between runs of combining characters is gone, and they may be one now.
+        // Removing characters may have joined runs of combining characters.
         guard text.isStreamSafe, !["", ".", ".."].contains(where: text.hasSameOctets) else { return unknown }
         return text
     }
 
-    /// An extended value, `charset'language'percent-encoded` (RFC 8187 §3.2), in one of the two charsets that are in use.
+    /// Decodes an extended value, `charset'language'percent-encoded` (RFC 8187 §3.2), in one of the two charsets in use.
     private static func decoded(_ value: String) -> String? {
         let parts = value.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, let octets = octets(of: parts[2]) else { return nil }
@@ -70,7 +69,7 @@ enum SuggestedFilename {
         }
     }
 
-    /// The octets that percent-encoding stands for; nil when it is broken.
+    /// Undoes percent-encoding; nil when it is malformed.
     private static func octets(of encoded: Substring) -> [UInt8]? {
         var octets: [UInt8] = []
         var rest = encoded.utf8[...]

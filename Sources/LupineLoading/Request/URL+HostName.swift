@@ -3,10 +3,10 @@
 internal import Foundation
 
 extension URL {
-    /// The host, with percent-encoding undone; nil where there is none, or where it is longer than any name.
+    /// The host, with percent-encoding removed; nil when there is none, or when it is too long to be a name.
     ///
-    /// A peer writes addresses, too, and may name a host in 64 KiB of combining characters: what is longer than a name of the DNS
-    /// with each octet percent-encoded is not looked at.
+    /// Peers supply URLs too, and may send a host of 64 KiB of combining characters: hosts longer than a DNS name with each octet
+    /// percent-encoded are not processed.
     var hostName: String? {
         guard let host = host(percentEncoded: false), host.utf8.count <= HostName.longest else { return nil }
         return host

@@ -3,11 +3,10 @@
 package import Foundation
 
 extension URL {
-    /// The address as text in two parts: without name and password, and those as they are written in it; the second is nil where
-    /// it names nobody.
+    /// The URL's text without user info, and the user info as written in it; the second part is nil when there is none.
     var partedFromUserInfo: (address: String, userInfo: String?) {
         let text = absoluteString
-        // Most addresses cannot name anybody.
+        // A fast path: most URLs contain no user info.
         guard text.position(of: UInt8(ascii: "@")) != nil, let colon = text.firstIndex(of: ":") else {
             return (text, nil)
         }
@@ -20,7 +19,7 @@ extension URL {
         return (String(address), userInfo.isEmpty ? nil : String(userInfo))
     }
 
-    /// The address without name and password: as it may be said to others, who need it to know which resource is meant.
+    /// The URL without user and password, for display and for sending to others.
     package var withoutUserInfo: URL {
         guard user(percentEncoded: true) != nil || password(percentEncoded: true) != nil,
             var parts = URLComponents(url: self, resolvingAgainstBaseURL: true)
@@ -31,7 +30,7 @@ extension URL {
 }
 
 extension String {
-    /// Where an octet stands first.
+    /// The index of the first occurrence of an octet.
     func position(of octet: UInt8) -> Int? {
         let octets = utf8.span
         for place in octets.indices where octets[place] == octet { return place }

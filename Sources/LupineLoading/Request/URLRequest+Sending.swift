@@ -3,14 +3,14 @@
 internal import Foundation
 package import LupineHTTP
 
-/// Why a request cannot be sent: what its caller gave is no part of HTTP. Becomes `URLError.badURL` with this underneath.
+/// Why a request cannot be sent: the caller's input is not valid HTTP. Becomes `URLError.badURL` with this as underlying error.
 public enum URLRequestError: Error, Hashable, Sendable {
     /// The method is not a token.
     case invalidMethod(String)
     /// The name of a header field is not a token.
     case invalidFieldName(String)
-    /// The value of the header field of that name holds an octet that no value may hold. The value is not quoted: it may
-    /// be a secret.
+    /// The value of the header field with this name contains an octet that is not allowed in a value. The value is not included:
+    /// it may be a secret.
     case invalidFieldValue(name: String)
 }
 
@@ -24,26 +24,26 @@ extension URLRequestError: CustomStringConvertible {
     }
 }
 
-/// What of a request goes into a head, judged (U-1.2, U-1.4, U-1.7).
+/// Validates the parts of a request that go into its head (U-1.2, U-1.4, U-1.7).
 extension URLRequest {
-    /// The method as the codec takes it.
+    /// The method as a type of the codec.
     package func checkedMethod() throws(URLRequestError) -> LupineHTTP.Method {
         let method = contents.value.httpMethod
         do { return try LupineHTTP.Method(method) } catch { throw .invalidMethod(method) }
     }
 
-    /// Judges the caller's header fields, all of them.
+    /// Validates all of the caller's header fields.
     package func checkFields() throws(URLRequestError) {
         try contents.value.headers.check()
     }
 }
 
 extension HeaderList {
-    /// Adds the fields in their order, without those that are the loader's own. All are judged, also those.
+    /// Adds the fields in order, without those that the loader sets itself. All fields are validated, also the omitted ones.
     ///
     /// - Parameters:
-    ///   - fields: Those that go before them.
-    ///   - isLeftOut: Says of a field that is not the loader's that it is left out all the same.
+    ///   - fields: The fields to append to.
+    ///   - isLeftOut: Returns whether a field is omitted although the loader does not set it.
     func add(to fields: inout Fields, except isLeftOut: (FieldName) -> Bool) throws(URLRequestError) {
         for field in self.fields {
             let name: FieldName
@@ -60,13 +60,13 @@ extension HeaderList {
         }
     }
 
-    /// Whether a caller's field of that name is ignored: it frames the message or is about one connection. A length that the
-    /// caller gave to a stream is announced by the loader, too.
+    /// Whether a caller's field with this name is ignored, because it frames the message or concerns a single connection. The
+    /// loader also announces the length that a caller gave for a stream.
     private static func isLoaderOwned(_ name: FieldName) -> Bool {
         name == .contentLength || name == .transferEncoding || name == .connection || name.isForProxy
     }
 
-    /// Judges the fields, all of them.
+    /// Validates all fields.
     func check() throws(URLRequestError) {
         for field in fields {
             guard FieldName.isName(field.name.utf8.span) else { throw .invalidFieldName(field.name) }

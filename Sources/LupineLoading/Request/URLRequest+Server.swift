@@ -3,10 +3,10 @@
 internal import Foundation
 internal import LupineHTTP
 
-/// Which server a request names to whoever is connected to. Its `Host` is part of what it asks for (RFC 9110 §7.1): what belongs to
-/// one name belongs to no other, even at one address.
+/// The server that a request names in `Host`, independent of the address that is connected to. `Host` is part of the target
+/// (RFC 9110 §7.1): data that belongs to one name belongs to no other, even at the same address.
 extension URLRequest {
-    /// The `Host` that the program has set, in small letters, where it is another than the address's; nil where that stands.
+    /// The `Host` that the program has set, in lower case, if it differs from the URL's; otherwise nil.
     var namedServer: String? {
         guard let given = headerList["Host"] else { return nil }
         let name = given.trimmingCharacters(in: .whitespaces).lowercased()
@@ -17,8 +17,8 @@ extension URLRequest {
         return name == own || name == "\(own):\(port)" ? nil : name
     }
 
-    /// The address whose cookies are the request's: with the server that it names; nil where it has none, since nobody has proved
-    /// to be that server, or there can be none.
+    /// The URL whose cookies belong to the request, with the server that `Host` names. With a differing `Host` it is nil for a
+    /// secure URL, because no server has proved to be the named one, and for a `Host` that makes no valid URL.
     var cookieURL: URL? {
         guard let name = namedServer else { return url }
         guard let url, !["https", "wss"].contains(url.scheme?.lowercased()),

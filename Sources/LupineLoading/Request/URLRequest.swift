@@ -2,21 +2,21 @@
 
 public import Foundation
 
-/// What to load and how: address, method, header fields, body and policies. Not how it goes: that is a task's.
+/// What to load and how: URL, method, header fields, body and policies. The progress of a load belongs to its task.
 ///
-/// A value; a copy is one retain and never sees what is done to another copy (U-1.1). Nothing is judged here that
-/// the loader can judge later: an address, method or field that cannot be sent makes the task fail, with an error that
-/// names it, and never the program. Any thread may use a copy of its own.
+/// A value; a copy costs one retain and never sees changes to another copy (U-1.1). Validation is left to the loader: a URL,
+/// method or field that cannot be sent makes the task fail, with an error that names it, and never traps. Each thread may use a
+/// copy of its own.
 public struct URLRequest: Sendable {
-    /// How the cache takes part.
+    /// How the cache is used.
     public typealias CachePolicy = NSURLRequest.CachePolicy
-    /// What kind of traffic the request is. A task that is given no priority has a high one for what a person is waiting for,
+    /// The kind of traffic of the request. A task without an explicit priority gets a high one for traffic that a user waits for,
     /// and a low one for `.background`.
     public typealias NetworkServiceType = NSURLRequest.NetworkServiceType
-    /// Who caused the request; stored only.
+    /// The cause of the request; stored only.
     public typealias Attribution = NSURLRequest.Attribution
 
-    /// What a request holds.
+    /// The contents of a request.
     struct Contents: Sendable {
         var url: URL? {
             didSet {
@@ -24,12 +24,12 @@ public struct URLRequest: Sendable {
                 isRelative = url?.baseURL != nil
             }
         }
-        /// That of the address, which several steps of the way ask for.
+        /// The URL's scheme, cached because several steps of a load need it.
         private(set) var scheme: LoadingScheme
-        /// Whether the address has a base. Only one that was set has: the initializer makes it absolute.
+        /// Whether the URL has a base. Only a URL that was set may have one: the initializer makes it absolute.
         private(set) var isRelative: Bool
         var cachePolicy: CachePolicy
-        /// As it was set; nil leaves it to the session's configuration (U-14.1).
+        /// The timeout as set; nil leaves it to the session's configuration (U-14.1).
         var timeout: TimeInterval?
         var mainDocumentURL: URL?
         var networkServiceType = NetworkServiceType.default
@@ -55,24 +55,24 @@ public struct URLRequest: Sendable {
         }
     }
 
-    /// The body in one of its forms.
+    /// The forms of a body.
     enum Body: Sendable {
         case none
         case data(Data)
         case stream(CallerValue<InputStream>)
     }
 
-    /// The idle time-out of a request that was given none, in seconds.
+    /// The idle timeout in seconds of a request without an explicit one.
     static let defaultTimeout: TimeInterval = 60
 
     var contents: Shared<Contents>
 
-    /// A GET request for `url`.
+    /// Creates a GET request for `url`.
     ///
     /// - Parameters:
-    ///   - url: Where to load from; made absolute.
-    ///   - cachePolicy: How the cache takes part; by default as the session's configuration says.
-    ///   - timeoutInterval: The idle time-out in seconds; the default leaves it to the session's configuration.
+    ///   - url: The URL to load; made absolute.
+    ///   - cachePolicy: How the cache is used; by default as the session's configuration says.
+    ///   - timeoutInterval: The idle timeout in seconds; the default leaves it to the session's configuration.
     public init(
         url: URL, cachePolicy: CachePolicy = .useProtocolCachePolicy, timeoutInterval: TimeInterval = 60.0
     ) {
@@ -82,64 +82,64 @@ public struct URLRequest: Sendable {
                 timeout: timeoutInterval == Self.defaultTimeout ? nil : timeoutInterval))
     }
 
-    /// A request of these contents.
+    /// Creates a request with these contents.
     init(_ contents: Contents) { self.contents = Shared(contents) }
 
     // MARK: where, and under which policy
 
-    /// Where to load from. A request without an address fails when it is loaded. One that is set keeps its base and its
-    /// relative string; what is loaded is the absolute address.
+    /// The URL to load. A request without one fails when it is loaded. A URL that is set keeps its base and its relative string;
+    /// the absolute URL is loaded.
     public var url: URL? {
         get { contents.value.url }
         set { contents.value.url = newValue }
     }
 
-    /// Takes the base out of the address, as it is loaded.
+    /// Makes the URL absolute, as it is for loading.
     mutating func makeAbsolute() {
         if contents.value.isRelative { url = url?.absoluteURL }
     }
 
-    /// How the cache takes part.
+    /// How the cache is used.
     public var cachePolicy: CachePolicy {
         get { contents.value.cachePolicy }
         set { contents.value.cachePolicy = newValue }
     }
 
-    /// The idle time-out in seconds: 60 unless it was set.
+    /// The idle timeout in seconds: 60 unless it was set.
     public var timeoutInterval: TimeInterval {
         get { contents.value.timeout ?? Self.defaultTimeout }
         set { contents.value.timeout = newValue }
     }
 
-    /// The idle time-out if it was set, also to its default; nil leaves it to the configuration.
+    /// The idle timeout if it was set, even to the default; nil leaves it to the configuration.
     package var explicitTimeoutInterval: TimeInterval? { contents.value.timeout }
 
-    /// The document that the request belongs to: the first party, by which cookies are judged.
+    /// The URL of the main document that the request belongs to: the first party in decisions about cookies.
     public var mainDocumentURL: URL? {
         get { contents.value.mainDocumentURL }
         set { contents.value.mainDocumentURL = newValue }
     }
 
-    /// What kind of traffic the request is. A task that is given no priority has a high one for what a person is waiting for,
+    /// The kind of traffic of the request. A task without an explicit priority gets a high one for traffic that a user waits for,
     /// and a low one for `.background`.
     public var networkServiceType: NetworkServiceType {
         get { contents.value.networkServiceType }
         set { contents.value.networkServiceType = newValue }
     }
 
-    /// Whether a modem's interface may carry the request.
+    /// Whether the request may use a cellular interface.
     public var allowsCellularAccess: Bool {
         get { contents.value.allowsCellularAccess }
         set { contents.value.allowsCellularAccess = newValue }
     }
 
-    /// Whether an interface that costs money may carry the request.
+    /// Whether the request may use an expensive interface.
     public var allowsExpensiveNetworkAccess: Bool {
         get { contents.value.allowsExpensiveNetworkAccess }
         set { contents.value.allowsExpensiveNetworkAccess = newValue }
     }
 
-    /// Whether an interface in low data mode may carry the request.
+    /// Whether the request may use an interface in low data mode.
     public var allowsConstrainedNetworkAccess: Bool {
         get { contents.value.allowsConstrainedNetworkAccess }
         set { contents.value.allowsConstrainedNetworkAccess = newValue }
@@ -157,7 +157,7 @@ public struct URLRequest: Sendable {
         set { contents.value.requiresDNSSECValidation = newValue }
     }
 
-    /// Who caused the request. Stored; has no effect here.
+    /// The cause of the request. Stored; has no effect here.
     public var attribution: Attribution {
         get { contents.value.attribution }
         set { contents.value.attribution = newValue }
@@ -177,8 +177,8 @@ public struct URLRequest: Sendable {
 
     // MARK: method
 
-    /// The method. Setting nil restores GET; GET, HEAD, POST, PUT, DELETE and CONNECT are known in any spelling, others
-    /// are sent as they are.
+    /// The method. Setting nil restores GET; GET, HEAD, POST, PUT, DELETE and CONNECT are recognized in any case, other methods
+    /// are sent as given.
     public var httpMethod: String? {
         get { contents.value.httpMethod }
         set { contents.value.httpMethod = newValue.map(Self.canonicalMethod) ?? "GET" }
@@ -191,7 +191,7 @@ public struct URLRequest: Sendable {
 
     // MARK: header fields
 
-    /// The header fields by name, nil when there are none. Assigning keeps the names as they are given.
+    /// The header fields by name; nil when there are none. Names that are assigned are kept as given.
     public var allHTTPHeaderFields: [String: String]? {
         get { contents.value.headers.dictionary }
         set { contents.value.headers.assign(newValue) }
@@ -203,18 +203,18 @@ public struct URLRequest: Sendable {
         set { contents.value.headers = newValue }
     }
 
-    /// The value of a header field, its name in any mix of cases.
+    /// The value of a header field, its name compared without case.
     public func value(forHTTPHeaderField field: String) -> String? { contents.value.headers[field] }
 
-    /// Sets a header field, replacing the one of that name in any mix of cases; nil removes it. A value with NUL, CR
-    /// or LF is refused: the call then does nothing.
+    /// Sets a header field, replacing the one with the same name, compared without case; nil removes it. Does nothing if the
+    /// value contains NUL, CR or LF.
     public mutating func setValue(_ value: String?, forHTTPHeaderField field: String) {
         if let value, Self.breaksLine(value) { return }
         contents.value.headers.set(field, value)
     }
 
-    /// Adds to a header field, after a comma if there is one of that name in any mix of cases. A value with NUL, CR or LF
-    /// is refused: the call then does nothing.
+    /// Appends a value to a header field, after a comma if a field with this name, compared without case, exists. Does nothing if
+    /// the value contains NUL, CR or LF.
     public mutating func addValue(_ value: String, forHTTPHeaderField field: String) {
         if Self.breaksLine(value) { return }
         contents.value.headers.add(field, value)
@@ -226,7 +226,7 @@ public struct URLRequest: Sendable {
 
     // MARK: body
 
-    /// The body in its form.
+    /// The body.
     var body: Body { contents.value.body }
 
     /// The body as data. Setting it removes the stream.
@@ -247,7 +247,7 @@ public struct URLRequest: Sendable {
         set { contents.value.body = newValue.map { .stream(CallerValue($0)) } ?? .none }
     }
 
-    /// The same without its body and without what protocols attached.
+    /// The request without its body and without the properties that protocols attached.
     var head: URLRequest {
         var head = self
         head.contents.value.body = .none
@@ -257,19 +257,18 @@ public struct URLRequest: Sendable {
 
     // MARK: what protocols attach
 
-    /// What a protocol attached under that key.
+    /// The value that a protocol attached under this key.
     package func protocolProperty(forKey key: String) -> Any? {
         contents.value.protocolProperties[key]?.value
     }
 
-    /// Attaches a value for protocols to find; it goes with every copy. Nil takes it off.
+    /// Attaches a value for protocols, which every copy keeps; nil removes it.
     package mutating func setProtocolProperty(_ value: Any?, forKey key: String) {
         contents.value.protocolProperties[key] = value.map(CallerValue.init)
     }
 }
 
-/// By what tells two requests apart for a cache: header fields, body data, time-out and kind of service do not count
-/// (U-1.5).
+/// Compares what distinguishes requests for a cache: header fields, body data, timeout and service type do not count (U-1.5).
 extension URLRequest: Hashable {
     public static func == (left: URLRequest, right: URLRequest) -> Bool {
         let (left, right) = (left.contents.value, right.contents.value)
@@ -300,10 +299,10 @@ extension URLRequest.Body {
 }
 
 extension URLRequest: CustomStringConvertible, CustomDebugStringConvertible {
-    /// The address, without name and password.
+    /// The URL, without user and password.
     public var description: String { url?.withoutUserInfo.description ?? "url: nil" }
 
-    /// The address, without name and password.
+    /// The URL, without user and password.
     public var debugDescription: String { description }
 }
 

@@ -2,13 +2,13 @@
 
 public import Foundation
 
-/// What was answered, apart from the content: where it came from, what it is, how long it will be.
+/// The metadata of a response: the URL that it is from, and the content's type, encoding and length.
 ///
-/// Immutable, and any thread's. Loads over HTTP give the subclass `HTTPURLResponse`; `file:`, `data:` and a program's own
-/// protocols give this one. It can be subclassed, so the compiler cannot see that it is `Sendable`; all it stores is one
-/// constant of a type that is.
+/// Immutable; may be used on any thread. HTTP loads produce the subclass `HTTPURLResponse`; `file:`, `data:` and a program's own
+/// protocols produce this class. It is open, so the compiler cannot check that it is `Sendable`; all it stores is one constant of
+/// a type that is.
 open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
-    /// What a response holds.
+    /// The contents of a response.
     struct Contents: Hashable, Sendable {
         var url: URL?
         var mimeType: String?
@@ -18,13 +18,13 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
 
     let contents: Contents
 
-    /// A response of these values, unchanged.
+    /// Creates a response with these values, unchanged.
     ///
     /// - Parameters:
-    ///   - url: Where it came from.
+    ///   - url: The URL that the response is from.
     ///   - mimeType: The type of the content.
-    ///   - length: How many bytes of content there will be; -1 when that is not known.
-    ///   - name: The encoding of text content, as registered with IANA.
+    ///   - length: The length of the content in bytes; -1 when it is not known.
+    ///   - name: The encoding of text content, as an IANA name.
     public init(
         url: URL, mimeType: String?, expectedContentLength length: Int, textEncodingName name: String?
     ) {
@@ -34,7 +34,7 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
 
     init(_ contents: Contents) { self.contents = contents }
 
-    /// Reads a response that was archived; nil when the archive holds something else.
+    /// Reads an archived response; nil when the archive holds something else.
     public required init?(coder: NSCoder) {
         guard coder.allowsKeyedCoding, let address = coder.decodeObject(of: NSData.self, forKey: "address")
         else { return nil }
@@ -60,30 +60,31 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
         coder.encode(contents.textEncodingName.map { $0 as NSString }, forKey: "textEncodingName")
     }
 
-    /// Whether archives are checked as they are read: yes.
+    /// Always true.
     open class var supportsSecureCoding: Bool { true }
 
-    /// Whether it is of one of the library's classes, so that what it says runs no code of the program's.
+    /// Whether the response is of one of the library's classes, so that its accessors run no code of the program's.
     final var isOfTheLibrary: Bool {
         type(of: self) == URLResponse.self || type(of: self) == HTTPURLResponse.self
     }
 
-    /// Where the content came from, after all redirects.
+    /// The URL that the content is from, after all redirects.
     open var url: URL? { asked(contents.url) }
 
-    /// The type of the content in small letters, without parameters; nil when it was not said.
+    /// The type of the content in lower case, without parameters; nil when there is none.
     open var mimeType: String? { asked(contents.mimeType) }
 
-    /// How many bytes of content there will be; -1 when that is not known.
+    /// The length of the content in bytes; -1 when it is not known.
     open var expectedContentLength: Int64 { asked(contents.expectedContentLength) }
 
-    /// The encoding of text content in small letters; nil when it was not said.
+    /// The encoding of text content in lower case; nil when there is none.
     open var textEncodingName: String? { asked(contents.textEncodingName) }
 
-    /// A name for a file of the content: one component of a path, without control characters.
+    /// A name for a file with the content: a single path component, without control characters.
     open var suggestedFilename: String? { asked(SuggestedFilename.from(url: url, mimeType: mimeType)) }
 
-    /// What a program's class may answer in place of this one: it is asked under no lock (O-6), and so is this one.
+    /// Wraps accessors that a program's subclass may override: they must not be called under a lock (O-6), so that is asserted
+    /// here.
     @inline(__always) final func asked<Value>(_ value: @autoclosure () -> Value) -> Value {
         assertNoLockIsHeld()
         return value()
@@ -95,21 +96,21 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
     /// The response itself: it is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// Whether the other is a response of the same values.
+    /// Whether the other object is a response of the same class with the same values.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? URLResponse, type(of: other) == type(of: self) else { return false }
         return contents == other.contents
     }
 
-    /// Goes with `isEqual(_:)`.
+    /// Consistent with `isEqual(_:)`.
     open override var hash: Int { contents.hashValue }
 
-    /// Where the content came from, without the query, and what it is.
+    /// Contains the URL, without its query, and the media type.
     open override var description: String {
         "<\(type(of: self)) \(Self.shown(url)), \(mimeType ?? "type not known")>"
     }
 
-    /// An address as descriptions show it: what may be secret is left out.
+    /// A URL as shown in descriptions: without the parts that may be secret.
     static func shown(_ url: URL?) -> String {
         guard let url, var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else {
             return "url: nil"

@@ -2,20 +2,20 @@
 
 public import Foundation
 
-// The names under which Apple's security functions know values of Foundation and of the standard library. There is no Core
-// Foundation here: they are the Swift types themselves, so that existing call sites compile, casts and all.
+// The names that Apple's security functions use for types of Foundation and the standard library. There is no Core Foundation
+// here: they are aliases of the Swift types, so that existing call sites compile, including casts.
 
 /// Bytes.
 public typealias CFData = Data
 /// Text.
 public typealias CFString = String
-/// Values in order.
+/// An array of values.
 public typealias CFArray = [Any]
-/// Values by key.
+/// A dictionary of values.
 public typealias CFDictionary = [String: Any]
-/// A moment.
+/// A date.
 public typealias CFDate = Date
-/// A number of values, or the place of one.
+/// A count or an index.
 public typealias CFIndex = Int
 /// Any value.
 public typealias CFTypeRef = Any
@@ -23,8 +23,8 @@ public typealias CFTypeRef = Any
 public typealias CFError = any Error
 /// A set of options.
 public typealias CFOptionFlags = UInt
-/// The result of a function that may fail: `errSecSuccess`, or why not.
+/// The result code of a function: `errSecSuccess`, or the reason of the failure.
 public typealias OSStatus = Int32
 
-/// Where Core Foundation takes memory from. There is none: parameters of this type are always nil.
+/// Core Foundation's memory allocator, which does not exist here: parameters of this type are always nil.
 public enum CFAllocator: Sendable {}

@@ -2,12 +2,12 @@
 
 import LupineTransport
 
-/// Which classes of delegates are known to have none of the methods for challenges.
+/// The delegate classes that are known not to implement the challenge methods.
 ///
-/// Swift does not tell whether a class implements a method that a protocol has a default for; the default learns it when it is
-/// called. So a class counts as one that answers challenges until both defaults have run for it. Any thread.
+/// Swift cannot tell whether a class implements a protocol method that has a default implementation; the default records it when
+/// it is called. So a class counts as handling challenges until both defaults have run for it. May be used on any thread.
 enum ChallengeMethods {
-    /// The method that somebody lacks.
+    /// A challenge method that a class may lack.
     enum Method: Hashable, Sendable { case session, task }
 
     private struct Lack: Hashable, Sendable {
@@ -17,16 +17,16 @@ enum ChallengeMethods {
 
     private static let lacks = Lock<Set<Lack>>([])
 
-    /// The default implementation was called for an object of that class.
+    /// Records that the default implementation was called for an object of this class.
     static func note(_ type: any Any.Type, lacks method: Method) {
         let lack = Lack(type: ObjectIdentifier(type), method: method)
         lacks.withLock { lacks in
-            // Mostly it is known, and a set that is not changed is not copied.
+            // Usually it is recorded already; not changing the set avoids a copy.
             if !lacks.contains(lack) { lacks.insert(lack) }
         }
     }
 
-    /// Whether no challenge reaches code of the program's in such an object.
+    /// Whether a challenge to an object of this class would run no code of the program's.
     static func areMissing(in type: ObjectIdentifier, takesTaskCalls: Bool) -> Bool {
         lacks.withLock { lacks in
             lacks.contains(Lack(type: type, method: .session))

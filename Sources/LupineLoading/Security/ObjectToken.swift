@@ -2,15 +2,15 @@
 
 import LupineTransport
 
-/// Stands for one object of the program's without keeping it alive: equal tokens mean the same object, and no object that
-/// comes later has the token of one that is gone.
+/// Identifies an object of the program's without keeping it alive: equal tokens mean the same object, and a later object never
+/// has the token of a deallocated one.
 struct ObjectToken: Hashable, Sendable {
     private let number: UInt64
 
     private struct Registry: Sendable {
         var notes: [ObjectIdentifier: Note] = [:]
         var lastNumber: UInt64 = 0
-        /// At how many notes those of objects that are gone are looked for.
+        /// The number of notes at which those of deallocated objects are removed.
         var limit = 64
     }
 
@@ -26,12 +26,12 @@ struct ObjectToken: Hashable, Sendable {
 
     private static let registry = Lock(Registry())
 
-    /// The token of an object, the same each time.
+    /// The token of an object, which is the same each time.
     init(of object: any AnyObject & Sendable) {
         let (number, crowd) = Self.registry.withLock { registry -> (UInt64, [Note]) in
             let place = ObjectIdentifier(object)
-            // An address is used again; a reference to an object that is gone is not. The caller keeps this one, so that it
-            // cannot end here.
+            // Addresses are reused, but a weak reference to a deallocated object stays nil. The caller retains the object, so its
+            // deinit cannot run here, under the lock.
             if let note = registry.notes[place], note.object != nil { return (note.number, []) }
             registry.lastNumber += 1
             registry.notes[place] = Note(object, registry.lastNumber)
@@ -42,7 +42,8 @@ struct ObjectToken: Hashable, Sendable {
         if !crowd.isEmpty { Self.forget(crowd) }
     }
 
-    /// Looking at an object may be the last that is done with it: its end is the program's code, and not for under a lock.
+    /// Loading a weak reference may release the object for the last time, and its deinit is the program's code: not under the
+    /// lock.
     private static func forget(_ crowd: [Note]) {
         let gone = Set(crowd.filter { $0.object == nil }.map(\.number))
         registry.withLock { registry in

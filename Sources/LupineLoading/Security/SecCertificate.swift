@@ -4,15 +4,15 @@
 public import Foundation
 public import LupineTLS
 
-/// One X.509 certificate, equal to another when its DER is.
+/// An X.509 certificate. Certificates with the same DER are equal.
 ///
-/// Immutable, and any thread's. Whether it is to be trusted is asked of a `SecTrust`.
+/// Immutable; may be used on any thread. Trust is evaluated by a `SecTrust`.
 public final class SecCertificate: Sendable {
     let certificate: Certificate
 
     init(_ certificate: Certificate) { self.certificate = certificate }
 
-    /// The certificates of a PEM text, in its order.
+    /// The certificates in a PEM text, in order.
     ///
     /// - Throws: `CertificateError` when one cannot be read, or when there is none.
     public static func certificates(pem text: String) throws(CertificateError) -> [SecCertificate] {
@@ -29,26 +29,26 @@ extension SecCertificate: Hashable {
 }
 
 extension SecCertificate: CustomStringConvertible {
-    /// Whom it is about.
+    /// Contains the certificate's subject.
     public var description: String { "<SecCertificate \(certificate.subject)>" }
 }
 
-/// The certificate of exactly one certificate in DER; nil for anything else, also for PEM and for what has something behind it.
+/// Returns a certificate; nil unless the data is exactly one certificate in DER, without trailing bytes.
 public func SecCertificateCreateWithData(_ allocator: CFAllocator?, _ data: CFData) -> SecCertificate? {
     (try? Certificate(der: [UInt8](data))).map(SecCertificate.init)
 }
 
-/// The DER of the certificate: the bytes that it was made of.
+/// Returns the DER from which the certificate was created.
 public func SecCertificateCopyData(_ certificate: SecCertificate) -> CFData {
     Data(certificate.certificate.der)
 }
 
-/// The certificate's key; nil when it is neither RSA, nor of an elliptic curve, nor Ed25519.
+/// Returns the certificate's key; nil when it is neither an RSA, nor an elliptic curve, nor an Ed25519 key.
 public func SecCertificateCopyKey(_ certificate: SecCertificate) -> SecKey? {
     SecKey(of: certificate.certificate)
 }
 
-/// Whom the certificate is about, in a few words: its common name, or else its whole subject.
+/// Returns a short description of the certificate: the common name of its subject, otherwise the whole subject.
 public func SecCertificateCopySubjectSummary(_ certificate: SecCertificate) -> CFString? {
     let subject = certificate.certificate.subject
     return subject.commonName ?? (subject.description.isEmpty ? nil : subject.description)

@@ -3,29 +3,29 @@
 
 public import LupineTLS
 
-/// Who a client is: a certificate and the private key that proves it.
+/// A client's identity: a certificate and its private key.
 ///
-/// Immutable, and any thread's. It is made of PEM, or by `SecPKCS12Import`. Nothing of the key is ever described.
+/// Immutable; may be used on any thread. Created from PEM, or by `SecPKCS12Import`. The description never contains the key.
 public final class SecIdentity: Sendable {
     let identity: TLSIdentity
 
     init(_ identity: TLSIdentity) { self.identity = identity }
 
-    /// An identity of a PEM text with its certificate first and then that one's issuers, and of one with the key; both may
-    /// be the same.
+    /// Creates an identity from a PEM text with its certificate followed by the issuers', and one with the key; both may be the
+    /// same.
     ///
     /// - Parameters:
     ///   - pemChain: The certificates.
     ///   - pemKey: The key.
-    ///   - password: Opens the key, if it is encrypted.
-    /// - Throws: `CertificateError` when something is missing, cannot be read, or does not belong together.
+    ///   - password: Decrypts the key, if it is encrypted.
+    /// - Throws: `CertificateError` when something is missing, cannot be read, or does not match.
     public convenience init(
         pemChain: String, pemKey: String, password: String? = nil
     ) throws(CertificateError) {
         self.init(try TLSIdentity(pemChain: pemChain, pemKey: pemKey, password: password))
     }
 
-    /// What is presented to a server: with issuers to send along, those instead of its own.
+    /// The identity to present to a server: with the given issuers, if there are any, instead of its own.
     func presented(with certificates: [SecCertificate]) -> TLSIdentity {
         let issuers = certificates.map(\.certificate).filter { $0 != identity.certificate }
         guard !issuers.isEmpty else { return identity }
@@ -42,11 +42,11 @@ extension SecIdentity: Hashable {
 }
 
 extension SecIdentity: CustomStringConvertible {
-    /// Whom the certificate is about.
+    /// Contains the certificate's subject.
     public var description: String { "<SecIdentity \(identity.certificate.subject)>" }
 }
 
-/// Gives the certificate of an identity.
+/// Copies the certificate of an identity.
 ///
 /// - Returns: `errSecSuccess`.
 @safe public func SecIdentityCopyCertificate(

@@ -2,15 +2,15 @@
 
 internal import LupineTLS
 
-/// A public key, equal to another when algorithm and value are.
+/// A public key. Keys with the same algorithm and value are equal.
 ///
-/// Immutable, and any thread's. It comes from a certificate, and is compared; nothing is encrypted with it here.
+/// Immutable; may be used on any thread. Keys come from certificates and are compared; nothing is encrypted with them here.
 public final class SecKey: Sendable {
     let key: PublicKey
 
     init(_ key: PublicKey) { self.key = key }
 
-    /// The key, if it is of a kind that is handed out: RSA, of an elliptic curve, or Ed25519.
+    /// The certificate's key, if it is of a supported kind: RSA, elliptic curve, or Ed25519.
     convenience init?(of certificate: Certificate) {
         guard let key = certificate.publicKey else { return nil }
         switch key.type {
@@ -26,6 +26,6 @@ extension SecKey: Hashable {
 }
 
 extension SecKey: CustomStringConvertible {
-    /// The algorithm and strength.
+    /// Contains the algorithm and strength.
     public var description: String { "<SecKey \(key.type)>" }
 }

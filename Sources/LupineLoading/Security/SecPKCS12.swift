@@ -6,24 +6,24 @@ internal import LupineTLS
 
 /// The option of `SecPKCS12Import` whose value is the password, a `String`.
 public let kSecImportExportPassphrase: CFString = "passphrase"
-/// In what `SecPKCS12Import` gives: the `SecIdentity`.
+/// The key of the `SecIdentity` in the result of `SecPKCS12Import`.
 public let kSecImportItemIdentity: CFString = "identity"
-/// In what `SecPKCS12Import` gives: the `[SecCertificate]` of the identity and its issuers.
+/// The key of the `[SecCertificate]` with the identity's certificate and its issuers in the result of `SecPKCS12Import`.
 public let kSecImportItemCertChain: CFString = "chain"
-/// In what `SecPKCS12Import` gives: a `SecTrust` of those certificates, not evaluated.
+/// The key of a `SecTrust` with those certificates, not evaluated, in the result of `SecPKCS12Import`.
 public let kSecImportItemTrust: CFString = "trust"
-/// In what `SecPKCS12Import` gives: a `String` that names the identity.
+/// The key of a `String` that names the identity in the result of `SecPKCS12Import`.
 public let kSecImportItemLabel: CFString = "label"
 
-/// Reads the identity of a PKCS#12 file. Opening it costs CPU time on purpose, up to a second.
+/// Reads the identity in a PKCS#12 file. Its password derivation is slow by design and takes up to a second of CPU time.
 ///
 /// - Parameters:
-///   - data: What the file holds.
+///   - data: The file's content.
 ///   - options: The password under `kSecImportExportPassphrase`.
-///   - items: Takes an array with one dictionary, whose keys are `kSecImportItemIdentity` and its kin.
+///   - items: Receives an array with one dictionary, whose keys are the `kSecImportItem` constants.
 /// - Returns: `errSecSuccess`; `errSecPassphraseRequired` or `errSecAuthFailed` when the password is missing or wrong;
-///   `errSecItemNotFound` without a key or its certificate; `errSecUnimplemented` for ciphers that are no longer used;
-///   `errSecDecode` for anything else that is no such file.
+///   `errSecItemNotFound` without a key or its certificate; `errSecUnimplemented` for obsolete ciphers; `errSecDecode` for any
+///   other invalid data.
 @safe public func SecPKCS12Import(
     _ data: CFData, _ options: CFDictionary, _ items: UnsafeMutablePointer<CFArray?>
 ) -> OSStatus {

@@ -3,9 +3,9 @@
 
 internal import LupineTLS
 
-/// What a chain has to prove to be trusted; equal to another that asks for the same.
+/// The requirements for a chain to be trusted. Policies with the same requirements are equal.
 ///
-/// Immutable, and any thread's.
+/// Immutable; may be used on any thread.
 public final class SecPolicy: Sendable {
     let policy: TrustPolicy
 
@@ -18,18 +18,18 @@ extension SecPolicy: Hashable {
 }
 
 extension SecPolicy: CustomStringConvertible {
-    /// What is asked for.
+    /// Contains the requirements.
     public var description: String { "<SecPolicy \(policy)>" }
 }
 
-/// Asks for fitting signatures up to an anchor, issuers that may issue, permitted names and valid dates (RFC 5280 §6).
+/// Requires valid signatures up to an anchor, issuers that are authorities, permitted names and valid dates (RFC 5280 §6).
 public func SecPolicyCreateBasicX509() -> SecPolicy { SecPolicy(.basic) }
 
-/// Asks for the same, for keys and signatures that are strong enough, for the right use, and for the host unless it is nil.
+/// Requires in addition sufficiently strong keys and signatures, the right key usage, and the host name unless it is nil.
 ///
 /// - Parameters:
-///   - server: Whether the certificate is a server's; else a client's.
-///   - hostname: A name, or an IP literal with or without brackets. Names outside of ASCII have to be in their ASCII form.
+///   - server: Whether the certificate is a server's; otherwise it is a client's.
+///   - hostname: A name in its ASCII form, or an IP literal with or without brackets.
 public func SecPolicyCreateSSL(_ server: Bool, _ hostname: CFString?) -> SecPolicy {
     let host = hostname.map { name -> String in
         let isAddress = name.hasPrefix("[") && name.hasSuffix("]")
@@ -38,25 +38,25 @@ public func SecPolicyCreateSSL(_ server: Bool, _ hostname: CFString?) -> SecPoli
     return SecPolicy(server ? .server(host: host) : .client(host: host))
 }
 
-/// The method of `SecPolicyCreateRevocation` that asks OCSP responders.
+/// Use OCSP responders.
 public let kSecRevocationOCSPMethod: CFOptionFlags = RevocationOptions.ocsp.rawValue
-/// The method of `SecPolicyCreateRevocation` that looks into revocation lists.
+/// Use certificate revocation lists.
 public let kSecRevocationCRLMethod: CFOptionFlags = RevocationOptions.crl.rawValue
-/// Where both are possible, the list is looked into first.
+/// Prefer the revocation list if both methods are possible.
 public let kSecRevocationPreferCRL: CFOptionFlags = RevocationOptions.preferCRL.rawValue
-/// Without a definite answer for every certificate but the anchor the chain is refused.
+/// Refuse the chain unless there is a definite answer for every certificate except the anchor.
 public let kSecRevocationRequirePositiveResponse: CFOptionFlags =
     RevocationOptions.requirePositiveResponse.rawValue
-/// Only answers that were stapled, given or kept.
+/// Use only stapled, supplied and cached answers.
 public let kSecRevocationNetworkAccessDisabled: CFOptionFlags =
     RevocationOptions.networkAccessDisabled.rawValue
-/// Whatever the certificate offers.
+/// Use any method that the certificate offers.
 public let kSecRevocationUseAnyAvailableMethod: CFOptionFlags = RevocationOptions.any.rawValue
 
-/// Asks that no certificate of the chain but its anchor was revoked. Neither name nor use is looked at.
+/// Requires that no certificate of the chain except its anchor is revoked. Does not check host name or key usage.
 ///
-/// - Parameter revocationFlags: A union of `kSecRevocationOCSPMethod` and its kin.
-/// - Returns: Nil when no flag is set, or one that has no meaning.
+/// - Parameter revocationFlags: A union of the `kSecRevocation` constants.
+/// - Returns: Nil when no flag is set, or an unknown one.
 public func SecPolicyCreateRevocation(_ revocationFlags: CFOptionFlags) -> SecPolicy? {
     let known: RevocationOptions = [.any, .preferCRL, .requirePositiveResponse, .networkAccessDisabled]
     let options = RevocationOptions(rawValue: revocationFlags)

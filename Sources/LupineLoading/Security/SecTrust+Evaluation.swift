@@ -5,17 +5,17 @@ public import Dispatch
 internal import Foundation
 internal import LupineTransport
 
-// Apple's functions that judge a `SecTrust`, and those that read its chain. All may be called on any thread.
+// Apple's functions that evaluate a `SecTrust` and read its chain. All may be called on any thread.
 
-/// Judges, and returns whether the trust satisfies all of its policies.
+/// Evaluates the trust. Returns whether it satisfies all of its policies.
 ///
-/// Blocks while answers about revocation are fetched, which happens only if a policy asks for them: then it should not be
-/// called where nothing may wait, such as on the main actor. `SecTrustEvaluateAsyncWithError` is for there.
+/// Blocks while revocation answers are fetched, which happens only if a policy requires them: then it should not be called where
+/// nothing may block, such as on the main actor. Use `SecTrustEvaluateAsyncWithError` there.
 ///
 /// - Parameters:
-///   - trust: What is judged.
-///   - error: Takes the reason when the result is false: an `NSError` of the domain `NSOSStatusErrorDomain` whose code is
-///     that of the most serious problem.
+///   - trust: The trust to evaluate.
+///   - error: Receives the reason when the result is false: an `NSError` of the domain `NSOSStatusErrorDomain` with the code of
+///     the most serious problem.
 @safe public func SecTrustEvaluateWithError(
     _ trust: SecTrust, _ error: UnsafeMutablePointer<CFError?>?
 ) -> Bool {
@@ -24,12 +24,12 @@ internal import LupineTransport
     return failure == nil
 }
 
-/// Judges on a thread of its own, and answers on the queue.
+/// Evaluates the trust on a worker thread, and calls back on a queue.
 ///
 /// - Parameters:
-///   - trust: What is judged.
-///   - queue: Where `result` is called, once.
-///   - result: Takes the trust, whether it satisfies all of its policies, and why not.
+///   - trust: The trust to evaluate.
+///   - queue: The queue on which `result` is called, once.
+///   - result: Receives the trust, whether it satisfies all of its policies, and the reason if not.
 /// - Returns: `errSecSuccess`.
 public func SecTrustEvaluateAsyncWithError(
     _ trust: SecTrust, _ queue: DispatchQueue,
@@ -39,12 +39,12 @@ public func SecTrustEvaluateAsyncWithError(
         let failure = trust.evaluate(mayFetch: mayFetch).error
         queue.async { result(trust, failure == nil, failure) }
     }
-    // Where every thread for such questions hangs, the network is of no help, and the rest is CPU time alone.
+    // When all workers are blocked, the network does not answer; evaluating without it takes only CPU time.
     if !WorkerPool.trust.run({ answer(true) }) { queue.async { answer(false) } }
     return errSecSuccess
 }
 
-/// Judges, and gives the result in the older form. Blocks as `SecTrustEvaluateWithError` does.
+/// Evaluates the trust, with the result in the older form. Blocks like `SecTrustEvaluateWithError`.
 ///
 /// - Returns: `errSecSuccess`, whatever the result.
 @available(*, deprecated, message: "Use SecTrustEvaluateWithError")
@@ -55,7 +55,7 @@ public func SecTrustEvaluateAsyncWithError(
     return errSecSuccess
 }
 
-/// Gives what the last evaluation came to; `invalid` when there was none since the trust was made or changed.
+/// Gets the result of the last evaluation; `invalid` when the trust was not evaluated since it was created or changed.
 ///
 /// - Returns: `errSecSuccess`.
 @safe public func SecTrustGetTrustResult(
@@ -65,20 +65,20 @@ public func SecTrustEvaluateAsyncWithError(
     return errSecSuccess
 }
 
-/// The chain that was built, as an array of `SecCertificate`: the leaf, then every issuer that could be linked to it by a
-/// signature, up to an anchor or as far as it goes. Dates play no part, and no evaluation is needed before.
+/// Returns the chain as an array of `SecCertificate`: the leaf, then every issuer that could be linked by a signature, up to
+/// an anchor or as far as possible. Dates are ignored, and no evaluation is needed before.
 public func SecTrustCopyCertificateChain(_ trust: SecTrust) -> CFArray? { trust.chain }
 
-/// How many certificates the chain has.
+/// Returns the number of certificates in the chain.
 public func SecTrustGetCertificateCount(_ trust: SecTrust) -> CFIndex { trust.chain.count }
 
-/// A certificate of the chain, counted from the leaf; nil beyond its end.
+/// Returns a certificate of the chain, counted from the leaf; nil beyond its end.
 public func SecTrustGetCertificateAtIndex(_ trust: SecTrust, _ index: CFIndex) -> SecCertificate? {
     let chain = trust.chain
     return chain.indices.contains(index) ? chain[index] : nil
 }
 
-/// The leaf's key; nil when it is neither RSA, nor of an elliptic curve, nor Ed25519.
+/// Returns the leaf's key; nil when it is neither an RSA, nor an elliptic curve, nor an Ed25519 key.
 public func SecTrustCopyKey(_ trust: SecTrust) -> SecKey? {
     trust.leaf.flatMap { SecKey(of: $0.certificate) }
 }

@@ -3,15 +3,15 @@
 
 public import Foundation
 
-// Apple's functions that make and change a `SecTrust`. None of them judges anything; all may be called on any thread.
+// Apple's functions that create and change a `SecTrust`, without evaluating it. All may be called on any thread.
 
-/// Makes a trust.
+/// Creates a trust.
 ///
 /// - Parameters:
 ///   - certificates: A `SecCertificate`, or an array of them with the leaf first.
 ///   - policies: A `SecPolicy`, an array of them, or nil for the basic one.
-///   - trust: Takes the trust.
-/// - Returns: `errSecSuccess`, or `errSecParam` when the others are something else, or empty.
+///   - trust: Receives the trust.
+/// - Returns: `errSecSuccess`, or `errSecParam` when certificates or policies are of another type, or empty.
 @safe public func SecTrustCreateWithCertificates(
     _ certificates: CFTypeRef, _ policies: CFTypeRef?, _ trust: UnsafeMutablePointer<SecTrust?>
 ) -> OSStatus {
@@ -24,19 +24,19 @@ public import Foundation
     return errSecSuccess
 }
 
-/// Replaces the policies; with several, all have to pass.
+/// Replaces the policies; all of them have to be satisfied.
 ///
 /// - Parameters:
-///   - trust: What is changed.
+///   - trust: The trust to change.
 ///   - policies: A `SecPolicy`, or an array of them.
-/// - Returns: `errSecSuccess`, or `errSecParam` when it is something else, or empty.
+/// - Returns: `errSecSuccess`, or `errSecParam` when `policies` is of another type, or empty.
 public func SecTrustSetPolicies(_ trust: SecTrust, _ policies: CFTypeRef) -> OSStatus {
     guard let policies: [SecPolicy] = oneOrMore(policies) else { return errSecParam }
     trust.change(keepsPath: true) { $0.policies = policies }
     return errSecSuccess
 }
 
-/// Gives the policies, as an array of `SecPolicy`.
+/// Copies the policies, as an array of `SecPolicy`.
 ///
 /// - Returns: `errSecSuccess`.
 @safe public func SecTrustCopyPolicies(_ trust: SecTrust, _ policies: UnsafeMutablePointer<CFArray?>)
@@ -46,10 +46,10 @@ public func SecTrustSetPolicies(_ trust: SecTrust, _ policies: CFTypeRef) -> OSS
     return errSecSuccess
 }
 
-/// Sets the certificates that end a chain, self-signed or not; those of the system count no longer, unless
-/// `SecTrustSetAnchorCertificatesOnly` says so afterwards. Nil restores the system's alone.
+/// Sets the anchors, self-signed or not; those of the system are no longer used, unless `SecTrustSetAnchorCertificatesOnly`
+/// enables them afterwards. Nil restores the system's alone.
 ///
-/// - Returns: `errSecSuccess`, or `errSecParam` when one is no `SecCertificate`.
+/// - Returns: `errSecSuccess`, or `errSecParam` when an element is not a `SecCertificate`.
 public func SecTrustSetAnchorCertificates(_ trust: SecTrust, _ anchorCertificates: CFArray?) -> OSStatus {
     let anchors = anchorCertificates as? [SecCertificate]
     if anchorCertificates != nil, anchors == nil { return errSecParam }
@@ -60,7 +60,7 @@ public func SecTrustSetAnchorCertificates(_ trust: SecTrust, _ anchorCertificate
     return errSecSuccess
 }
 
-/// Says whether only the certificates that were set end a chain, or also those of the system.
+/// Sets whether only the given anchors are used, or those of the system too.
 ///
 /// - Returns: `errSecSuccess`.
 public func SecTrustSetAnchorCertificatesOnly(_ trust: SecTrust, _ anchorCertificatesOnly: Bool) -> OSStatus {
@@ -68,7 +68,7 @@ public func SecTrustSetAnchorCertificatesOnly(_ trust: SecTrust, _ anchorCertifi
     return errSecSuccess
 }
 
-/// Sets the moment for which is judged.
+/// Sets the date for which the trust is evaluated.
 ///
 /// - Returns: `errSecSuccess`.
 public func SecTrustSetVerifyDate(_ trust: SecTrust, _ verifyDate: CFDate) -> OSStatus {
@@ -76,7 +76,7 @@ public func SecTrustSetVerifyDate(_ trust: SecTrust, _ verifyDate: CFDate) -> OS
     return errSecSuccess
 }
 
-/// Says whether answers about revocation may be fetched, where a policy asks for them. They may unless this is called.
+/// Sets whether revocation answers may be fetched if a policy requires them. The default is true.
 ///
 /// - Returns: `errSecSuccess`.
 public func SecTrustSetNetworkFetchAllowed(_ trust: SecTrust, _ allowFetch: Bool) -> OSStatus {
@@ -84,12 +84,12 @@ public func SecTrustSetNetworkFetchAllowed(_ trust: SecTrust, _ allowFetch: Bool
     return errSecSuccess
 }
 
-/// Sets the OCSP responses about the leaf, in place of what the server has stapled.
+/// Sets the OCSP responses for the leaf, in place of the stapled ones.
 ///
 /// - Parameters:
-///   - trust: What is changed.
+///   - trust: The trust to change.
 ///   - responseData: A `Data`, an array of them, or nil for none.
-/// - Returns: `errSecSuccess`, or `errSecParam` when it is something else.
+/// - Returns: `errSecSuccess`, or `errSecParam` when `responseData` is of another type.
 public func SecTrustSetOCSPResponse(_ trust: SecTrust, _ responseData: CFTypeRef?) -> OSStatus {
     var responses: [Data] = []
     if let responseData {
@@ -102,7 +102,7 @@ public func SecTrustSetOCSPResponse(_ trust: SecTrust, _ responseData: CFTypeRef
     return errSecSuccess
 }
 
-/// What may be given alone or in an array; nil for anything else, and for an empty array.
+/// Accepts one value or an array; nil for anything else, and for an empty array.
 private func oneOrMore<Element>(_ value: Any) -> [Element]? {
     if let one = value as? Element { return [one] }
     guard let several = value as? [Element], !several.isEmpty else { return nil }

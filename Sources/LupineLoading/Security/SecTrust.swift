@@ -4,39 +4,39 @@ internal import Foundation
 internal import LupineTLS
 internal import LupineTransport
 
-/// A peer's certificates, and everything that they are judged by: policies, anchors, the date, answers about revocation.
+/// A peer's certificates, and everything that their evaluation uses: policies, anchors, date, revocation answers.
 ///
-/// Making and changing one judges nothing (I-12.1): that is asked for with `SecTrustEvaluateWithError`, as often as one likes.
-/// It may be used from any thread, also by several at once, and outlives the connection that it came from: an evaluation
-/// judges what was set when it began. Equal only to itself.
+/// Creating and changing one evaluates nothing (I-12.1); call `SecTrustEvaluateWithError`, as often as needed. It may be used on
+/// any thread, also concurrently, and outlives the connection that it came from: an evaluation uses the settings at its start.
+/// Equal only to itself.
 public final class SecTrust: Sendable {
-    /// What the program sets.
+    /// The settings that the program can change.
     struct Settings: Sendable {
-        /// The leaf first.
+        /// Leaf first.
         var certificates: [SecCertificate]
         var policies: [SecPolicy]
-        /// Those that the program has set; nil for none.
+        /// The anchors that the program has set; nil for none.
         var anchors: [SecCertificate]?
-        /// Whether nothing else is an anchor.
+        /// Whether no other anchors are used.
         var hasOnlyTheseAnchors = false
-        /// Nil for the moment of the evaluation.
+        /// Nil for the time of the evaluation.
         var verifyDate: Date?
         var mayFetch = true
-        /// Answers about the leaf, in the order of preference.
+        /// OCSP responses for the leaf, in order of preference.
         var responses: [[UInt8]] = []
     }
 
-    /// What it was made with by whoever made it, apart from the certificates.
+    /// The inputs of its creator, apart from the certificates.
     struct Surroundings: Sendable {
         /// The roots of the session; nil for those of the system.
         var roots: TrustStore?
-        /// Issuers for servers that forget to send theirs.
+        /// Intermediate certificates for servers that do not send theirs.
         var intermediates: [Certificate] = []
-        /// How answers about revocation are had.
+        /// How revocation answers are obtained.
         var revocation: RevocationSupport?
     }
 
-    /// What an evaluation has come to.
+    /// The result of an evaluation.
     struct Verdict: Sendable {
         let failure: TrustFailure?
         let result: SecTrustResultType
@@ -46,22 +46,22 @@ public final class SecTrust: Sendable {
 
     private struct State: Sendable {
         var settings: Settings
-        /// Made of the anchors, when it was first needed since they were set.
+        /// The anchors as a store; created when first needed after they were set.
         var store: TrustStore?
         var chain: [SecCertificate]?
         var result = SecTrustResultType.invalid
-        /// The chain has passed what it was last evaluated under, some policy about the chain among it.
+        /// Whether the chain has passed its last evaluation under a policy about the chain, not about revocation alone.
         var hasPassed = false
-        /// The chain has one of the pins of an evaluator of the library's.
+        /// Whether the chain contains a certificate or key that one of the library's evaluators has pinned.
         var isPinned = false
-        /// Counts the changes, so that an evaluation knows whether what it judged is still what is set.
+        /// The number of changes, so that an evaluation detects whether its settings are still current.
         var version = 0
     }
 
     private let surroundings: Surroundings
     private let state: Lock<State>
 
-    /// A trust in these certificates, the leaf first.
+    /// Creates a trust of these certificates, leaf first.
     init(
         certificates: [SecCertificate], policies: [SecPolicy], surroundings: Surroundings = Surroundings(),
         responses: [[UInt8]] = []
@@ -73,8 +73,8 @@ public final class SecTrust: Sendable {
                     certificates: certificates, policies: policies, responses: responses)))
     }
 
-    /// The trust of a connection's peer (I-12.12): the server policy for its host, the session's roots, what the peer has
-    /// presented and stapled.
+    /// Creates the trust of a connection's peer (I-12.12): the server policy for its host, the session's roots, and the
+    /// certificates and OCSP response that the peer has sent.
     convenience init(_ peer: PeerTrust, revocation: RevocationSupport) {
         self.init(
             certificates: peer.certificates.map(SecCertificate.init),
@@ -84,11 +84,11 @@ public final class SecTrust: Sendable {
             responses: peer.stapledResponse.map { [$0] } ?? [])
     }
 
-    /// What is set.
+    /// The current settings.
     var settings: Settings { state.withLock { $0.settings } }
 
-    /// Changes what is set; what was found out before counts no longer. `keepsPath` where neither the anchors nor the date
-    /// change: policies and answers are no part of the path.
+    /// Changes the settings and discards earlier results. `keepsPath`: neither anchors nor date change, so the chain stays valid;
+    /// policies and OCSP responses do not affect it.
     func change(keepsPath: Bool = false, _ body: @Sendable (inout Settings) -> Void) {
         state.withLock { state in
             body(&state.settings)
@@ -102,17 +102,17 @@ public final class SecTrust: Sendable {
         }
     }
 
-    /// What the last evaluation came to, if nothing has been changed since.
+    /// The result of the last evaluation, if nothing was changed since.
     var result: SecTrustResultType { state.withLock { $0.result } }
 
-    /// Whether the chain has passed an evaluation, or a pin of the library's evaluators. To read it is no check, for what somebody
-    /// has made of it cannot be known; nor is an evaluation that was refused, or that asked about revocation alone.
+    /// Whether the chain has passed an evaluation, or a pin check of the library's evaluators. Reading the chain is no check,
+    /// because the reader's conclusion is unknown; neither is a failed evaluation, or one under revocation policies alone.
     var wasChecked: Bool { state.withLock { $0.hasPassed || $0.isPinned } }
 
-    /// The chain has a pin that is wanted.
+    /// Records that the chain contains a pinned certificate or key.
     package func notePinned() { state.withLock { $0.isPinned = true } }
 
-    /// The leaf and the issuers that could be linked (I-12.5); built when it is first asked for.
+    /// The leaf and the issuers that could be linked (I-12.5); built when first read.
     var chain: [SecCertificate] {
         let (settings, known, version) = state.withLock { ($0.settings, $0.chain, $0.version) }
         if let known { return known }
@@ -121,15 +121,15 @@ public final class SecTrust: Sendable {
         return chain
     }
 
-    /// The certificate that it is about.
+    /// The leaf certificate.
     var leaf: SecCertificate? { state.withLock { $0.settings.certificates.first } }
 
-    /// Judges. Blocks while answers about revocation are fetched, which happens only if a policy asks for them, fetching is
-    /// allowed, and the thread is no loop's.
+    /// Evaluates the trust. Blocks while revocation answers are fetched, which happens only if a policy requires them, fetching
+    /// is allowed, and the thread is not a loop's.
     func evaluate(mayFetch: Bool = true) -> Verdict {
         let (settings, version) = state.withLock { ($0.settings, $0.version) }
         let policies = settings.policies.map(\.policy)
-        // What the process shares has loops: nobody makes it who does not ask about revocation.
+        // The shared support starts loops of its own, so it is created only for a policy about revocation.
         let asks = policies.contains { $0.isRevocation }
         let support = surroundings.revocation ?? (asks ? .shared : .none)
         let time = settings.verifyDate.map { UnixTime(seconds: Int64(clamping: $0)) } ?? .now
@@ -159,7 +159,7 @@ public final class SecTrust: Sendable {
             store: store(settings, version), intermediates: surroundings.intermediates)
     }
 
-    /// What ends a chain (I-12.2, I-12.3).
+    /// The anchors to use (I-12.2, I-12.3).
     private func store(_ settings: Settings, _ version: Int) -> TrustStore {
         if let known = state.withLock({ $0.version == version ? $0.store : nil }) { return known }
         let own = settings.anchors?.map(\.certificate) ?? []
@@ -181,12 +181,12 @@ extension SecTrust: Hashable {
 }
 
 extension TrustPolicy {
-    /// Whether it asks about revocation, and not about the chain itself.
+    /// Whether the policy concerns revocation, and not the chain itself.
     fileprivate var isRevocation: Bool { if case .revocation = self { true } else { false } }
 }
 
 extension Int64 {
-    /// The second that a date lies in; dates beyond all seconds are the last or the first.
+    /// The second that a date is in, clamped to the range of the type.
     fileprivate init(clamping date: Date) {
         let seconds = date.timeIntervalSince1970.rounded(.down)
         self = Int64(exactly: seconds) ?? (seconds < 0 ? .min : .max)

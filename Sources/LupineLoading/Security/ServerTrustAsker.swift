@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
 
-/// A session's delegate that knows beforehand for which hosts it leaves challenges about servers to the default.
+/// A session delegate that knows in advance for which hosts it leaves server-trust challenges to the default handling.
 package protocol ServerTrustDeferring: URLSessionDelegate {
-    /// Whether it will for that host, and nobody wants to hear of the challenge. Called on a loop; calls no code of the program's.
+    /// Whether it will for this host, and no one observes the challenge. Called on a loop; runs no code of the program's.
     func defersServerTrust(ofHost host: String) -> Bool
 }
 
-/// Who takes a connection's challenges to the program: whether a server is trusted, and who the client is.
+/// Forwards a connection's server-trust and client-certificate challenges to the program.
 ///
-/// Called on a loop, so it must not block; `reply` is called once, from any thread. Whether a challenge goes to the session's
-/// delegate or to the task's is decided behind it (U-5.9).
+/// Called on a loop, so it must not block; `reply` is called once, on any thread. The implementation decides whether a challenge
+/// goes to the session's delegate or to the task's (U-5.9).
 protocol ServerTrustAsker: AnyObject, Sendable {
-    /// The delegate of the task's own, where it has one beside the session's. The answer says whether it spoke.
+    /// The task's own delegate, if it has one besides the session's. The answer tells whether it answered.
     var ownDelegate: (any URLSessionDelegate)? { get }
-    /// Whether the session's delegate is certain to leave it to the session's policy who that host is.
+    /// Whether the session's delegate is certain to leave the evaluation of this host to the session's policy.
     func defersServerTrust(ofHost host: String) -> Bool
-    /// Asks the program.
+    /// Asks the program's delegates.
     func evaluate(
         _ challenge: URLAuthenticationChallenge, reply: @escaping @Sendable (ChallengeAnswer) -> Void)
 }

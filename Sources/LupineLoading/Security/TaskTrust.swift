@@ -4,42 +4,43 @@ import Foundation
 import LupineTLS
 import LupineTransport
 
-/// Answers for one task what is asked when a connection is opened for it: makes challenges of the questions, and answers of
-/// the dispositions (the table of spec section 11).
+/// Answers the trust and identity questions of the connections that are opened for one task: turns them into challenges, and the
+/// dispositions into answers (the table of spec section 11).
 ///
-/// It remembers what the task has chosen to be, place by place, so that no later exchange of the task travels on a connection
-/// of somebody else's identity (U-11.20). What its own delegate answers makes a connection that delegate's, what it leaves to
-/// the session's makes it the session's (U-9.17). A task whose delegate wants no challenges has none. Any thread.
+/// It remembers the identity that the task has chosen per origin, so that no later exchange of the task uses a connection with
+/// another identity (U-11.20). A connection that the task's own delegate has answered for belongs to that delegate; one that was
+/// left to the session's belongs to the session (U-9.17). A task whose delegate takes no challenges has no `TaskTrust`. May be
+/// used on any thread.
 final class TaskTrust: PeerAsker {
-    /// Where a choice was made: an origin that speaks TLS.
+    /// The TLS origin that a choice was made for.
     private struct Place: Hashable, Sendable {
         let host: String
         let port: UInt16
     }
 
-    /// Who the task has chosen to be.
+    /// The client identity that the task has chosen.
     enum Choice: Hashable, Sendable {
         case identity(TLSIdentity)
         case nobody
     }
 
     private struct State: Sendable {
-        /// Until the task has ended: it owns the exchange that holds this. Not weak: the weak reference would have each task
-        /// that loads something keep a table of its own.
+        /// Set until the task ends, which breaks a cycle: the task owns the exchange that holds this. Not weak, because a weak
+        /// reference would allocate a side table for each task that loads something.
         var asker: (any ServerTrustAsker)?
         var choices: [Place: Choice] = [:]
-        /// What was asked about last.
+        /// The trust of the last challenge.
         var trusts: [Place: SecTrust] = [:]
     }
 
-    /// The delegate of the task's own.
+    /// The task's own delegate.
     private struct Own: Sendable {
-        /// What it is known by.
+        /// Its identity as the owner of connections.
         let party: TrustParty
         let type: ObjectIdentifier
         let takesTaskCalls: Bool
 
-        /// Whether its class has no method that could answer.
+        /// Whether its class implements no challenge method.
         var isMute: Bool { ChallengeMethods.areMissing(in: type, takesTaskCalls: takesTaskCalls) }
     }
 
@@ -47,7 +48,7 @@ final class TaskTrust: PeerAsker {
     private let bridge: TrustBridge
     private let state: Lock<State>
 
-    /// Answers through `asker`. `TrustBridge.trust(asking:)` makes it.
+    /// Creates the answers of `asker`. Use `TrustBridge.trust(asking:)`.
     init(asking asker: any ServerTrustAsker, of bridge: TrustBridge) {
         state = Lock(State(asker: asker))
         own = asker.ownDelegate.map {
@@ -58,15 +59,15 @@ final class TaskTrust: PeerAsker {
         self.bridge = bridge
     }
 
-    /// The task has ended: whatever is still asked on its behalf is cancelled.
+    /// Called when the task ends: challenges that are still asked on its behalf are cancelled.
     func end() {
-        // It may be the last reference, which goes outside of the lock.
+        // May be the last reference, which has to be released outside the lock.
         _ = state.withLock { $0.asker.take() }
     }
 
-    /// Who is asked about the task's connections first: its own delegate, unless its class is known to have no method for it.
-    /// That there is a delegate does not say that it judges; not to ask one that does would be to decide for it. What it, or
-    /// another of its class, has passed on before says nothing: it may have asked a third.
+    /// The party that is asked first about the task's connections: its own delegate, unless its class is known to implement no
+    /// challenge method. Such a delegate need not judge peers, but not asking one that does would be deciding for it. That the
+    /// delegate, or another of its class, has passed a challenge on proves nothing: it may have forwarded it to another object.
     var party: TrustParty {
         guard let own, !own.isMute else { return .session }
         return own.party
@@ -74,12 +75,12 @@ final class TaskTrust: PeerAsker {
 
     private var asker: (any ServerTrustAsker)? { state.withLock { $0.asker } }
 
-    /// Who the task has chosen to be at this origin; nil when it was not asked.
+    /// The task's choice of identity at this origin; nil when it was not asked.
     func choice(host: String, port: UInt16) -> Choice? {
         state.withLock { $0.choices[Place(host: host, port: port)] }
     }
 
-    /// What the delegate was asked about last at this origin.
+    /// The trust that the delegate was last asked about at this origin.
     func trust(host: String, port: UInt16) -> SecTrust? {
         state.withLock { $0.trusts[Place(host: host, port: port)] }
     }
@@ -128,27 +129,28 @@ final class TaskTrust: PeerAsker {
                 case .cancelled: break
                 }
             }
-            // What was the session's may become the delegate's. Never the other way: that has judged the peer.
+            // A connection of the session's may become the delegate's, but never the reverse: the delegate has judged the peer
+            // already.
             let party = party(behind: given)
             reply(answer, party == .session ? nil : party.flatMap { bridge.profile(like: profile, for: $0) })
         }
     }
 
-    /// Whose a connection is after this answer; nil when nobody gave it.
+    /// The owner of a connection after this answer; nil when no delegate answered.
     private func party(behind answer: ChallengeAnswer) -> TrustParty? {
         guard let speaker = answer.speaker else { return nil }
         guard let own else { return .session }
         return speaker == .session ? .session : own.party
     }
 
-    /// The first of its kind, always: a connection is judged once.
+    /// Always without previous failures: a connection is judged only once.
     private static func challenge(_ space: URLProtectionSpace) -> URLAuthenticationChallenge {
         URLAuthenticationChallenge(space: space, credential: nil, failures: 0, response: nil)
     }
 
     // MARK: answers
 
-    /// What a disposition says about a server's trust.
+    /// Translates a disposition into a judgement of a server's trust.
     static func judgement(
         _ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?
     ) -> PeerJudgement {
@@ -161,7 +163,7 @@ final class TaskTrust: PeerAsker {
         }
     }
 
-    /// What a disposition says about who we are.
+    /// Translates a disposition into an answer to a request for a client certificate.
     static func identityAnswer(
         _ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?
     ) -> IdentityAnswer {

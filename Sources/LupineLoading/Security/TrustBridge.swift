@@ -4,33 +4,33 @@ import Foundation
 import LupineTLS
 import LupineTransport
 
-/// Decides under which TLS profile an exchange of a session travels: who judges its peer, and who we are there.
+/// Decides which TLS profile an exchange of a session uses: who judges its peer, and which client identity it has.
 ///
-/// Exchanges of tasks without a delegate share one profile. There nobody is asked: chains are judged on the loop, verdicts are
-/// kept, sessions are resumed. Under all others every new connection asks the task that it is opened for (I-12.14, I-12.15).
-/// Each party has its own (`TrustParty`): the session's delegate, and every delegate of a task's own. So a connection that
-/// somebody has accepted against all evaluation is never lent to a task that would have had another asked. Where a
-/// task has chosen an identity, its further exchanges have a profile of that identity, too (U-11.20).
+/// Exchanges of tasks without a delegate share one profile. With it no delegate is asked: chains are evaluated on the loop,
+/// verdicts are cached, and TLS sessions are resumed. With any other profile each new connection asks the task that it is opened
+/// for (I-12.14, I-12.15). Each party has a profile of its own (`TrustParty`): the session's delegate, and every task's own
+/// delegate. So a connection that one delegate has accepted despite its evaluation is never used for a task with another one.
+/// When a task has chosen an identity, its further exchanges use a profile with that identity (U-11.20).
 ///
-/// Who answers is known only afterwards: then `profile(like:for:)` has the profile that the connection belongs to. One per
-/// session; any thread.
+/// Which delegate answers is known only afterwards: `profile(like:for:)` then returns the profile that the connection belongs to.
+/// One per session; may be used on any thread.
 final class TrustBridge: Sendable {
-    /// Who we are on a connection.
+    /// The client identity of a connection.
     fileprivate enum Face: Hashable, Sendable {
-        /// The configured identity, or what the task answers.
+        /// The configured identity, or the one that the task answers with.
         case configured
-        /// The same without the configured identity: the hop has left the task's origin (U-10.5).
+        /// As `configured`, without the configured identity: a redirect has left the task's origin (U-10.5).
         case foreign
-        /// What a task has said before.
+        /// The task's earlier choice.
         case chosen(TaskTrust.Choice)
     }
 
-    /// What a profile is for: its label.
+    /// What a profile is for; used as its label.
     fileprivate struct Kind: Hashable, Sendable {
         let party: TrustParty
         let face: Face
 
-        /// Whether there may be any number of the kind.
+        /// Whether there may be any number of profiles of this kind.
         var isOneOfMany: Bool {
             if case .delegate = party { return true }
             if case .chosen = face { return true }
@@ -45,26 +45,26 @@ final class TrustBridge: Sendable {
 
     private struct State: Sendable {
         var profiles: [Kind: TLSProfile]
-        /// Those of single delegates and chosen identities, in the order in which they were made.
+        /// The kinds with single delegates or chosen identities, oldest first.
         var many: [Kind] = []
     }
 
-    /// How many delegates and chosen identities keep their connections to share; one more makes the first forgotten.
+    /// The most profiles of single delegates and chosen identities; beyond that the oldest is dropped.
     static let profileLimit = 64
-    /// For how many origins the refused peer is kept.
+    /// The number of origins whose refused peer is kept.
     static let refusalLimit = 32
 
     private let configuration: TLSConfiguration
     private let evaluator: TrustEvaluator
-    /// How answers about revocation are had.
+    /// How revocation answers are obtained.
     let revocation: RevocationSupport
-    /// Of exchanges that nobody is asked about: the way of most.
+    /// The profile of exchanges without a delegate to ask, which are the most common.
     private let plain: TLSProfile
     private let state: Lock<State>
     private let witness: TLSProfile.RefusalWitness
     private let refusals: Refusals
 
-    /// Where profiles note refused peers: apart from the bridge, which owns the profiles.
+    /// Records refused peers. Separate from the bridge, which owns the profiles, to avoid a cycle.
     private final class Refusals: Sendable {
         private struct Notes: Sendable {
             var peers: [Endpoint: PeerTrust] = [:]
@@ -88,12 +88,12 @@ final class TrustBridge: Sendable {
         }
     }
 
-    /// The bridge of a session.
+    /// Creates the bridge of a session.
     ///
     /// - Parameters:
-    ///   - configuration: How its connections are secured, and who it is unless a task says otherwise.
-    ///   - evaluator: How peers are judged when nobody is asked, and by default.
-    ///   - revocation: How answers about revocation are had.
+    ///   - configuration: The TLS settings of its connections, with the identity that is used unless a task chooses one.
+    ///   - evaluator: How peers are evaluated by default, and when no delegate is asked.
+    ///   - revocation: How revocation answers are obtained.
     init(
         _ configuration: TLSConfiguration, evaluator: TrustEvaluator = .default,
         revocation: RevocationSupport = .none
@@ -114,25 +114,25 @@ final class TrustBridge: Sendable {
         state = Lock(State(profiles: [kind: plain]))
     }
 
-    /// What a task brings along whose delegate wants challenges. One per task; it goes into `ExchangeOptions.asker`.
+    /// Creates the trust of a task whose delegate takes challenges. One per task; stored in `ExchangeOptions.asker`.
     func trust(asking asker: any ServerTrustAsker) -> TaskTrust {
         TaskTrust(asking: asker, of: self)
     }
 
-    /// The name of the roots that it goes by where nobody is asked.
+    /// The name of the roots that are used when no delegate is asked.
     var rootsName: String { plain.rootsName }
 
-    /// The profile for an exchange with this origin.
+    /// Returns the profile for an exchange with this origin.
     ///
     /// - Parameters:
-    ///   - trust: What its task brings along; nil when nobody wants to be asked.
-    ///   - mayIdentify: False behind a redirect to another origin: then neither the configured identity is used, nor what the
-    ///     task has chosen before, nor a connection that either was used on (U-10.5).
+    ///   - trust: The task's trust; nil when no delegate is to be asked.
+    ///   - mayIdentify: False after a redirect to another origin: then neither the configured identity is used, nor the task's
+    ///     earlier choice, nor a connection on which either was used (U-10.5).
     func profile(
         host: String, port: UInt16, for trust: TaskTrust?, mayIdentify: Bool = true
     ) -> TLSProfile {
         guard let trust else {
-            // Without an identity there is nothing to leave out.
+            // Without a configured identity there is nothing to omit.
             return mayIdentify || configuration.identity == nil
                 ? plain : profile(Kind(party: .policy, face: .foreign))
         }
@@ -141,7 +141,7 @@ final class TrustBridge: Sendable {
         return profile(Kind(party: trust.party, face: choice.map { .chosen($0) } ?? .configured))
     }
 
-    /// The profile that a connection opened under `profile` belongs to once this party has answered; nil when it is the same.
+    /// Returns the profile for a connection opened under `profile`, once this party has answered; nil when it is the same.
     func profile(like profile: TLSProfile, for party: TrustParty) -> TLSProfile? {
         guard let kind = profile.label as? Kind, kind.party != party else { return nil }
         return self.profile(Kind(party: party, face: kind.face))
@@ -149,8 +149,8 @@ final class TrustBridge: Sendable {
 
     // MARK: refused peers
 
-    /// What belongs into the `userInfo` of the `URLError` for `error`: the trust of a refused peer, under
-    /// `NSURLErrorFailingURLPeerTrustErrorKey` (U-11.19).
+    /// The `userInfo` of the `URLError` for `error`: the trust of a refused peer, under `NSURLErrorFailingURLPeerTrustErrorKey`
+    /// (U-11.19).
     func userInfo(for error: TransportError, of trust: TaskTrust?) -> [String: Any] {
         guard case .tls(let host, let port, .untrusted) = error else { return [:] }
         guard let asked = trust?.trust(host: host, port: port) ?? refusedTrust(host: host, port: port) else {
@@ -164,7 +164,7 @@ final class TrustBridge: Sendable {
     }
 
     private func profile(_ kind: Kind) -> TLSProfile {
-        // What makes room goes away outside of the lock: its evaluator may hold what is the program's.
+        // The dropped profile is released outside the lock: its evaluator may hold objects of the program's.
         let (profile, _) = state.withLock {
             [configuration, evaluator, revocation, witness] state -> (TLSProfile, TLSProfile?) in
             if let known = state.profiles[kind] { return (known, nil) }
@@ -188,7 +188,7 @@ final class TrustBridge: Sendable {
                 questions = .trust
             }
             if kind.party == .policy { questions = .none }
-            // What is loaded for a configuration does not depend on who is asked.
+            // The data loaded for a configuration does not depend on who is asked, so it is shared.
             let twin = state.profiles.values.first { $0.configuration == own }
             let profile =
                 twin.map {
@@ -205,6 +205,6 @@ final class TrustBridge: Sendable {
 }
 
 extension TLSProfile {
-    /// Whose connections these are.
+    /// The party that owns these connections.
     var party: TrustParty { (label as? TrustBridge.Kind)?.party ?? .policy }
 }

@@ -3,9 +3,9 @@
 internal import Foundation
 internal import LupineTLS
 
-/// Why a chain is not trusted, in the words of Apple's API (I-12.9, I-12.10).
+/// Maps a trust failure to Apple's API (I-12.9, I-12.10).
 extension TrustFailure {
-    /// The code of the error.
+    /// The error code.
     var status: OSStatus {
         switch self {
         case .revoked: errSecCertificateRevoked
@@ -24,7 +24,7 @@ extension TrustFailure {
         }
     }
 
-    /// What the older functions say: whether another anchor, date or name could help.
+    /// The result in the form of the older functions: whether another anchor, date or name could help.
     var resultType: SecTrustResultType {
         switch self {
         case .expired, .notYetValid, .issuerMissing, .rootsUnusable, .untrustedRoot, .selfSigned,
@@ -38,10 +38,10 @@ extension TrustFailure {
         }
     }
 
-    /// The error for a peer with this subject. Underneath is the number that OpenSSL has for the problem.
+    /// The error for a peer with this subject. The underlying error has OpenSSL's number of the problem.
     func securityError(subject: String) -> NSError {
         let reason = description
-        // Most reasons name the certificate that they are about; the others are about the leaf.
+        // Most descriptions name the certificate that they concern; the others concern the leaf.
         let text =
             reason.contains(subject) || reason.contains("the certificate of")
             ? reason : "\(subject): \(reason)"
@@ -58,6 +58,6 @@ extension TrustFailure {
 }
 
 extension SecTrust.Verdict {
-    /// Why the peer is not trusted; nil when it is.
+    /// Why the peer is not trusted; nil when it is trusted.
     var error: NSError? { failure?.securityError(subject: subject) }
 }

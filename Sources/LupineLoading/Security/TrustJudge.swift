@@ -2,15 +2,15 @@
 
 import LupineTLS
 
-/// Under whom a connection was accepted, where that is not the default evaluation alone: two judges are the same only when
-/// each of their parts is.
+/// Identifies who has accepted a connection, if that is not the default evaluation alone. Two values are equal only if all of
+/// their parts are.
 ///
-/// It says nothing in another process: what depends on it is never read from a disk.
+/// Meaningless in another process: data that depends on it is never read from a disk.
 struct TrustJudge: Hashable, Sendable {
-    /// The delegates that were asked, the task's before the session's, or what they leave the judging to.
+    /// The delegates that were asked, the task's before the session's, or the objects that they delegate the decision to.
     let objects: [ObjectToken]
-    /// What counts where they leave it to the session.
+    /// The evaluator that decides when they leave it to the session.
     let evaluator: TrustEvaluator
-    /// The roots that it goes by.
+    /// The name of the roots that are used.
     let roots: String
 }

@@ -2,16 +2,16 @@
 
 internal import LupineTransport
 
-/// Who judges the peers of a task's connections, and so: for whom a connection is good that was accepted.
+/// The party that judges the peers of a task's connections, and that the accepted connections therefore belong to.
 ///
-/// A connection, its TLS sessions and what was received over it belong to one party and serve nobody else (U-9.17). Before a
-/// connection is opened a task has the party that is to be asked (`TaskTrust.party`); afterwards the connection has the one
-/// that answered (`TLSProfile.party`, which metrics show as `TLSDetails.profile`).
+/// A connection, its TLS sessions and the data received on it belong to one party and serve no other (U-9.17). Before a
+/// connection is opened, the task determines the party to ask (`TaskTrust.party`); afterwards the connection belongs to the party
+/// that answered (`TLSProfile.party`, shown in metrics as `TLSDetails.profile`).
 enum TrustParty: Hashable, Sendable {
-    /// The session's policy alone: nobody is asked.
+    /// The session's policy alone: no delegate is asked.
     case policy
-    /// The session's delegate, or the policy where everybody leaves the question to it.
+    /// The session's delegate, or the policy if all delegates leave the decision to it.
     case session
-    /// A task's own delegate: for the tasks that have this very object.
+    /// A task's own delegate, for the tasks that have this same object.
     case delegate(ObjectToken)
 }

@@ -3,21 +3,21 @@
 package import Foundation
 internal import Glibc
 
-/// A file that is replaced as a whole: a reader, also one in another process, sees the old content or the new one, and
-/// so does whoever comes after a crash at any moment. Blocks; call it on a storage queue.
+/// A file that is replaced as a whole: any reader, also in another process and after a crash at any moment, sees either the old
+/// or the new content. Blocks; call it on a storage queue.
 package struct AtomicFile: Sendable {
-    /// Where the file is.
+    /// The file's location.
     package let url: URL
 
-    /// The file at that place, which need not exist yet.
+    /// The file at this location, which need not exist yet.
     package init(_ url: URL) { self.url = url }
 
-    /// The content; nil when there is no file, or one of more than `limit` bytes, or one that is another user's or that others
-    /// can write to: cookies, keys and stored answers are believed.
+    /// Returns the content; nil when there is no file, when it has more than `limit` bytes, or when it belongs to another user or
+    /// others can write to it: the cookies, keys and stored responses in it are trusted.
     ///
     /// - Parameters:
-    ///   - limit: The most bytes that it may have.
-    ///   - mayBePipe: Whether a pipe of the user's will do, which is waited for.
+    ///   - limit: The most bytes that the file may have.
+    ///   - mayBePipe: Whether a pipe of the user's is accepted; reading it may block.
     package func read(upTo limit: Int, mayBePipe: Bool = false) -> Data? {
         guard let handle = try? FileHandle.readingOwn(url, mayBePipe: mayBePipe) else { return nil }
         defer { try? handle.close() }
@@ -25,24 +25,24 @@ package struct AtomicFile: Sendable {
         return data
     }
 
-    /// Replaces the content. The file and a folder that has to be made for it are for their owner only.
+    /// Replaces the content. The file, and a folder that is created for it, are accessible to their owner only.
     ///
-    /// Throws the error of the step that failed; the old content is then still there.
+    /// Throws the error of the step that failed; the old content is then unchanged.
     ///
     /// - Parameters:
     ///   - data: The new content.
-    ///   - outlivesPowerLoss: Whether to wait until the content is on the disk itself. Without that only the death of the
-    ///     process is survived for certain, and whoever reads the file has to be able to tell that it is whole.
+    ///   - outlivesPowerLoss: Whether to wait until the content is on the disk. If false, the file survives only the death of the
+    ///     process for certain, and readers have to be able to detect an incomplete file.
     package func replace(with data: Data, outlivesPowerLoss: Bool = true) throws {
         try write(data, outlivesPowerLoss: outlivesPowerLoss) { draft in
-            // Only rename replaces in one step; Foundation moves aside first.
+            // `rename` replaces in one step; Foundation moves the old file away first.
             guard unsafe rename(draft.path, url.path) == 0 else {
                 throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
             }
         }
     }
 
-    /// Makes the file with this content; throws when there is one already, which is then left as it is.
+    /// Creates the file with this content; throws when it exists already, and leaves it as it is.
     package func create(with data: Data) throws {
         try write(data, outlivesPowerLoss: true) { draft in
             try FileManager.default.linkItem(at: draft, to: url)
@@ -50,7 +50,7 @@ package struct AtomicFile: Sendable {
         }
     }
 
-    /// Writes a draft beside the file and has it put in place.
+    /// Writes a draft beside the file and lets `place` put it in place.
     private func write(_ data: Data, outlivesPowerLoss: Bool, place: (URL) throws -> Void) throws {
         let folder = url.deletingLastPathComponent()
         try FileManager.default.createDirectory(
@@ -69,7 +69,7 @@ package struct AtomicFile: Sendable {
         }
     }
 
-    /// Removes what writers left behind that were stopped in the middle, if it is older than `age` seconds.
+    /// Removes the drafts of interrupted writers that are older than `age` seconds.
     package func removeDrafts(olderThan age: TimeInterval = 600, at now: Date = Date()) {
         let folder = url.deletingLastPathComponent()
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []

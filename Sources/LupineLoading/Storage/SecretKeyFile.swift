@@ -2,19 +2,19 @@
 
 internal import Foundation
 
-/// A file with a random key that is made once and then is the same for every process of the user that asks. Blocks; call
-/// it on the storage queue.
+/// A file with a random key, which is created once and then shared by all processes of the user. Blocks; call it on the storage
+/// queue.
 struct SecretKeyFile: Sendable {
-    /// How many bytes a key has.
+    /// The length of a key in bytes.
     static let byteCount = 32
 
     private let file: AtomicFile
 
-    /// The file at that place, which need not exist yet.
+    /// The file at this location, which need not exist yet.
     init(_ url: URL) { file = AtomicFile(url) }
 
-    /// The key in the file, which is made if there is none. Where none can be kept, a key that nobody else will have: what
-    /// is hashed with it is then recognised by this process only.
+    /// Returns the key in the file, which is created if there is none. If it cannot be stored, returns a random key: hashes made
+    /// with it are then recognized by this process only.
     func key() -> [UInt8] {
         if let key = stored() { return key }
         let key = Self.random()
@@ -22,14 +22,14 @@ struct SecretKeyFile: Sendable {
             try file.create(with: Data(key))
             return key
         } catch {
-            // Another process may have been faster; a file of another length is nobody's key.
+            // Another process may have created the file first; a file of another length is not a key.
             if let key = stored() { return key }
             try? file.replace(with: Data(key))
             return stored() ?? key
         }
     }
 
-    /// A key that was never used before.
+    /// Returns a new random key.
     static func random() -> [UInt8] {
         var source = SystemRandomNumberGenerator()
         return (0..<byteCount).map { _ in UInt8.random(in: .min ... .max, using: &source) }

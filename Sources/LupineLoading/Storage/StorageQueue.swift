@@ -2,13 +2,13 @@
 
 internal import Dispatch
 
-/// Where the loading system reads and writes files: no delegate queue and no loop thread ever waits for a disk.
+/// The queues on which the loading system reads and writes files: no delegate queue and no loop thread ever waits for a disk.
 enum StorageQueue {
-    /// For work that needs no order among itself.
+    /// For work that needs no order.
     static let files = DispatchQueue(label: "lupine.files", attributes: .concurrent)
 
-    /// Serial: what is asked for first is on the disk first, and however many sessions there are, they cost one thread here
-    /// while there is work and none when there is not.
+    /// Serial: writes reach the disk in the order in which they were requested. All sessions share it, so that they use one
+    /// thread while there is work, and none otherwise.
     private static let queue: DispatchQueue = {
         let queue = DispatchQueue(label: "lupine.storage")
         queue.setSpecific(key: mark, value: ())
@@ -16,9 +16,9 @@ enum StorageQueue {
     }()
     private static let mark = DispatchSpecificKey<Void>()
 
-    /// Whether the caller runs there.
+    /// Whether the caller runs on the serial queue.
     static var isCurrent: Bool { DispatchQueue.getSpecific(key: mark) != nil }
 
-    /// Does `work` after everything that was asked for before.
+    /// Runs `work` after everything that was submitted before.
     static func run(_ work: @escaping @Sendable () -> Void) { queue.async(execute: work) }
 }

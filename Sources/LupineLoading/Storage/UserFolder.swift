@@ -2,9 +2,9 @@
 
 internal import Foundation
 
-/// Where a program keeps what outlives it, by the XDG base directory rules.
+/// The folders for a program's persistent files, by the XDG base directory specification.
 enum UserFolder {
-    /// The folder for the data of the program of that name.
+    /// Returns the data folder of a program.
     static func data(
         of program: String = ProcessInfo.processInfo.processName,
         environment: [String: String] = ProcessInfo.processInfo.environment
@@ -12,7 +12,7 @@ enum UserFolder {
         folder("XDG_DATA_HOME", ".local/share", program, environment)
     }
 
-    /// The folder for what the program can do without.
+    /// Returns the cache folder of a program, whose contents may be lost.
     static func cache(
         of program: String = ProcessInfo.processInfo.processName,
         environment: [String: String] = ProcessInfo.processInfo.environment
@@ -24,7 +24,7 @@ enum UserFolder {
         _ variable: String, _ fallback: String, _ program: String, _ environment: [String: String]
     ) -> URL {
         let name = SuggestedFilename.sanitised(program)
-        // A relative path in the variable is to be ignored.
+        // The specification says to ignore a relative path.
         if let base = environment[variable], base.hasPrefix("/") {
             return URL(fileURLWithPath: base, isDirectory: true).appendingPathComponent(
                 name, isDirectory: true)

@@ -3,16 +3,16 @@
 import Foundation
 import LupineTransport
 
-/// Bytes on their way from one thread to another, never more than a bounded number: one side puts, the other takes, and
-/// either may wait for the other. Any thread; whoever waits is no event loop.
+/// A bounded byte buffer between two threads: one puts, the other takes, and either may block until the other has made progress.
+/// May be used on any thread; event loops must not call the waiting methods.
 final class BytePipe: Sendable {
-    /// What may still happen at the taking end.
+    /// How the pipe has ended.
     enum Ending: Sendable {
-        /// What was put can be taken; behind that there is nothing.
+        /// The remaining bytes can be taken; then the end is reached.
         case finished
-        /// There is nothing more to take, because of that.
+        /// Reading or writing has failed with this error.
         case failed(any Error)
-        /// Nobody takes any more.
+        /// The taking side has closed the pipe.
         case closed
     }
 
@@ -24,25 +24,25 @@ final class BytePipe: Sendable {
         var count: Int { bytes.count - start }
     }
 
-    /// So much waits at most where nobody says otherwise.
+    /// The default capacity.
     static let usualCapacity = 256 * 1024
 
-    /// There is room until so much waits.
+    /// The pipe accepts bytes until so many wait.
     private let capacity: Int
     private let condition = NSCondition()
     private let state = Lock(State())
 
-    /// An empty pipe.
+    /// Creates an empty pipe.
     init(capacity: Int = BytePipe.usualCapacity) { self.capacity = max(1, capacity) }
 
     /// How many bytes wait.
     var count: Int { state.withLock { $0.count } }
     /// How many bytes can be put now.
     var room: Int { state.withLock { $0.ending == nil ? max(0, capacity - $0.count) : 0 } }
-    /// How it has ended.
+    /// How the pipe has ended; nil while it has not.
     var ending: Ending? { state.withLock { $0.ending } }
 
-    /// Puts the beginning of `bytes`, as much as there is room for; nothing once it has ended.
+    /// Puts as many of `bytes` as fit and returns their number; none after the end.
     func put(_ bytes: ArraySlice<UInt8>) -> Int {
         change { state in
             guard state.ending == nil else { return 0 }
@@ -53,7 +53,7 @@ final class BytePipe: Sendable {
         }
     }
 
-    /// Puts all of `bytes`, whether there is room or not; nothing once it has ended.
+    /// Puts all of `bytes`, even beyond the capacity; none after the end.
     func overfill(_ bytes: some Collection<UInt8> & Sendable) {
         change { state in
             guard state.ending == nil else { return }
@@ -68,7 +68,7 @@ final class BytePipe: Sendable {
         state.start = 0
     }
 
-    /// Takes so many bytes at most, none when there are none; and says whether there was no room before and is some now.
+    /// Takes up to `limit` bytes, possibly none. `makesRoom` tells whether the pipe was full and no longer is.
     func take(_ limit: Int) -> (bytes: [UInt8], makesRoom: Bool) {
         change { state in
             let wasFull = state.count >= capacity
@@ -80,7 +80,7 @@ final class BytePipe: Sendable {
         }
     }
 
-    /// Ends it. Only the first end counts, but that nobody takes any more counts always.
+    /// Ends the pipe. Only the first ending counts, except that `closed` always takes effect.
     func end(_ ending: Ending) {
         change { state in
             if case .closed = ending {
@@ -92,10 +92,10 @@ final class BytePipe: Sendable {
         }
     }
 
-    /// Returns when there are bytes to be taken, or none any more.
+    /// Blocks until there are bytes to take, or the pipe has ended.
     func waitForBytes() { wait { $0.count > 0 || $0.ending != nil } }
 
-    /// Returns when there is room for bytes, or none will be any more.
+    /// Blocks until bytes can be put, or the pipe has ended.
     func waitForRoom() { wait { $0.count < capacity || $0.ending != nil } }
 
     private func change<Result: Sendable>(_ body: (inout State) -> Result) -> Result {

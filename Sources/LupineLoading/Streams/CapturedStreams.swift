@@ -3,14 +3,14 @@
 import Foundation
 import LupineTransport
 
-/// The pair of streams that `captureStreams()` gives: made on the loop of their wire, handed to the delegate.
+/// The pair of streams of `captureStreams()`: created on the loop of their wire, passed to the delegate.
 ///
-/// They wait on the thread that reads or writes, call no delegate and are served by no run loop. When both are closed, or
-/// gone, the connection closes.
+/// They block the thread that reads or writes, call no delegate, and do not support run loops. When both are closed or
+/// deallocated, the connection closes.
 struct CapturedStreams: Sendable {
     private let pair: CallerValue<(input: InputStream, output: OutputStream)>
 
-    /// - Parameter keeper: Lives as long as the streams.
+    /// - Parameter keeper: An object that is kept alive as long as the streams.
     init(_ wire: any StreamWire, on loop: EventLoop, keeping keeper: (any Sendable)?) {
         let pump = StreamPump(wire, on: loop, keeping: keeper)
         let bound = LoopBound(pump, on: loop)
@@ -19,7 +19,7 @@ struct CapturedStreams: Sendable {
             (CapturedInputStream(pump.input, wake), CapturedOutputStream(pump.output, wake)))
     }
 
-    /// Gives them to the delegate of the task.
+    /// Passes the streams to the delegate of the task.
     func tell(_ task: TaskCore) {
         task.call { [pair] stage in
             guard let task = stage.task as? URLSessionStreamTask else { return }
@@ -29,7 +29,7 @@ struct CapturedStreams: Sendable {
     }
 }
 
-/// Where a captured stream stands.
+/// The status of a captured stream.
 private final class CapturedStatus: Sendable {
     private let status = Lock(Stream.Status.notOpen)
 
@@ -38,7 +38,7 @@ private final class CapturedStatus: Sendable {
 
     func open() { status.withLock { if $0 == .notOpen { $0 = .open } } }
 
-    /// Whether it was not closed before.
+    /// Closes the stream. Returns whether it was not closed before.
     func close() -> Bool {
         status.withLock { status in
             defer { status = .closed }
@@ -47,7 +47,7 @@ private final class CapturedStatus: Sendable {
     }
 }
 
-/// Reads what a pipe brings: of a captured connection, or of a response.
+/// Reads from a pipe: the bytes of a captured connection, or of a response.
 final class CapturedInputStream: InputStream {
     private let pipe: BytePipe
     private let wake: @Sendable () -> Void
@@ -72,7 +72,7 @@ final class CapturedInputStream: InputStream {
         wake()
     }
 
-    /// Waits for bytes: how many came, 0 at the end, -1 when it failed.
+    /// Blocks until bytes arrive. Returns their number, 0 at the end, -1 on failure.
     override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength len: Int) -> Int {
         guard status.isOpen else { return -1 }
         guard len > 0 else { return 0 }
@@ -122,7 +122,7 @@ private final class CapturedOutputStream: OutputStream {
         super.init(toMemory: ())
     }
 
-    /// A stream to nowhere: it is closed.
+    /// Creates a closed stream.
     required init(toMemory: ()) {
         pipe = BytePipe()
         wake = {}
@@ -134,14 +134,14 @@ private final class CapturedOutputStream: OutputStream {
 
     override func open() { status.open() }
 
-    /// What was written before still goes.
+    /// Bytes written before are still sent.
     override func close() {
         guard status.close() else { return }
         pipe.end(.finished)
         wake()
     }
 
-    /// Waits for room: how many bytes were taken, -1 when it failed.
+    /// Blocks until bytes can be written. Returns their number, -1 on failure.
     override func write(_ buffer: UnsafePointer<UInt8>, maxLength len: Int) -> Int {
         guard status.isOpen else { return -1 }
         guard len > 0 else { return 0 }

@@ -2,17 +2,18 @@
 
 package import Foundation
 
-/// Hands content to a program as a stream that waits, on the thread that reads, for what has not come yet.
+/// Provides content to a program as a stream that blocks the reading thread until more content arrives.
 ///
-/// All that is put can be read: whoever puts is to stop while the feed is full, and hears when that is over. The stream
-/// calls no delegate and is served by no run loop. The feed does not hold it: a stream that goes away unread is a closed one.
+/// All content that was put can be read: the producer should stop while the feed is full, and is called back when it no longer
+/// is. The stream calls no delegate and does not support run loops. The feed does not retain it: deallocating the stream closes
+/// it.
 package final class ContentFeed: Sendable {
     private let pipe: BytePipe
     private let madeRoom: @Sendable () -> Void
 
     /// - Parameters:
-    ///   - capacity: The feed is full when so many bytes wait.
-    ///   - madeRoom: Called when a feed that was full no longer is, by reading or by closing; on the thread that does it.
+    ///   - capacity: The number of waiting bytes at which the feed is full.
+    ///   - madeRoom: Called when a full feed no longer is, after a read or a close, on the thread that does it.
     package init(capacity: Int, madeRoom: @escaping @Sendable () -> Void) {
         pipe = BytePipe(capacity: capacity)
         self.madeRoom = madeRoom
@@ -20,15 +21,15 @@ package final class ContentFeed: Sendable {
 
     deinit { end() }
 
-    /// The stream, to be made once.
+    /// Creates the stream. Call it once.
     package func makeStream() -> InputStream { CapturedInputStream(pipe, madeRoom) }
 
-    /// Whether so much waits to be read that no more should be put. Not when nobody reads any more.
+    /// Whether so much waits to be read that no more should be put. Always false once the stream is closed.
     package var isFull: Bool { pipe.ending == nil && pipe.room == 0 }
 
-    /// Has `data` wait to be read.
+    /// Adds `data` to what waits to be read.
     package func put(_ data: Data) { pipe.overfill(data) }
 
-    /// What was put can still be read; then the stream ends.
+    /// Ends the stream after the content that was put.
     package func end() { pipe.end(.finished) }
 }

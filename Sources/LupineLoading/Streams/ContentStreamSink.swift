@@ -3,11 +3,11 @@
 import Foundation
 import LupineTransport
 
-/// A data task's answer that became a stream: its content waits to be read (spec section 7.4), and the load is held back by
-/// whoever does not read it.
+/// The sink of a data task whose response became a stream: the content waits to be read (spec section 7.4), and an unread stream
+/// stops the load.
 ///
-/// It completes when all has come, which may be before all was read. The task holds it, so it holds neither the task nor the
-/// stream.
+/// The task completes when all content has arrived, possibly before it is read. The task retains the sink, so the sink retains
+/// neither the task nor the stream.
 final class ContentStreamSink: TaskSink, StreamOwner {
     private weak let task: TaskCore?
     private weak let stream: StreamCore?
@@ -19,7 +19,7 @@ final class ContentStreamSink: TaskSink, StreamOwner {
         buffer = ContentBuffer { [weak task] in task?.resumeReading() }
     }
 
-    /// The stream begins, on that loop.
+    /// Starts the stream, on this loop.
     func begin(on loop: EventLoop) {
         let conversation = LoopBound(
             sending: StreamConversation(on: loop, for: self, writeFault: .onlyContent), to: loop)
@@ -31,7 +31,7 @@ final class ContentStreamSink: TaskSink, StreamOwner {
 
     func responded(_ task: TaskCore, _ response: URLResponse) -> HopPlan { .deliver }
 
-    /// What came before the conversation began waits in the task's queue, and this goes behind it.
+    /// Data from before the stream's start waits in the task's queue, so this data is queued behind it.
     func received(_ task: TaskCore, _ data: Data) -> Demand {
         switch buffer.demand {
         case .enough: return .enough
@@ -53,7 +53,7 @@ final class ContentStreamSink: TaskSink, StreamOwner {
 
     func post(_ job: @escaping @Sendable () -> Void) { stream?.post(job) }
 
-    /// The load has counted it.
+    /// Nothing to do: the load has counted the bytes.
     func streamMoved(received: Int, sent: Int) {}
 
     func streamClosed(_ half: StreamMachine.Half) {
@@ -73,7 +73,7 @@ final class ContentStreamSink: TaskSink, StreamOwner {
         switch fault {
         case nil, .ended?: break
         case .timedOut?, .closed?, .onlyContent?, .cannotSecure?, .lost?:
-            // First: a load that is no longer wanted would end in order.
+            // Before closing the buffer: closing would end the load without an error.
             if let error = (fault ?? .closed).error as? URLError { task?.fail(error) }
         }
         buffer.close()

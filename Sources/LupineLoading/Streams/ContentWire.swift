@@ -3,9 +3,9 @@
 import Foundation
 import LupineTransport
 
-/// The content of a response between the load that brings it and the stream that reads it. Any thread.
+/// Buffers the content of a response between the load and the stream that reads it. May be used on any thread.
 ///
-/// The load is to stop while much waits, and goes on when that has been read.
+/// The load pauses while much is buffered, and resumes when that has been read.
 final class ContentBuffer: Sendable {
     private struct State: Sendable {
         var pieces: [Data] = []
@@ -14,10 +14,10 @@ final class ContentBuffer: Sendable {
         var isPaused = false
         var ending: Result<Void, StreamEnding>?
         var isClosed = false
-        /// Who hears that there is more.
+        /// Called when there is more to read.
         var wake: (@Sendable () -> Void)?
 
-        /// Gives up what has not been read.
+        /// Discards what has not been read.
         mutating func drop(into dropped: inout [Data]) {
             swap(&pieces, &dropped)
             (pieces, next, count) = ([], 0, 0)
@@ -27,15 +27,15 @@ final class ContentBuffer: Sendable {
     private let state = Lock(State())
     private let resume: @Sendable () -> Void
 
-    /// - Parameter resume: Has the load go on after a pause.
+    /// - Parameter resume: Resumes the load after a pause.
     init(resume: @escaping @Sendable () -> Void) { self.resume = resume }
 
-    /// Who hears that there is more, on any thread.
+    /// Sets the handler that is called, on any thread, when there is more to read.
     func attach(_ wake: @escaping @Sendable () -> Void) { state.withLock { $0.wake = wake } }
 
     // MARK: the load's side
 
-    /// What the load is to do next.
+    /// Whether the load should continue.
     var demand: Demand {
         state.withLock { state in
             if state.isClosed { return .enough }
@@ -55,13 +55,13 @@ final class ContentBuffer: Sendable {
         wake?()
     }
 
-    /// Nothing more comes: that was all, or why not.
+    /// Ends the content, with the load's error if it failed.
     func end(_ error: (any Error)?) {
-        // What is dropped may be the program's, and leaves the lock first.
+        // The dropped data may be the program's, so it is released outside the lock.
         var dropped: [Data] = []
         let wake = state.withLock { state in
             state.ending = error.map { .failure(StreamEnding(error: $0)) } ?? .success(())
-            // What was cancelled is not wanted any more.
+            // The content of a cancelled task is discarded.
             if (error as? URLError)?.code == .cancelled { state.drop(into: &dropped) }
             return state.wake
         }
@@ -70,7 +70,7 @@ final class ContentBuffer: Sendable {
 
     // MARK: the reader's side
 
-    /// So many bytes at most; nil at the end, empty when there are none yet.
+    /// Takes up to `limit` bytes. Nil at the end; empty when none have arrived yet.
     func take(_ limit: Int) throws(StreamEnding) -> Data? {
         let (result, resumes) = state.withLock { state -> (Result<Data?, StreamEnding>, Bool) in
             guard state.next < state.pieces.count else {
@@ -84,7 +84,7 @@ final class ContentBuffer: Sendable {
                 if state.next == state.pieces.count {
                     (state.pieces, state.next) = ([], 0)
                 } else if state.next >= 64, state.next * 2 >= state.pieces.count {
-                    // A reader that is always a little behind never empties it.
+                    // A reader that always lags a little never empties the array.
                     state.pieces.removeFirst(state.next)
                     state.next = 0
                 }
@@ -100,7 +100,7 @@ final class ContentBuffer: Sendable {
         return try result.get()
     }
 
-    /// Nobody reads any more: what still comes is not wanted.
+    /// Closes the reading side: further content is discarded.
     func close() {
         var dropped: [Data] = []
         let resumes = state.withLock { state in
@@ -113,7 +113,7 @@ final class ContentBuffer: Sendable {
     }
 }
 
-/// Reads the content of a response as a stream; nothing can be written. It belongs to its loop.
+/// Reads the content of a response as a stream; writing fails. Confined to its loop.
 final class ContentWire: StreamWire {
     weak var handler: (any RawConnectionHandler)?
     private let buffer: ContentBuffer
@@ -122,7 +122,7 @@ final class ContentWire: StreamWire {
         weak var wire: ContentWire?
     }
 
-    /// Reads from `buffer`, on that loop.
+    /// Reads from `buffer`, on this loop.
     init(_ buffer: ContentBuffer, on loop: EventLoop) {
         self.buffer = buffer
         let bound = LoopBound(Weakly(wire: self), on: loop)
@@ -142,13 +142,13 @@ final class ContentWire: StreamWire {
     func send(_ bytes: Span<UInt8>) throws(StreamFault) -> WriteOutcome { throw .onlyContent }
     func flush() throws(StreamFault) -> Bool { true }
     func closeWriting() {}
-    /// What still comes is not wanted: the load ends in order.
+    /// Further content is not wanted: the load ends without an error.
     func closeGently() {
         close()
         buffer.close()
     }
     func startTLS() { handler?.connectionEnded(.unsupported("TLS inside the content of a response")) }
 
-    /// Of a stream that failed; its owner has the load fail, too.
+    /// Called when the stream has failed; its owner fails the load too.
     func close() { handler = nil }
 }

@@ -2,14 +2,14 @@
 
 import LupineTransport
 
-/// A step that is done in the loop's next turn: once, however often it is asked for meanwhile. It belongs to its loop.
+/// Runs a step in the loop's next turn: once, however often it is requested meanwhile. Confined to its loop.
 final class NextTurn {
     private let loop: EventLoop
     private var isDue = false
 
     init(on loop: EventLoop) { self.loop = loop }
 
-    /// Lets the loop's other connections have their turn, then goes on with `step`.
+    /// Runs `step` in the next turn, after the loop's other connections had theirs.
     func ask(_ step: @escaping () -> Void) {
         guard !isDue else { return }
         isDue = true

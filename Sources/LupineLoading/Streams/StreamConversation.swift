@@ -3,31 +3,31 @@
 import Foundation
 import LupineTransport
 
-/// Whom a stream's conversation works for. Called on its loop; nothing here may block.
+/// The owner of a stream's conversation. Called on its loop; implementations must not block.
 protocol StreamOwner: AnyObject, Sendable {
-    /// Runs something on the delegate queue, behind what was posted before.
+    /// Runs a job on the delegate queue, after those posted before.
     func post(_ job: @escaping @Sendable () -> Void)
-    /// So many bytes more have come, or gone.
+    /// Called when bytes were received or sent.
     func streamMoved(received: Int, sent: Int)
-    /// Nothing more can be read, or written.
+    /// Called when a half is closed.
     func streamClosed(_ half: StreamMachine.Half)
-    /// The program has its streams; the conversation has ended.
+    /// Called when the streams are captured, which ends the conversation.
     func streamCaptured(_ streams: CapturedStreams)
-    /// It is over, and the wire closed; once, and not after the streams were captured. `isReadToEnd`: what the peer has sent
-    /// was read to its end.
+    /// Called once when the conversation has ended and the wire is closed, except after the streams were captured. `isReadToEnd`
+    /// tells whether all the peer's data was read.
     func streamEnded(_ fault: StreamFault?, isReadToEnd: Bool)
-    /// What has to live as long as the streams that the program is given.
+    /// An object that has to live as long as captured streams.
     var streamKeeper: (any Sendable)? { get }
-    /// What the program is told of a fault.
+    /// The error that the program gets for a fault.
     func error(for fault: StreamFault) -> any Error
 }
 
-/// Carries out a stream task's operations, in the order that `StreamMachine` decides, on the loop of its wire.
+/// Performs a stream task's operations, in the order that `StreamMachine` decides, on the loop of its wire.
 final class StreamConversation: RawConnectionHandler {
     typealias Reader = @Sendable (Data?, Bool, (any Error)?) -> Void
     typealias Writer = @Sendable ((any Error)?) -> Void
 
-    /// What the program asks for.
+    /// An operation that the program requests.
     enum Order: Sendable {
         case read(minimum: Int, maximum: Int, timeout: Interval?, Reader)
         case write([UInt8], timeout: Interval?, Writer)
@@ -46,14 +46,14 @@ final class StreamConversation: RawConnectionHandler {
     private var isMoving = false
     private var hasChanged = false
     private let nextTurn: NextTurn
-    /// How often it has read, and written, since others had theirs.
+    /// The number of reads, and of writes, in the current turn.
     private var reads = 0
     private var writes = 0
 
-    /// How often it reads, or writes, before other connections of the loop get their turn.
+    /// The most reads, or writes, before other connections of the loop get their turn.
     private static let turns = 16
 
-    /// - Parameter writeFault: Why nothing can be written; nil where that is possible.
+    /// - Parameter writeFault: Why nothing can be written; nil if writing is possible.
     init(on loop: EventLoop, for owner: any StreamOwner, writeFault: StreamFault? = nil) {
         self.loop = loop
         nextTurn = NextTurn(on: loop)
@@ -63,7 +63,7 @@ final class StreamConversation: RawConnectionHandler {
 
     // MARK: beginning
 
-    /// Waits for a dial that is about to be started.
+    /// Starts a dial and waits for its connection.
     func dial(_ dial: RawDial, _ secure: @escaping (RawConnection) -> ConnectionWire) {
         guard machine.phase == .connecting else { return }
         self.dial = dial
@@ -78,7 +78,7 @@ final class StreamConversation: RawConnectionHandler {
         }
     }
 
-    /// Speaks over this wire from here on.
+    /// Uses this wire from now on.
     func open(_ wire: any StreamWire) {
         self.wire = wire
         wire.handler = self
@@ -88,7 +88,7 @@ final class StreamConversation: RawConnectionHandler {
 
     // MARK: the task's side
 
-    /// Takes an order of the program's.
+    /// Accepts an operation of the program's.
     func take(_ order: Order) {
         lastID += 1
         switch order {
@@ -103,13 +103,13 @@ final class StreamConversation: RawConnectionHandler {
         move()
     }
 
-    /// While held, no bytes move.
+    /// While held, no bytes are transferred.
     func setHeld(_ isHeld: Bool) {
         handle(.held(isHeld))
         move()
     }
 
-    /// Ends because of that.
+    /// Ends the conversation with a fault.
     func fail(_ fault: StreamFault) { handle(.failed(fault)) }
 
     // MARK: the wire's side
@@ -128,7 +128,7 @@ final class StreamConversation: RawConnectionHandler {
 
     // MARK: bytes
 
-    /// Moves what can be moved, both ways, until nothing more can.
+    /// Transfers bytes in both directions until nothing more can be done.
     private func move() {
         guard !isMoving else { return }
         isMoving = true
@@ -160,7 +160,7 @@ final class StreamConversation: RawConnectionHandler {
                 hasChanged = true
             } catch { failWriting(error) }
         }
-        // What TLS keeps goes also when nobody writes.
+        // Data that TLS has buffered is sent even without a write.
         do throws(StreamFault) { _ = try wire?.flush() } catch { failWriting(error) }
     }
 
@@ -169,7 +169,7 @@ final class StreamConversation: RawConnectionHandler {
         nextTurn.ask { self.move() }
     }
 
-    /// A connection that takes no more bytes may have brought some before.
+    /// A connection that accepts no more bytes may still have data to read.
     private func failWriting(_ fault: StreamFault) {
         if case .lost(.connectionLost) = fault { handle(.writeFailed(fault)) } else { fail(fault) }
     }
@@ -196,7 +196,7 @@ final class StreamConversation: RawConnectionHandler {
                     hasChanged = true
                 case .wouldBlock:
                     handle(.readDry)
-                    // The next one may be content with less.
+                    // The next read may need fewer bytes.
                     if machine.readPlace?.id == id { return }
                     hasChanged = true
                 case .end:
@@ -217,7 +217,7 @@ final class StreamConversation: RawConnectionHandler {
         switch action {
         case .finishRead(let id, let isAtEnd):
             guard let reader = readers.removeValue(forKey: id) else { return }
-            // At the end there may be nothing left.
+            // The end may come without any bytes.
             let data = isAtEnd && reader.bytes.isEmpty ? nil : Data(reader.bytes)
             owner.post { [handler = reader.handler] in handler(data, isAtEnd, nil) }
         case .failRead(let id, let fault):

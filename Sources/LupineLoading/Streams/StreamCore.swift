@@ -3,8 +3,8 @@
 import Foundation
 import LupineTransport
 
-/// What a stream task does behind its face: takes orders from any thread, in order, to the loop on which its conversation
-/// lives, and keeps them until there is one.
+/// The implementation of a stream task: forwards orders from any thread, in order, to the loop of its conversation, and queues
+/// them until there is one.
 ///
 /// Every handler is called exactly once, on the delegate queue.
 final class StreamCore: Sendable {
@@ -12,17 +12,17 @@ final class StreamCore: Sendable {
     typealias Poster = @Sendable (@escaping @Sendable () -> Void) -> Void
 
     private enum Place: Sendable {
-        /// The task has not been started.
+        /// The task is not started.
         case nowhere
         case on(EventLoop, LoopBound<StreamConversation>)
         /// The stream has ended.
         case over(Ending)
     }
 
-    /// What is answered to what is asked for behind the end.
+    /// The answer to orders after the end.
     private struct Ending: Sendable {
         let error: any Error
-        /// Everything was read: reading tells that, and nothing else.
+        /// Whether everything was read: reads then report the end instead of the error.
         let isReadToEnd: Bool
     }
 
@@ -35,13 +35,13 @@ final class StreamCore: Sendable {
 
     private let state = Lock(State())
 
-    /// Before anything else: how something is run on the delegate queue, behind what was posted before.
+    /// Sets how jobs are run on the delegate queue, after those posted before. Call it before anything else.
     func attach(_ post: @escaping Poster) { state.withLock { $0.post = post } }
 
-    /// Runs it on the delegate queue.
+    /// Runs a job on the delegate queue.
     func post(_ job: @escaping @Sendable () -> Void) { state.withLock { $0.post }?(job) }
 
-    /// Asks for something.
+    /// Submits an order.
     func submit(_ order: Order) {
         let ending = state.withLock { state -> Ending? in
             if case .over(let ending) = state.place { return ending }
@@ -51,7 +51,7 @@ final class StreamCore: Sendable {
         if let ending { refuse(order, ending) } else { turn() }
     }
 
-    /// What was asked for, and what will be, is that conversation's to carry out.
+    /// Starts processing orders, those queued and later ones, in this conversation.
     func begin(_ conversation: LoopBound<StreamConversation>, on loop: EventLoop) {
         state.withLock { state in
             if case .nowhere = state.place { state.place = .on(loop, conversation) }
@@ -59,7 +59,7 @@ final class StreamCore: Sendable {
         turn()
     }
 
-    /// It is over: what waits, and what comes later, has this answer. Only the first end counts.
+    /// Ends the stream: queued and later orders get this answer. Only the first ending counts.
     func end(_ error: any Error, isReadToEnd: Bool = false) {
         let ending = Ending(error: error, isReadToEnd: isReadToEnd)
         let orders = state.withLock { state -> [Order] in
@@ -89,7 +89,7 @@ final class StreamCore: Sendable {
         }
         guard let (loop, conversation) = place else { return }
         if loop.execute({ self.work(conversation.value, on: loop) }) { return }
-        // The loop is gone, and the conversation with it.
+        // The loop has shut down, and the conversation with it.
         end(URLError(.shutDown, url: nil))
     }
 
@@ -111,7 +111,7 @@ final class StreamCore: Sendable {
 }
 
 extension StreamFault {
-    /// What the program is told, where nothing more is known.
+    /// The program's error for a fault without more context.
     var error: any Error {
         switch self {
         case .timedOut:

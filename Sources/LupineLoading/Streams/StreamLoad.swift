@@ -4,9 +4,9 @@ import Foundation
 import LupineTLS
 import LupineTransport
 
-/// Carries a stream task out: opens the connection, has TLS's questions asked, and ends the task when the stream is over.
+/// Carries out a stream task: opens the connection, forwards the questions of TLS, and ends the task when the stream has ended.
 ///
-/// Any thread.
+/// May be used on any thread.
 final class StreamLoad: TaskLoad, StreamOwner {
     private enum Stage: Sendable {
         case fresh  // → running, ended
@@ -25,7 +25,7 @@ final class StreamLoad: TaskLoad, StreamOwner {
     /// - Parameters:
     ///   - stream: The task's stream.
     ///   - host: A name or an address.
-    ///   - context: The session's; it lives as long as the stream.
+    ///   - context: The session's context; kept alive as long as the stream.
     init(_ stream: StreamCore, host: String, port: Int, task: TaskCore, context: SessionContext) {
         self.stream = stream
         self.host = host
@@ -78,10 +78,10 @@ final class StreamLoad: TaskLoad, StreamOwner {
     func setSuspended(_ isSuspended: Bool) { onLoop { $0.setHeld(isSuspended) } }
     func setPriority(_ priority: Float) {}
 
-    /// Has the conversation do something, if there is one.
+    /// Runs a job on the conversation, if there is one.
     private func onLoop(_ job: @escaping @Sendable (StreamConversation) -> Void) {
         guard case .running(let loop, let conversation) = stage.withLock({ $0 }) else { return }
-        // A loop that is gone has told its connections; one that was still dialled has nobody else to end it.
+        // A loop that shuts down ends its connections, but not one that is still being dialed.
         if !loop.execute({ job(conversation.value) }) { finish(URLError(.shutDown, url: nil)) }
     }
 
@@ -126,7 +126,7 @@ final class StreamLoad: TaskLoad, StreamOwner {
 
     /// Ends the task, once.
     ///
-    /// - Returns: Whether this was it.
+    /// - Returns: Whether this call ended it.
     @discardableResult
     private func finish(_ error: (any Error)?, isReadToEnd: Bool = false, onlyIfFresh: Bool = false) -> Bool {
         let isFirst = stage.withLock { stage -> Bool in
@@ -148,7 +148,7 @@ final class StreamLoad: TaskLoad, StreamOwner {
     }
 }
 
-/// What a stream task completes with. Its bytes go another way.
+/// The sink of a stream task, whose bytes do not pass through it.
 final class StreamSink: TaskSink {
     private let stream: StreamCore
 
@@ -157,7 +157,7 @@ final class StreamSink: TaskSink {
     func responded(_ task: TaskCore, _ response: URLResponse) -> HopPlan { .skip }
     func received(_ task: TaskCore, _ data: Data) -> Demand { .enough }
 
-    /// Of a task that was never started nobody has answered what was asked for.
+    /// A task that was never started has no load, so the waiting handlers are called here.
     func ended(_ task: TaskCore, _ error: (any Error)?) -> (any Error)? {
         stream.end(error ?? StreamFault.closed.error)
         return error

@@ -3,22 +3,22 @@
 import Foundation
 import LupineTransport
 
-/// The order of a stream task's operations (U-7.16).
+/// Orders the operations of a stream task (U-7.16).
 ///
-/// Reads come one after the other, and so do writes; the two do not wait for each other, or a program that asks for the
-/// answer before it has written the question would wait for ever. What concerns both halves (closing one, TLS, handing the
-/// streams out) waits for everything that was asked for before, and holds back everything behind it.
+/// Reads are performed one after the other, and so are writes. Reads and writes do not wait for each other, otherwise a program
+/// that starts reading the response before it writes the request would deadlock. Operations on both halves (closing one, TLS,
+/// capturing the streams) wait for all earlier operations, and later ones wait for them.
 ///
-/// Pure: bytes are counts, time is an argument, and whoever drives it performs what comes back, in order.
+/// Pure: bytes are counts, time is an argument, and the caller performs the returned actions in order.
 struct StreamMachine: Sendable {
-    /// To read at least `minimum` and at most `maximum` bytes.
+    /// Reads at least `minimum` and at most `maximum` bytes.
     struct Read: Hashable, Sendable {
         let id: Int
         let minimum: Int
         let maximum: Int
         let timeout: Interval?
 
-        /// The largest length counts where the two contradict each other; what is to wait for nothing waits for a byte.
+        /// If the two contradict each other, `maximum` wins; a minimum of 0 becomes 1.
         init(_ id: Int, minimum: Int, maximum: Int, timeout: Interval? = nil) {
             self.id = id
             self.maximum = max(0, maximum)
@@ -27,14 +27,14 @@ struct StreamMachine: Sendable {
         }
     }
 
-    /// To write so many bytes.
+    /// Writes `count` bytes.
     struct Write: Hashable, Sendable {
         let id: Int
         let count: Int
         var timeout: Interval?
     }
 
-    /// What concerns both halves.
+    /// An operation that concerns both halves.
     enum Barrier: Hashable, Sendable { case closeRead, closeWrite, startSecure, stopSecure, capture }
 
     enum Half: Hashable, Sendable { case reading, writing }
@@ -43,29 +43,29 @@ struct StreamMachine: Sendable {
         case read(Read)
         case write(Write)
         case barrier(Barrier)
-        /// The connection stands.
+        /// The connection is established.
         case connected
-        /// So many bytes were read for the read at hand.
+        /// So many bytes were received for the active read.
         case received(Int)
-        /// There is nothing more to read for now.
+        /// Nothing more can be read for now.
         case readDry
-        /// The peer's half has been read to its end.
+        /// The end of the peer's data was read.
         case receivedEnd
-        /// The peer has closed its half; what came before may not have been read yet.
+        /// The peer has closed its half; earlier data may still be unread.
         case peerCloses
-        /// So many bytes of the write at hand were taken.
+        /// So many bytes of the active write were accepted.
         case wrote(Int)
-        /// What was taken has gone to the kernel.
+        /// The accepted bytes were written to the kernel.
         case flushed
-        /// Writing is not possible any more; what the peer has sent is still read.
+        /// Writing has failed; the peer's data is still read.
         case writeFailed(StreamFault)
-        /// The time of the operation at hand is over.
+        /// The active operation has timed out.
         case timeout(Half)
-        /// TLS stands.
+        /// The TLS handshake is complete.
         case secured
-        /// No bytes are to move for now, or they may move again.
+        /// Transfers are suspended or resumed.
         case held(Bool)
-        /// It is over, because of that.
+        /// The connection has failed.
         case failed(StreamFault)
     }
 
@@ -78,12 +78,12 @@ struct StreamMachine: Sendable {
         case cancelTimer(Half)
         case tellReadClosed
         case tellWriteClosed
-        /// Our half ends.
+        /// Shuts down our half of the connection.
         case closeWriting
         case startTLS
-        /// The streams are handed out: the machine has nothing more to say.
+        /// Hands the streams out; no further actions follow.
         case capture
-        /// The connection closes and the task completes.
+        /// Closes the connection and completes the task.
         case end(StreamFault?)
     }
 
@@ -95,7 +95,7 @@ struct StreamMachine: Sendable {
         case ended
     }
 
-    /// How far one half has come.
+    /// The state of one half.
     private enum Lane: Hashable, Sendable {
         case open  // → ended, closed, failed
         /// The peer's end was read.
@@ -105,16 +105,16 @@ struct StreamMachine: Sendable {
         case failed(StreamFault)
     }
 
-    /// An operation under way: how much it lacks, and until when it may take.
+    /// The active operation of a half: its progress and its deadline.
     private struct Active<Operation: Hashable & Sendable>: Hashable, Sendable {
         let operation: Operation
         var moved = 0
         var deadline: Instant?
-        /// What was left of its time when it was held.
+        /// The remaining time when it was suspended.
         var left: Interval?
     }
 
-    /// What was asked for between two barriers, and the one behind it.
+    /// The operations between two barriers, and the barrier after them.
     private struct Batch: Hashable, Sendable {
         var reads: ArraySlice<Read> = []
         var writes: ArraySlice<Write> = []
@@ -130,31 +130,31 @@ struct StreamMachine: Sendable {
     private var isHeld = false
     private var isSecure = false
     private var hasToldReadClosed = false
-    /// What went wrong first in one of the halves.
+    /// The first fault of either half.
     private var fault: StreamFault?
 
-    /// - Parameter writeFault: Why nothing can be written from the beginning; nil where that is possible.
+    /// - Parameter writeFault: Why nothing can be written from the start; nil if writing is possible.
     init(writeFault: StreamFault? = nil) {
         if let writeFault { writing = .failed(writeFault) }
     }
 
-    /// Which read is at hand, and how many bytes it still takes; nil when none is.
+    /// The active read and the number of bytes that it still accepts; nil when there is none.
     var readPlace: (id: Int, room: Int)? {
         guard phase == .open, !isHeld, let read else { return nil }
         return (read.operation.id, read.operation.maximum - read.moved)
     }
 
-    /// Which write is at hand, and from which of its bytes on it goes on; nil when none is. One that has gone whole waits for
-    /// `flushed`.
+    /// The active write and the offset at which it continues; nil when there is none. A write that was accepted completely waits
+    /// for `flushed`.
     var writePlace: (id: Int, from: Int)? {
         guard phase == .open, !isHeld, let write else { return nil }
         return (write.operation.id, write.moved)
     }
 
-    /// Whether what the peer has sent was read to its end.
+    /// Whether the peer's data was read to its end.
     var isReadToEnd: Bool { reading == .ended }
 
-    /// The only writer of the state.
+    /// The only function that changes the state.
     mutating func handle(_ event: Event, at now: Instant) -> [Action] {
         var actions: [Action] = []
         switch event {
@@ -201,7 +201,7 @@ struct StreamMachine: Sendable {
         change(&batches[batches.count - 1])
     }
 
-    /// Begins what has its turn, until something has to be waited for.
+    /// Starts the next operations, until one has to be waited for.
     private mutating func advance(at now: Instant, _ actions: inout [Action]) {
         while phase == .open, !isHeld {
             if read == nil, let next = batches[0].reads.popFirst() {
@@ -234,7 +234,7 @@ struct StreamMachine: Sendable {
         if let deadline { actions.append(.setTimer(.writing, deadline)) }
     }
 
-    /// A read for which nothing has to be waited for.
+    /// Answers a read that does not have to wait.
     private func answer(_ read: Read, _ actions: inout [Action]) {
         switch reading {
         case .open where phase == .captured: actions.append(.failRead(read.id, .closed))
@@ -266,13 +266,13 @@ struct StreamMachine: Sendable {
             actions += [.closeWriting, .tellWriteClosed]
         case .startSecure:
             if isSecure { return }
-            // What is written next was not to be read by everybody.
+            // The data that follows must not be sent in the clear, so the task fails.
             guard reading == .open, writing == .open else { return end(.cannotSecure, &actions) }
             phase = .securing
             actions.append(.startTLS)
         case .stopSecure:
             guard isSecure else { return }
-            // In front of plain text nobody could tell what is still TLS's: the goodbye is the end of the connection.
+            // After close_notify, plain text could not be told apart from TLS records, so the connection ends with it.
             if writing == .open {
                 writing = .closed
                 actions += [.closeWriting, .tellWriteClosed]
@@ -349,7 +349,7 @@ struct StreamMachine: Sendable {
 
     // MARK: time
 
-    /// The time of an operation stands still while it is held.
+    /// The timeout of an operation does not run while it is held.
     private mutating func hold(_ isHeld: Bool, at now: Instant, _ actions: inout [Action]) {
         guard isHeld != self.isHeld else { return }
         self.isHeld = isHeld
@@ -374,7 +374,7 @@ struct StreamMachine: Sendable {
 
     // MARK: the end
 
-    /// Both halves are over, and everybody has an answer.
+    /// Ends the task once both halves are over and all operations are answered.
     private mutating func endIfOver(_ actions: inout [Action]) {
         guard reading != .open, writing != .open, read == nil, write == nil else { return }
         phase = .ended
@@ -386,14 +386,14 @@ struct StreamMachine: Sendable {
         case .captured, .ended: return
         case .connecting, .open, .securing: break
         }
-        // The task's completion says it.
+        // No read or write closure is reported: the task's completion tells it.
         phase = .ended
         failReading(fault, &actions)
         failWriting(fault, &actions)
         actions.append(.end(fault))
     }
 
-    /// The streams are somebody else's: what was asked for behind that has no answer but this.
+    /// Fails all waiting operations: the streams belong to the program now.
     private mutating func refuseWaiting(_ actions: inout [Action]) {
         for batch in batches {
             for read in batch.reads { answer(read, &actions) }
@@ -405,15 +405,15 @@ struct StreamMachine: Sendable {
 
 /// Why an operation of a stream task failed.
 enum StreamFault: Error, Hashable, Sendable {
-    /// It took longer than it might.
+    /// The operation timed out.
     case timedOut
-    /// That half is closed, or the streams have been handed out.
+    /// The half is closed, or the streams were captured.
     case closed
-    /// The stream is the content of a response: nothing can be sent to its server any more.
+    /// The stream is the content of a response: nothing can be sent to the server any more.
     case onlyContent
-    /// There is no way to speak TLS, for one half is over.
+    /// TLS is not possible because one half is closed.
     case cannotSecure
-    /// The connection failed, or never came about.
+    /// The connection failed, or could not be established.
     case lost(TransportError)
     /// The load that the content comes from failed, or the task was cancelled.
     case ended(StreamEnding)
@@ -423,7 +423,7 @@ enum StreamFault: Error, Hashable, Sendable {
 struct StreamEnding: Error, Hashable {
     let error: any Error
 
-    /// Errors of the program's own need not be comparable: domain and code stand for them.
+    /// Errors of the program's need not be comparable, so domain and code are compared.
     static func == (left: StreamEnding, right: StreamEnding) -> Bool {
         let (left, right) = (left.error as NSError, right.error as NSError)
         return left.domain == right.domain && left.code == right.code

@@ -2,28 +2,28 @@
 
 import LupineTransport
 
-/// Moves the bytes of a wire whose streams the program has, on its loop: as far as the program reads, and as fast as the
-/// peer does. Once nobody has the streams any more, a peer that takes nothing for a while is not waited for.
+/// Transfers the bytes of a wire whose streams were captured, on its loop, as fast as the program and the peer read. Once both
+/// streams are closed, a peer that accepts nothing for a while is given up.
 final class StreamPump: RawConnectionHandler {
-    /// What has come.
+    /// Received bytes.
     let input = BytePipe()
-    /// What is to go.
+    /// Bytes to send.
     let output = BytePipe()
     private let wire: any StreamWire
     private let loop: EventLoop
-    /// What the loop and the connection live by.
+    /// Keeps the loop and the connection alive.
     private let keeper: (any Sendable)?
     private var taken: [UInt8] = []
     private var sent = 0
     private var hasClosedWriting = false
     private var isOver = false
     private let nextTurn: NextTurn
-    /// Runs while both streams are over and something still is to go.
+    /// Runs while both streams are closed and bytes remain to be sent.
     private var patience: EventLoop.TimerToken?
 
-    /// So long a peer may take nothing of what is left for it.
+    /// How long a peer may accept none of the remaining bytes.
     private static let patienceTime = Interval.seconds(5)
-    /// How often it reads, or writes, before other connections of the loop get their turn.
+    /// The most reads, or writes, before other connections of the loop get their turn.
     private static let turns = 16
 
     init(_ wire: any StreamWire, on loop: EventLoop, keeping keeper: (any Sendable)?) {
@@ -39,7 +39,7 @@ final class StreamPump: RawConnectionHandler {
 
     func connectionEnded(_ error: TransportError) { fail(.lost(error)) }
 
-    /// Moves what can be moved, both ways.
+    /// Transfers what can be transferred, in both directions.
     func move() {
         guard !isOver else { return }
         push()
@@ -66,7 +66,7 @@ final class StreamPump: RawConnectionHandler {
             hasClosedWriting = true
             wire.closeWriting()
         } catch {
-            // What the peer has sent can still be read.
+            // The peer's data can still be read.
             (taken, sent) = ([], 0)
             hasClosedWriting = true
             output.end(.failed(error.error))
@@ -109,7 +109,7 @@ final class StreamPump: RawConnectionHandler {
         endIfOver()
     }
 
-    /// Nothing more will be read, and nothing waits to be sent, or not for long any more.
+    /// Closes the wire once reading has ended and all output is sent; starts the timer if output remains.
     private func endIfOver() {
         guard !isOver, input.ending != nil else { return }
         if hasClosedWriting, sent == taken.count {
@@ -127,7 +127,7 @@ final class StreamPump: RawConnectionHandler {
         }
     }
 
-    /// The peer has taken something: the time begins anew, if it still has to.
+    /// The peer has accepted bytes: the timer is restarted if more remain.
     private func stopWaiting() {
         if let timer = patience.take() { loop.cancel(timer) }
     }

@@ -3,36 +3,35 @@
 import LupineTLS
 import LupineTransport
 
-/// What a stream task's bytes come from and go to: a connection, or the content of a response. All calls on its loop.
+/// The source and destination of a stream task's bytes: a connection, or the content of a response. All calls are on its loop.
 ///
-/// Nothing is read ahead of who reads. Whoever is its handler looks again for bytes, and for room, when it hears that there
-/// may be some.
+/// Nothing is read ahead of the handler, which tries again to read and to write when it is told that the wire is ready.
 protocol StreamWire: AnyObject {
     var handler: (any RawConnectionHandler)? { get set }
-    /// The peer has said that it sends no more; what it has sent may still be there to be read.
+    /// Whether the peer has announced that it sends no more; earlier data may still be unread.
     var peerIsClosing: Bool { get }
-    /// Reads over the beginning of `buffer`, which must not be empty.
+    /// Reads into the beginning of `buffer`, which must not be empty.
     func receive(into buffer: inout MutableSpan<UInt8>) throws(StreamFault) -> ReadOutcome
-    /// Sends the beginning of `bytes`, as much as goes.
+    /// Sends a prefix of `bytes`, as long as is accepted.
     func send(_ bytes: Span<UInt8>) throws(StreamFault) -> WriteOutcome
-    /// Whether all that was sent has gone to the kernel.
+    /// Returns whether everything that was sent has been written to the kernel.
     func flush() throws(StreamFault) -> Bool
-    /// Ends our half behind what was sent.
+    /// Closes our half after everything that was sent.
     func closeWriting()
-    /// Speaks TLS from here on; the handler hears how that went.
+    /// Starts TLS; the handler is told the result.
     func startTLS()
-    /// Closes behind the end of both halves, so that the peer gets what was sent. The handler hears no more.
+    /// Closes after the end of both halves, so that the peer receives what was sent. The handler gets no more calls.
     func closeGently()
-    /// Closes at once. The handler hears no more.
+    /// Closes immediately. The handler gets no more calls.
     func close()
 }
 
-/// A connection to a host, with what TLS on it needs.
+/// A connection to a host, with the settings to start TLS on it.
 final class ConnectionWire: StreamWire {
-    /// How TLS is started.
+    /// The settings for starting TLS.
     struct Security {
         let profile: TLSProfile
-        /// Answers about the peer and about who we are; nil where nobody is to be asked.
+        /// Answers questions about the peer and the client's identity; nil when no delegate is to be asked.
         let asker: TaskTrust?
         let timeout: Interval?
     }

@@ -4,7 +4,7 @@ import Foundation
 import LupineTLS
 import LupineTransport
 
-/// Making stream tasks.
+/// Creates stream tasks.
 extension URLSession {
     func stream(_ host: String, _ port: Int) -> URLSessionStreamTask {
         let stream = StreamCore()

@@ -3,16 +3,16 @@
 public import Foundation
 internal import LupineTransport
 
-/// A task that is a connection, to be read from and written to: no HTTP, and TLS when the program asks for it.
+/// A task that is a connection to read from and write to: without HTTP, and with TLS if the program starts it.
 ///
-/// Any thread may call; handlers come on the session's delegate queue, each once. Reads are served one after the other, and
-/// so are writes; a read that waits for the peer holds up no write. Closing a half, TLS and `captureStreams()` wait for
-/// everything that was asked for before, and hold back what is asked for behind them. What is asked for before the
-/// connection stands waits for it. When the task ends, by `cancel()` or by an error, what waits fails with that; when both
-/// halves are over it completes by itself.
+/// May be called on any thread; each handler is called once, on the session's delegate queue. Reads are performed one after the
+/// other, and so are writes; a read that waits for the peer does not block a write. Closing a half, TLS and `captureStreams()`
+/// wait for all earlier operations, and later ones wait for them. Operations submitted before the connection is established wait
+/// for it. When the task ends, by `cancel()` or by an error, waiting operations fail with that error; when both halves are closed
+/// it completes by itself.
 ///
-/// A data task that was answered `.becomeStream` goes on as one, too: its reads give the content of the response, decoded,
-/// and its writes fail, because the request is over.
+/// A data task that was answered with `.becomeStream` continues as a stream task too: its reads return the decoded content of the
+/// response, and its writes fail, because the request is complete.
 open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
     let stream: StreamCore
 
@@ -21,19 +21,19 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
         super.init(core)
     }
 
-    /// What answers: a read or a write that waits keeps it, as does a task that has not finished. What the answer to a data task
-    /// became goes on behind the end of its task.
+    /// The objects that answer: retained by waiting reads and writes, as by an unfinished task. A stream that a data task has
+    /// become continues after the end of its task.
     private var answering: (TaskCore, StreamCore) { (core, stream) }
 
     /// Reads bytes.
     ///
     /// - Parameters:
-    ///   - minBytes: So many have to come before the handler is called, unless the end comes before.
-    ///   - maxBytes: More are not read.
-    ///   - timeout: How many seconds the read may take from its turn on; 0 for as long as it likes. When they are over it
-    ///     fails with `URLError.timedOut`, and so do all further reads.
-    ///   - completionHandler: Called on the delegate queue with what came, nil when there was nothing more; with whether
-    ///     the end was reached; and with why nothing could be read.
+    ///   - minBytes: The number of bytes to wait for before the handler is called, unless the end comes first.
+    ///   - maxBytes: The most bytes to read.
+    ///   - timeout: The time in seconds from the start of this read; 0 for no limit. After it this read and all later ones fail
+    ///     with `URLError.timedOut`.
+    ///   - completionHandler: Called on the delegate queue with the bytes, nil if there were none before the end; with whether
+    ///     the end was reached; and with the error if the read failed.
     open func readData(
         ofMinLength minBytes: Int, maxLength maxBytes: Int, timeout: TimeInterval,
         completionHandler: @escaping @Sendable (Data?, Bool, (any Error)?) -> Void
@@ -45,7 +45,7 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
             })
     }
 
-    /// Reads bytes: what came, nil when there was nothing more, and whether the end was reached.
+    /// Reads bytes and returns them, nil if there were none before the end, and whether the end was reached.
     ///
     /// Throws the `URLError` that the read failed with.
     open func readData(
@@ -62,10 +62,10 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - data: The bytes.
-    ///   - timeout: How many seconds the write may take from its turn on; 0 for as long as it likes. When they are over it
-    ///     fails with `URLError.timedOut`, and so do all further writes.
-    ///   - completionHandler: Called on the delegate queue: without an error once all bytes were given to the kernel, which
-    ///     does not say that the peer has them.
+    ///   - timeout: The time in seconds from the start of this write; 0 for no limit. After it this write and all later ones fail
+    ///     with `URLError.timedOut`.
+    ///   - completionHandler: Called on the delegate queue, without an error once all bytes are written to the kernel, which does
+    ///     not mean that the peer has received them.
     open func write(
         _ data: Data, timeout: TimeInterval, completionHandler: @escaping @Sendable ((any Error)?) -> Void
     ) {
@@ -75,7 +75,7 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
             })
     }
 
-    /// Writes bytes and returns once all of them were given to the kernel.
+    /// Writes bytes and returns once all of them are written to the kernel.
     ///
     /// Throws the `URLError` that the write failed with.
     open func write(_ data: Data, timeout: TimeInterval) async throws {
@@ -86,28 +86,28 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
         }
     }
 
-    /// Hands the connection out as a pair of streams, which `urlSession(_:streamTask:didBecome:outputStream:)` is given;
-    /// the task then completes. Both streams have to be opened; reading and writing wait for the peer, on the thread that
-    /// reads or writes. They call no delegate and are served by no run loop.
+    /// Hands the connection out as a pair of streams, passed to `urlSession(_:streamTask:didBecome:outputStream:)`; the task then
+    /// completes. Both streams have to be opened; reading and writing block the calling thread until the peer is ready. They call
+    /// no delegate and do not support run loops.
     open func captureStreams() { stream.submit(.barrier(.capture)) }
 
-    /// Reads nothing more. The peer may still be written to.
+    /// Closes the reading half. Writing remains possible.
     open func closeRead() { stream.submit(.barrier(.closeRead)) }
 
-    /// Tells the peer that nothing more will be written. It may still be read from.
+    /// Closes the writing half and tells the peer. Reading remains possible.
     open func closeWrite() { stream.submit(.barrier(.closeWrite)) }
 
-    /// Speaks TLS from here on. Challenges about the server's trust and the client's certificate go to the delegates. When
-    /// TLS does not come about the task fails.
+    /// Starts TLS. Challenges about the server's trust and the client's certificate go to the delegates. If TLS cannot be
+    /// established, the task fails.
     open func startSecureConnection() { stream.submit(.barrier(.startSecure)) }
 
-    /// Ends a secure connection in order: the peer is told that nothing more comes, and both halves close. It does not go on
-    /// in plain text. Without TLS nothing happens.
+    /// Ends TLS: sends the peer a close notification and closes both halves. The connection does not continue in plain text. Has
+    /// no effect without TLS.
     open func stopSecureConnection() { stream.submit(.barrier(.stopSecure)) }
 }
 
 extension Interval {
-    /// How long an operation may take; nil when nobody has said.
+    /// The timeout of an operation; nil for no limit.
     fileprivate init?(operation seconds: TimeInterval) {
         guard seconds > 0, seconds < Double(Int64.max) / 1e9 else { return nil }
         self.init(nanoseconds: Int64(seconds * 1e9))

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// Making web socket tasks.
+/// Creates WebSocket tasks.
 extension URLSession {
     func webSocket(_ request: URLRequest) -> URLSessionWebSocketTask {
         let socket = WebSocketCore()

@@ -3,14 +3,14 @@
 public import Foundation
 internal import LupineHTTP
 
-/// A task that speaks the WebSocket protocol (RFC 6455): messages both ways until one side closes.
+/// A task that speaks the WebSocket protocol (RFC 6455): messages in both directions until one side closes the connection.
 ///
-/// Any thread may call; handlers come on the session's delegate queue, in order. What is sent before the connection is
-/// open waits for it. Messages that came before the end can still be received after it.
+/// May be called on any thread; handlers are called on the session's delegate queue, in order. Messages sent before the
+/// connection is open wait for it. Messages received before the end can still be read after it.
 open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
     /// A message.
     public enum Message: Sendable {
-        /// Octets.
+        /// Binary data.
         case data(Data)
         /// Text.
         case string(String)
@@ -18,29 +18,29 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
 
     /// Why a connection was closed (RFC 6455 §7.4.1).
     public enum CloseCode: Int, Sendable {
-        /// None of the others, or not closed.
+        /// None of the others, or the connection is not closed.
         case invalid = 0
-        /// What the connection was for is done.
+        /// The purpose of the connection is fulfilled.
         case normalClosure = 1000
-        /// One side leaves.
+        /// An endpoint goes away.
         case goingAway = 1001
-        /// The protocol was broken.
+        /// A protocol error.
         case protocolError = 1002
-        /// A kind of data came that cannot be taken.
+        /// A type of data was received that cannot be accepted.
         case unsupportedData = 1003
         /// The close frame had no code. Never sent.
         case noStatusReceived = 1005
         /// There was no close frame. Never sent.
         case abnormalClosure = 1006
-        /// Data came that is not what its kind says.
+        /// A message does not match its type, for example text that is not UTF-8.
         case invalidFramePayloadData = 1007
-        /// A message was refused.
+        /// A message violates a policy.
         case policyViolation = 1008
         /// A message was too large.
         case messageTooBig = 1009
-        /// The server did not agree to an extension that is needed.
+        /// The server did not negotiate a required extension.
         case mandatoryExtensionMissing = 1010
-        /// The server cannot go on.
+        /// The server cannot fulfill the request.
         case internalServerError = 1011
         /// TLS failed. Never sent.
         case tlsHandshakeFailure = 1015
@@ -53,29 +53,29 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
         super.init(core)
     }
 
-    /// The largest message that is received, 1 MiB at first. A larger one ends the task with `EMSGSIZE`.
+    /// The largest message that is received, initially 1 MiB. A larger one ends the task with `EMSGSIZE`.
     open var maximumMessageSize: Int {
         get { socket.messageLimit }
         set { socket.messageLimit = max(0, newValue) }
     }
 
-    /// What the connection was closed with: what the server said, or what `cancel(with:reason:)` was given.
+    /// The close code: the server's, or the one given to `cancel(with:reason:)`.
     open var closeCode: CloseCode { socket.closure.code }
 
-    /// The reason that went with the code.
+    /// The reason that was sent with the close code.
     open var closeReason: Data? { socket.closure.reason }
 
     /// Sends a message.
     ///
     /// - Parameters:
     ///   - message: Text or data.
-    ///   - completionHandler: Called on the delegate queue: without an error once the message was written, with the reason
-    ///     when it cannot be.
+    ///   - completionHandler: Called on the delegate queue, without an error once the message is written, otherwise with the
+    ///     reason of the failure.
     open func send(_ message: Message, completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
         socket.send(WebSocketMessage(message), completionHandler)
     }
 
-    /// Sends a message and returns once it was written.
+    /// Sends a message and returns once it is written.
     ///
     /// Throws the `URLError` that ended the connection.
     open func send(_ message: Message) async throws {
@@ -84,14 +84,15 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
         }
     }
 
-    /// Waits for a message. Several calls are served one after the other.
+    /// Receives a message. Calls are served in order.
     ///
-    /// - Parameter completionHandler: Called on the delegate queue with one whole message, or with why there will be none.
+    /// - Parameter completionHandler: Called on the delegate queue with a complete message, or with the error that ended the
+    ///   task.
     open func receive(completionHandler: @escaping @Sendable (Result<Message, any Error>) -> Void) {
         socket.receive { completionHandler($0.map { Message($0) }) }
     }
 
-    /// The next message.
+    /// Returns the next message.
     ///
     /// Throws the `URLError` that ended the connection; a message over `maximumMessageSize` throws `EMSGSIZE`.
     open func receive() async throws -> Message {
@@ -100,18 +101,18 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
         }
     }
 
-    /// Holds messages back from whoever waits for them, or lets them go on. They stay in the connection, whose server is not
-    /// read from meanwhile; at the end all that came are received.
+    /// Stops or resumes the delivery of messages to receivers. Meanwhile they stay in the connection, which is not read from; at
+    /// the end all that arrived are delivered.
     package func holdMessages(_ isHeld: Bool) { socket.withhold(isHeld) }
 
-    /// Sends a ping. Pings of the server's are answered without the program's doing.
+    /// Sends a ping. Pings from the server are answered automatically.
     ///
-    /// - Parameter pongReceiveHandler: Called on the delegate queue when the pong came, or with why it will not.
+    /// - Parameter pongReceiveHandler: Called on the delegate queue when the pong is received, or with the reason of the failure.
     open func sendPing(pongReceiveHandler: @escaping @Sendable ((any Error)?) -> Void) {
         socket.ping(pongReceiveHandler)
     }
 
-    /// Sends a ping and returns when the pong came.
+    /// Sends a ping and returns when the pong is received.
     ///
     /// Throws the `URLError` that ended the connection.
     open func sendPing() async throws {
@@ -120,19 +121,19 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
         }
     }
 
-    /// Closes the connection: what was sent before goes out, then a close frame, and the server has five seconds to answer.
-    /// The task then completes without an error. One that is not connected is cancelled.
+    /// Closes the connection: sends the waiting messages, then a close frame, and waits up to five seconds for the server's. The
+    /// task then completes without an error. A task that is not connected is cancelled.
     ///
     /// - Parameters:
-    ///   - closeCode: The code. One that cannot be sent closes without a code.
-    ///   - reason: UTF-8; what is longer than 123 bytes is cut off.
+    ///   - closeCode: The code. If it must not be sent, the close frame has no code.
+    ///   - reason: UTF-8; cut off after 123 bytes.
     open func cancel(with closeCode: CloseCode, reason: Data?) {
         if !socket.close(closeCode, reason: reason) { cancel() }
     }
 }
 
 extension WebSocketMessage {
-    /// A message of the program's.
+    /// Creates the codec's message from a program's.
     init(_ message: URLSessionWebSocketTask.Message) {
         switch message {
         case .data(let data): self.init(.binary, Array(data))
@@ -142,7 +143,7 @@ extension WebSocketMessage {
 }
 
 extension URLSessionWebSocketTask.Message {
-    /// A message as the program gets it; the codec has checked that text is UTF-8.
+    /// Creates a program's message from the codec's, which has checked that text is UTF-8.
     init(_ message: WebSocketMessage) {
         switch message.kind {
         case .binary: self = .data(Data(message.octets))

@@ -4,41 +4,41 @@ import LupineCoding
 import LupineHTTP
 import LupineTransport
 
-/// Whom a conversation reports to, on its loop. Nothing here may block.
+/// The owner that a conversation reports to, on its loop. Implementations must not block.
 protocol WebSocketOwner: AnyObject, Sendable {
-    /// A whole message. `.pause` stops the reading until `resume()`; behind `.enough` no other comes.
+    /// Receives a complete message. `.pause` stops reading until `resume()`; after `.enough` no more messages are delivered.
     func webSocketReceived(_ message: WebSocketMessage) -> Demand
-    /// A pong, asked for or not.
+    /// Receives a pong, solicited or not.
     func webSocketReceivedPong()
-    /// Everything handed over up to that number has been given to the kernel.
+    /// Called when all messages up to this number have been written to the kernel.
     func webSocketWrote(through number: Int)
-    /// No more messages come and none can be sent; once. The error says why a connection was lost.
+    /// Called once, when no more messages can be received or sent. The error tells why a connection was lost.
     func webSocketEnded(_ outcome: WebSocketClosing.Outcome, _ error: TransportError?)
 }
 
-/// A web socket behind its handshake: the client's end of RFC 6455 §5 to §7 and RFC 7692, on the loop of its connection.
+/// A WebSocket after its handshake: the client's end of RFC 6455 §5 to §7 and RFC 7692, on the loop of its connection.
 ///
-/// It answers pings, checks and decompresses messages, and carries the closing handshake to its end, also when the owner
-/// has gone. Sends are numbered by the owner, from 1.
+/// It answers pings, checks and decompresses messages, and completes the closing handshake, even when the owner is gone. The
+/// owner numbers its messages, from 1.
 final class WebSocketConversation: UpgradeHandler {
     private let wire: any WebSocketWire
     private let owner: any WebSocketOwner
     private var codec: WebSocketCodec
     private let compressor: MessageDeflater?
     private let decompressor: MessageInflater?
-    /// A compressed message that takes longer than a turn of the loop; nothing behind it is read.
+    /// A compressed message that takes longer than one turn of the loop; nothing after it is read.
     private var unfinished: Unfinished?
-    /// Bytes that came and wait for the owner, or for that message.
+    /// Received bytes that wait for the owner, or for the unfinished message.
     private var held: [UInt8] = []
     private var isPaused = false
-    /// The owner has enough of them: what still comes is for the closing alone.
+    /// Whether the owner wants no more messages: further input matters only for the closing handshake.
     private var dropsMessages = false
-    /// The last send that has not been given to the kernel yet.
+    /// The number of the last message that is not yet written to the kernel.
     private var unwritten: Int?
     private var hasOutput = false
     private var closesWhenDrained = false
     private var isClosed = false
-    /// The last ping that was not answered yet; only the last one needs an answer (§5.5.3).
+    /// The last ping without an answer; only the last one needs an answer (§5.5.3).
     private var unanswered: [UInt8]?
 
     private struct Unfinished {
@@ -46,10 +46,10 @@ final class WebSocketConversation: UpgradeHandler {
         var message: MessageInflater.Unfinished
     }
 
-    /// Messages below this size are sent as they are: compressing them costs more than it saves.
+    /// Smaller messages are sent uncompressed: compressing them costs more than it saves.
     private static let worthCompressing = 64
 
-    /// A conversation on a connection whose handshake was just agreed on.
+    /// Creates a conversation on a connection whose handshake is complete.
     init(
         over wire: any WebSocketWire, _ agreement: WebSocketAgreement, messageLimit: Int,
         owner: any WebSocketOwner
@@ -68,10 +68,10 @@ final class WebSocketConversation: UpgradeHandler {
 
     // MARK: the owner's side
 
-    /// The largest message that is taken from here on.
+    /// Sets the largest message that is accepted from now on.
     func setMessageLimit(_ limit: Int) { codec.messageLimit = max(0, limit) }
 
-    /// Sends a message; false when the closing handshake has begun.
+    /// Sends a message; returns false when the closing handshake has begun.
     func send(_ message: WebSocketMessage, number: Int) -> Bool {
         guard codec.maySend else { return false }
         var output: [UInt8] = []
@@ -89,7 +89,7 @@ final class WebSocketConversation: UpgradeHandler {
         return true
     }
 
-    /// Sends a ping; false when the closing handshake has begun.
+    /// Sends a ping; returns false when the closing handshake has begun.
     func ping() -> Bool {
         guard codec.maySend else { return false }
         var output: [UInt8] = []
@@ -99,27 +99,27 @@ final class WebSocketConversation: UpgradeHandler {
         return true
     }
 
-    /// Begins the closing handshake.
+    /// Starts the closing handshake.
     func close(_ closure: WebSocketClosure) { move(.close(closure), nil) }
 
-    /// Ends without a word.
+    /// Closes the connection without a closing handshake.
     func abort() {
         guard !isClosed else { return }
         isClosed = true
         wire.close()
     }
 
-    /// The owner takes no messages for now.
+    /// Stops delivering messages to the owner.
     func hold() { isPaused = true }
 
-    /// The owner takes messages again.
+    /// Resumes delivering messages to the owner.
     func resume() {
         guard isPaused else { return }
         isPaused = false
         goOn()
     }
 
-    /// Goes on with what waits, and then with the connection.
+    /// Processes the held bytes, then resumes the connection.
     private func goOn() {
         guard !isPaused, unfinished == nil else { return }
         let bytes = held
@@ -152,7 +152,7 @@ final class WebSocketConversation: UpgradeHandler {
 
     // MARK: reading
 
-    /// Of the pings that one reading brings the last one is answered: each answer is a call to the kernel, and a record under TLS.
+    /// Of several pings in one read only the last is answered: each answer costs a system call, and a record under TLS.
     private func read(_ bytes: Span<UInt8>) -> Demand {
         defer { answerPing() }
         var start = 0
@@ -180,7 +180,7 @@ final class WebSocketConversation: UpgradeHandler {
         return .more
     }
 
-    /// Gives a message to the owner, decompressed if need be.
+    /// Delivers a message to the owner, after decompression if it is compressed.
     private func take(_ message: WebSocketMessage) throws(WebSocketError) -> Demand {
         guard message.isCompressed, decompressor != nil else { return give(message) }
         unfinished = Unfinished(kind: message.kind, message: .init(message.octets))
@@ -197,8 +197,8 @@ final class WebSocketConversation: UpgradeHandler {
         return demand
     }
 
-    /// Decompresses the message at hand, gives it to the owner, checked as the codec checks one that was not compressed; goes on
-    /// in the loop's next turn where it takes long, as a peer's can.
+    /// Decompresses the unfinished message and delivers it, with the checks that the codec makes on an uncompressed message.
+    /// Continues in the loop's next turn if it takes long, which a peer can cause.
     private func decompress() throws(WebSocketError) -> Demand {
         guard let decompressor, var current = unfinished.take() else { return .more }
         while true {
@@ -242,7 +242,7 @@ final class WebSocketConversation: UpgradeHandler {
 
     private func write(_ output: [UInt8]) {
         guard !isClosed else { return }
-        // What cannot go was not written, and nothing else will be.
+        // A failed send means that the connection is about to end, so nothing waits for output.
         hasOutput = wire.send(output) != 0
         if !hasOutput { wroteEverything() }
     }
@@ -278,6 +278,6 @@ final class WebSocketConversation: UpgradeHandler {
 }
 
 extension WebSocketMask {
-    /// A mask that nobody can guess (§10.3).
+    /// Returns an unpredictable mask (§10.3).
     static func fresh() -> WebSocketMask { WebSocketMask(key: UInt32.random(in: .min ... .max)) }
 }

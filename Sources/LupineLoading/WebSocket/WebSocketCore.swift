@@ -4,29 +4,29 @@ internal import Foundation
 internal import LupineHTTP
 internal import LupineTransport
 
-/// What a web socket task does behind its face: sends that wait for the connection, messages that wait for a receiver,
-/// receivers that wait for a message, pings that wait for a pong (U-8.4 to U-8.11).
+/// The implementation of a WebSocket task: queues messages that wait for the connection or for a receiver, receivers that wait
+/// for a message, and pings that wait for a pong (U-8.4 to U-8.11).
 ///
-/// Any thread may call. Every handler is called exactly once, on the delegate queue, in order: by `post`, which runs what
-/// it is given there one after the other. Messages that came before the end can still be received after it.
+/// May be called on any thread. Every handler is called exactly once, on the delegate queue, in order: through `post`, which runs
+/// its jobs serially. Messages received before the end can still be read after it.
 final class WebSocketCore: WebSocketOwner {
     typealias Receiver = @Sendable (Result<WebSocketMessage, any Error>) -> Void
     typealias Sender = @Sendable ((any Error)?) -> Void
 
-    /// How the socket ended.
+    /// How the WebSocket ended.
     enum Ending: Sendable {
-        /// By a close frame, the peer's or ours.
+        /// By a close frame of either side.
         case closed(Closure)
         case failed(any Error)
     }
 
-    /// What a close frame said, as programs see it.
+    /// The content of a close frame, as the program sees it.
     struct Closure: Hashable, Sendable {
         var code = URLSessionWebSocketTask.CloseCode.invalid
         var reason: Data?
     }
 
-    /// What is to be done on the loop.
+    /// A command for the conversation, carried out on the loop.
     private enum Order: Sendable {
         case send(WebSocketMessage, Int)
         case ping
@@ -45,7 +45,7 @@ final class WebSocketCore: WebSocketOwner {
     private struct State: Sendable {
         var phase = Phase.connecting
         var orders = Queue<Order>()
-        /// Whether the delegate has heard that the connection is open: messages come behind that.
+        /// Whether the delegate was told that the connection is open: messages are delivered only after that.
         var isAnnounced = false
         var hasTurn = false
         var isClosing = false
@@ -54,7 +54,7 @@ final class WebSocketCore: WebSocketOwner {
         var messages = Queue<WebSocketMessage>()
         var messageBytes = 0
         var isPaused = false
-        /// Whether receivers get nothing for now.
+        /// Whether receivers get no messages for now.
         var isWithheld = false
         var receivers = Queue<Receiver>()
         var sends = Queue<(number: Int, handler: Sender)>()
@@ -62,7 +62,7 @@ final class WebSocketCore: WebSocketOwner {
         var pings = Queue<Sender>()
         var limit = WebSocketCodec.usualMessageLimit
 
-        /// Why nothing more can be sent.
+        /// The error for further calls; nil while the WebSocket has not ended.
         var closedError: (any Error)? {
             guard case .ended(let error) = phase else { return nil }
             return error
@@ -71,7 +71,7 @@ final class WebSocketCore: WebSocketOwner {
 
     typealias Poster = @Sendable (@escaping @Sendable () -> Void) -> Void
 
-    /// In a struct: a closure that is itself the value of a lock is wrapped once more by each look at it.
+    /// A struct, because a closure stored directly in a lock gets one more reabstraction thunk at each access.
     private struct Links: Sendable {
         var post: Poster?
         var onEnd: (@Sendable (Ending) -> Void)?
@@ -80,17 +80,17 @@ final class WebSocketCore: WebSocketOwner {
     private let links = Lock(Links())
     private let state = Lock(State())
 
-    /// Before the first call of anything else: how something is run on the delegate queue, behind what was posted before.
+    /// Sets how jobs are run on the delegate queue, after those posted before. Call it before anything else.
     func attach(_ post: @escaping Poster) { links.withLock { $0.post = post } }
 
-    /// Who is told of the end, once, on the delegate queue, unless `abort` ended it.
+    /// Sets the handler for the end. It is called once, on the delegate queue, unless `abort` ends the WebSocket.
     func attach(onEnd: @escaping @Sendable (Ending) -> Void) { links.withLock { $0.onEnd = onEnd } }
 
     private func post(_ job: @escaping @Sendable () -> Void) { links.withLock { $0.post }?(job) }
 
     // MARK: the task's side
 
-    /// The largest message that is received.
+    /// The size of the largest message that is received.
     var messageLimit: Int {
         get { state.withLock { $0.limit } }
         set {
@@ -98,7 +98,7 @@ final class WebSocketCore: WebSocketOwner {
         }
     }
 
-    /// Sends a message; the handler hears when it was written.
+    /// Sends a message; the handler is called when it is written.
     func send(_ message: WebSocketMessage, _ handler: @escaping Sender) {
         let failure = state.withLock { state -> (any Error)? in
             if let error = state.closedError { return error }
@@ -111,7 +111,7 @@ final class WebSocketCore: WebSocketOwner {
         turn()
     }
 
-    /// Sends a ping; the handler hears of a pong.
+    /// Sends a ping; the handler is called when a pong is received.
     func ping(_ handler: @escaping Sender) {
         let failure = state.withLock { state -> (any Error)? in
             if let error = state.closedError { return error }
@@ -123,14 +123,14 @@ final class WebSocketCore: WebSocketOwner {
         turn()
     }
 
-    /// Waits for the next message.
+    /// Receives the next message.
     func receive(_ handler: @escaping Receiver) {
         state.withLock { $0.receivers.append(handler) }
         post { self.deliver() }
     }
 
-    /// While messages are withheld receivers get none, and no more than a few are read from the connection. The end is no
-    /// secret: what came before it is received then.
+    /// While messages are withheld, receivers get none, and only a few are read from the connection. After the end, all messages
+    /// that arrived before it are delivered regardless.
     func withhold(_ isWithheld: Bool) {
         let wasWithheld = state.withLock { state in
             defer { state.isWithheld = isWithheld }
@@ -139,11 +139,11 @@ final class WebSocketCore: WebSocketOwner {
         if wasWithheld, !isWithheld { post { self.deliver() } }
     }
 
-    /// What the connection was closed with.
+    /// The close code and reason.
     var closure: Closure { state.withLock { $0.closure } }
 
-    /// Begins the closing handshake behind what is to be sent; false where there is no connection to close so. What cannot
-    /// be sent is left out.
+    /// Starts the closing handshake after the queued messages; returns false when there is no open connection. A code or reason
+    /// that cannot be sent is omitted.
     func close(_ code: URLSessionWebSocketTask.CloseCode, reason: Data?) -> Bool {
         let reason = reason.map { Self.sendable(Array($0)) } ?? []
         let frame =
@@ -155,7 +155,7 @@ final class WebSocketCore: WebSocketOwner {
             guard case .open = state.phase, !state.isClosing else { return state.isClosing }
             state.isClosing = true
             state.orders.append(.close(frame))
-            // The peer's close frame may stand behind messages that nobody takes any more, and what is held ends too.
+            // The peer's close frame may follow messages that are no longer received, and closing also ends a suspension.
             state.isPaused = false
             state.isHeld = false
             state.orders.append(.resume)
@@ -165,7 +165,7 @@ final class WebSocketCore: WebSocketOwner {
         return isOpen
     }
 
-    /// The longest part of a reason that a close frame has room for, in whole characters; nothing of what is not UTF-8.
+    /// The reason if it is valid UTF-8, otherwise nothing; `WebSocketClosure` shortens it.
     private static func sendable(_ reason: [UInt8]) -> [UInt8] {
         var progress = UTF8Progress()
         return progress.take(reason.span) == nil && progress.isBetweenCharacters ? reason : []
@@ -173,7 +173,7 @@ final class WebSocketCore: WebSocketOwner {
 
     private static func shown(_ reason: [UInt8]) -> Data? { reason.isEmpty ? nil : Data(reason) }
 
-    /// While held nothing is sent and, beyond what is on its way already, nothing read.
+    /// While held, nothing is sent, and nothing is read beyond what is in flight already.
     func setHeld(_ isHeld: Bool) {
         state.withLock { state in
             state.orders.append(isHeld ? .hold : .resume)
@@ -183,19 +183,19 @@ final class WebSocketCore: WebSocketOwner {
         if isHeld { state.withLock { $0.isHeld = true } }
     }
 
-    /// Ends at once: what waits hears `error`. Harmless after the end.
+    /// Ends immediately: waiting handlers get `error`. Has no effect after the end.
     func abort(_ error: any Error) {
-        // Past the orders, which may be held: there is nobody who would let them go on.
+        // Bypasses the queue of orders, which may be held and would then never be processed.
         guard case .open(let loop, let conversation) = end(error, nil) else { return }
         _ = loop.execute { conversation.value.abort() }
     }
 
     // MARK: the loop's side
 
-    /// The handshake is done. On the loop.
+    /// Called on the loop when the handshake is complete.
     ///
-    /// - Parameter announce: Has the delegate told that the connection is open, in its turn. Called when it is, so that whoever
-    ///   hears of it can close it, and before anything that was sent is written.
+    /// - Parameter announce: Tells the delegate that the connection is open. Called once it is, so that the delegate can close
+    ///   it, and before any queued message is written.
     func open(
         _ conversation: WebSocketConversation, on loop: EventLoop, announcing announce: () -> Void
     ) {
@@ -207,7 +207,7 @@ final class WebSocketCore: WebSocketOwner {
         }
         guard isWanted else { return conversation.abort() }
         announce()
-        // A receiver may have asked before: its turn comes first, but messages must not.
+        // An earlier `receive` may have posted a delivery; `isAnnounced` keeps messages behind the delegate's call.
         post {
             self.state.withLock { $0.isAnnounced = true }
             self.deliver()
@@ -220,11 +220,11 @@ final class WebSocketCore: WebSocketOwner {
         let (demand, wakes) = state.withLock { state -> (Demand, Bool) in
             if case .ended = state.phase { return (.more, false) }
             let isFull = state.messageBytes > max(state.limit, 1 << 20) || state.messages.count >= 1024
-            // While closing nobody has to wait for a receiver that may never come.
+            // While closing, the closing handshake must not wait for a receiver that may never come.
             if state.isClosing, isFull { return (.enough, false) }
             state.messages.append(message)
             state.messageBytes += message.octets.count
-            // Also where somebody waits: the queue on which he gets it may be busy for long.
+            // Applies even if a receiver waits: the delegate queue may be busy for long.
             state.isPaused =
                 !state.isClosing
                 && (state.messageBytes > Self.manyBytes || state.messages.count >= Self.manyMessages)
@@ -271,7 +271,7 @@ final class WebSocketCore: WebSocketOwner {
 
     // MARK: on the delegate queue
 
-    /// Gives messages to receivers, looking again after each, because a receiver asks for the next one in its handler.
+    /// Delivers messages to receivers, one at a time, because a receiver asks for the next message in its handler.
     private func deliver() {
         while let (receiver, result) = nextPair() {
             receiver(result)
@@ -305,8 +305,8 @@ final class WebSocketCore: WebSocketOwner {
         return pair
     }
 
-    /// - Parameter ending: What the task is told; nil when it knows.
-    /// - Returns: Where it stood before.
+    /// - Parameter ending: The ending to report to the task; nil when it knows.
+    /// - Returns: The phase before.
     @discardableResult
     private func end(_ error: any Error, _ ending: Ending?) -> Phase {
         let phase = state.withLock { state -> Phase in
@@ -326,7 +326,7 @@ final class WebSocketCore: WebSocketOwner {
         return phase
     }
 
-    /// What a program sees of a close frame: a code that it has no name for is `invalid` (U-8.8).
+    /// The program's view of a close frame: a code without a name is `invalid` (U-8.8).
     private static func closure(_ frame: WebSocketClosure) -> Closure {
         let code = frame.code.map {
             URLSessionWebSocketTask.CloseCode(rawValue: Int($0.rawValue)) ?? .invalid
@@ -346,7 +346,7 @@ final class WebSocketCore: WebSocketOwner {
         if isWanted { turn() }
     }
 
-    /// Has the orders carried out.
+    /// Schedules the processing of the orders on the loop.
     private func turn() {
         let place = state.withLock { state -> (EventLoop, LoopBound<WebSocketConversation>)? in
             guard case .open(let loop, let conversation) = state.phase, !state.hasTurn, !state.isHeld else {
@@ -387,7 +387,7 @@ final class WebSocketCore: WebSocketOwner {
         }
     }
 
-    /// A message came behind the close frame.
+    /// Fails a message that was sent after the close frame.
     private func refuse(_ number: Int) {
         let handler = state.withLock { state in
             state.sends.removeFirst { $0.number == number }?.handler
@@ -401,7 +401,7 @@ final class WebSocketCore: WebSocketOwner {
             reason: cause.map { "\($0)" } ?? "the web socket is closed", underlying: cause)
     }
 
-    /// So much may wait for receivers before the reading stops.
+    /// The amount that may wait for receivers before reading pauses.
     private static let manyBytes = 1 << 20
     private static let manyMessages = 256
 }

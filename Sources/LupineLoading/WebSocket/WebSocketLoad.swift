@@ -4,16 +4,16 @@ import Foundation
 import LupineHTTP
 import LupineTransport
 
-/// Carries a web socket task out: the handshake is a driver's, with redirects, challenges and cookies as for any request;
-/// behind it the socket lives until one side closes. It stands between the driver and the task, whose end is the socket's.
+/// Carries out a WebSocket task: a driver performs the handshake, with redirects, challenges and cookies as for any request;
+/// afterwards the WebSocket lives until one side closes it. Sits between the driver and the task, which ends with the WebSocket.
 ///
-/// Any thread.
+/// May be used on any thread.
 final class WebSocketLoad: TaskLoad, TaskDriverClient {
     private enum Stage: Sendable {
         case handshake  // → refused, cancelled, open, ended
-        /// Answered with another status than 101 (over HTTP/2: than 2xx), or with one that does not fit.
+        /// The response has another status than 101 (over HTTP/2: than 2xx), or an invalid handshake.
         case refused(WebSocketError)  // → cancelled, ended
-        /// The task is to end with this when the driver has ended; nothing is opened any more.
+        /// The task ends with this error when the driver has ended; no connection is opened any more.
         case cancelled(URLError)  // → ended
         case open(URLSessionTaskMetrics?)  // → ended
         case ended
@@ -25,14 +25,15 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
     private let stage = Lock(Stage.handshake)
     private let url: URL?
     private let offersCompression: Bool
-    /// The handshake of the hop that was sent last: keys are used once.
+    /// The handshake of the last request: a key is used only once.
     private let handshake = Lock<WebSocketHandshake?>(nil)
 
     /// - Parameters:
-    ///   - socket: The task's socket.
+    ///   - socket: The task's WebSocket.
     ///   - task: The task.
     ///   - offersCompression: Whether permessage-deflate is offered.
-    ///   - makeDriver: Makes what does the handshake, for a client, with what each hop's request is to be given.
+    ///   - makeDriver: Creates the driver of the handshake for a client; its second argument adds the handshake fields to each
+    ///     request.
     init(
         _ socket: WebSocketCore, _ task: TaskCore, offersCompression: Bool,
         makeDriver: (any TaskDriverClient, @escaping @Sendable (inout URLRequest) -> Void) -> any TaskLoad
@@ -51,7 +52,7 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
     func start() { driver.withLock { $0 }?.start() }
 
     func cancel(_ error: URLError) {
-        // Before anything else is told: the connection may be opening just now.
+        // Before the abort: the connection may be opening concurrently.
         let metrics = stage.withLock { stage -> URLSessionTaskMetrics?? in
             switch stage {
             case .handshake, .refused: stage = .cancelled(error)
@@ -105,7 +106,7 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
         _ proposal: CachedURLResponse, reply: @escaping @Sendable (CachedURLResponse?) -> Void
     ) { reply(nil) }
 
-    /// No web socket (U-8.3): the response tells why, for whoever decides on another attempt.
+    /// The server did not switch protocols (U-8.3): the client gets the response, so that a retry can depend on it.
     func driverResponse(_ response: URLResponse) -> HopPlan {
         refuse(.notSwitched(status: (response as? HTTPURLResponse)?.statusCode ?? 0))
         _ = client.driverResponse(response)
@@ -116,7 +117,7 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
         stage.withLock { if case .handshake = $0 { $0 = .refused(fault) } }
     }
 
-    /// Gives a request what makes it a handshake. Of the extensions only what is ours stays (U-8.1).
+    /// Adds the handshake fields to a request. A caller's `Sec-WebSocket-Extensions` is replaced (U-8.1).
     private func dress(_ request: inout URLRequest) {
         let key = WebSocketKey(UInt64.random(in: .min ... .max), UInt64.random(in: .min ... .max))
         var handshake = WebSocketHandshake(key, deflate: offersCompression ? DeflateOffer() : nil)
@@ -128,7 +129,7 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
             }
             try handshake.prepare(&fields)
         } catch {
-            // A field that cannot be sent: the load says so when it sends the request.
+            // A field that cannot be sent: sending the request reports it.
         }
         for index in 0..<fields.count {
             request.headerList.set(fields.fieldName(at: index).description, fields.value(at: index))
@@ -170,7 +171,7 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
         return conversation
     }
 
-    /// The handshake is over. With a socket that is open the task goes on.
+    /// Called when the handshake has ended. The task continues if the WebSocket is open.
     func driverEnded(_ error: (any Error)?, _ metrics: URLSessionTaskMetrics) {
         _ = driver.withLock { $0.take() }
         let failure = stage.withLock { stage -> URLError? in
@@ -202,7 +203,7 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
         client.driverEnded(failure, metrics)
     }
 
-    /// The socket is over, on the delegate queue.
+    /// Called on the delegate queue when the WebSocket has ended.
     private func ended(_ ending: WebSocketCore.Ending) {
         let found = stage.withLock { stage -> URLSessionTaskMetrics?? in
             guard case .open(let metrics) = stage else { return nil }
@@ -232,7 +233,7 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
     }
 }
 
-/// A web socket task's content goes another way.
+/// The sink of a WebSocket task, whose content does not pass through it.
 final class WebSocketSink: TaskSink {
     private let socket: WebSocketCore
 
@@ -241,7 +242,7 @@ final class WebSocketSink: TaskSink {
     func responded(_ task: TaskCore, _ response: URLResponse) -> HopPlan { .skip }
     func received(_ task: TaskCore, _ data: Data) -> Demand { .enough }
 
-    /// Of a task that was never started nobody has answered what was asked for.
+    /// A task that was never started has no load, so the waiting handlers are called here.
     func ended(_ task: TaskCore, _ error: (any Error)?) -> (any Error)? {
         if let error { socket.abort(error) }
         return error
@@ -253,7 +254,7 @@ final class WebSocketSink: TaskSink {
     }
 }
 
-/// Nobody listens: the server's answer was none that a web socket can begin with, or it came too late.
+/// Ignores the connection: the response was no valid handshake, or it came too late.
 private final class RefusedConversation: UpgradeHandler {
     func received(_ bytes: Span<UInt8>) -> Demand { .enough }
     func drained() {}

@@ -2,22 +2,22 @@
 
 import LupineTransport
 
-/// What a web socket speaks over, once HTTP is behind it. All calls on its loop.
+/// The transport of a WebSocket after the handshake. All calls are on its loop.
 protocol WebSocketWire: AnyObject {
-    /// Sends bytes, in order. Returns how many wait in memory; nil when they cannot go, and the connection is about to end. Calls
-    /// nobody back before it returns.
+    /// Sends bytes, in order. Returns how many are buffered; nil when they cannot be sent, and the connection is about to end.
+    /// Calls no handler before it returns.
     func send(_ bytes: [UInt8]) -> Int?
-    /// Whether this turn of the loop has gone on for long.
+    /// Whether the current turn of the loop has taken long.
     var isLate: Bool { get }
-    /// Does something in the loop's next turn.
+    /// Runs a step in the loop's next turn.
     func later(_ step: @escaping () -> Void)
-    /// Goes on reading after a `.pause`.
+    /// Resumes reading after a `.pause`.
     func resume()
-    /// Closes at once. The conversation hears no more.
+    /// Closes immediately. The conversation gets no more calls.
     func close()
-    /// Starts the one timer, or starts it anew; `body` when it is over.
+    /// Starts or restarts the only timer; `body` runs when it expires.
     func startTimer(_ body: @escaping () -> Void)
-    /// Ends the timer.
+    /// Cancels the timer.
     func cancelTimer()
 }
 

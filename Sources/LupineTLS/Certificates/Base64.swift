@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// BASE64 with padding (RFC 4648 §4), read strictly: no other characters, no bits left over.
+/// Base64 with padding (RFC 4648 §4), decoded strictly: no other characters, and no bits left over.
 package enum Base64 {
-    /// The text of some bytes, without line breaks.
+    /// Encodes bytes, without line breaks.
     package static func encode(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count / 3 + 1) * 4)
@@ -21,12 +21,12 @@ package enum Base64 {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The bytes of a text; nil when it is none.
+    /// Decodes a text; nil when it is not valid Base64.
     package static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
         decode(Array(text).span, skipsSpace: false)
     }
 
-    /// The bytes of a text whose line ends, spaces and tabs do not count; nil when it is none.
+    /// Decodes a text, ignoring line ends, spaces and tabs; nil when it is not valid Base64.
     static func decode(lines text: ArraySlice<UInt8>) -> [UInt8]? {
         decode(text.span, skipsSpace: true)
     }
@@ -63,7 +63,7 @@ package enum Base64 {
         return count == 0 || count == ended ? bytes : nil
     }
 
-    /// A count of characters that no further character brings to 4: after the padding nothing follows.
+    /// The count after padding: another character makes it 5, so nothing may follow.
     private static let ended = 4
     private static let padding = UInt8(ascii: "=")
     private static let alphabet = Array(

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
 extension PEM.Block {
-    /// What kind of certificate a block holds.
+    /// The kind of a certificate block.
     enum CertificateKind { case plain, withTrustSettings }
 
-    /// Nil for what is no certificate.
+    /// Nil for a block that is not a certificate.
     var certificateKind: CertificateKind? {
         switch label {
         case "CERTIFICATE", "X509 CERTIFICATE": .plain
@@ -15,7 +15,7 @@ extension PEM.Block {
 }
 
 extension Certificate {
-    /// The certificates of a PEM text, in its order; other blocks and what stands between them is passed over.
+    /// The certificates in a PEM text, in order; other blocks and text between them are skipped.
     ///
     /// - Throws: `CertificateError`: `at` with the number of the certificate that cannot be read, `missing` when there
     ///   is none.
@@ -34,19 +34,19 @@ extension Certificate {
         return certificates
     }
 
-    /// The same of a string.
+    /// The same for a string.
     public static func pem(_ text: String) throws(CertificateError) -> [Certificate] {
         try pem(Array(text.utf8))
     }
 
-    /// The certificates of a file: PEM, or one in DER.
+    /// The certificates in a file: PEM, or one in DER.
     ///
-    /// - Throws: `CertificateError`: `unreadable`, or `at` with the path and what is wrong in the file.
+    /// - Throws: `CertificateError`: `unreadable`, or `at` with the path and the error in the file.
     public static func bundle(file path: String) throws(CertificateError) -> [Certificate] {
         try bundle(content: try CertificateFile.read(path, limit: PEM.largestSize), of: path)
     }
 
-    /// The same of what a file holds; `path` is named in errors.
+    /// The same for a file's content; `path` is used in errors.
     package static func bundle(
         content bytes: [UInt8], of path: String
     ) throws(CertificateError) -> [Certificate] {
@@ -59,12 +59,12 @@ extension Certificate {
         }
     }
 
-    /// The certificates of all regular files of a folder, in the order of their names, each once.
+    /// The certificates in all regular files of a folder, in the order of the file names, without duplicates.
     ///
-    /// As with OpenSSL's `SSL_CERT_DIR`, what is no certificate is passed over; with `reportsOthers` it is an error.
-    /// Names that begin with a dot are left out.
+    /// As with OpenSSL's `SSL_CERT_DIR`, files without a certificate are skipped; with `reportsOthers` they are errors. Names
+    /// that begin with a dot are skipped.
     ///
-    /// - Throws: `CertificateError`: `unreadable` for the folder; with `reportsOthers` what `bundle(file:)` throws.
+    /// - Throws: `CertificateError`: `unreadable` for the folder; with `reportsOthers` the errors of `bundle(file:)`.
     public static func directory(
         path: String, reportsOthers: Bool = false
     ) throws(CertificateError) -> [Certificate] {

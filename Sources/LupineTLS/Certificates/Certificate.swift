@@ -1,29 +1,28 @@
 // SPDX-License-Identifier: MIT
 
-/// One X.509 certificate (RFC 5280): a value that can be compared, kept and handed between threads.
+/// An X.509 certificate (RFC 5280): a value that can be compared, stored and passed between threads.
 ///
-/// Two certificates are equal when their DER is. Reading one looks at nothing but the syntax: whether a certificate is
-/// to be trusted is asked of `PeerTrust`. Its fields are read from OpenSSL's object whenever they are asked for; keep
-/// what is needed often.
+/// Two certificates are equal when their DER is. Parsing checks only the syntax: trust is evaluated by `PeerTrust`. The
+/// properties are read from OpenSSL's object at each access; store a value that is needed often.
 public struct Certificate: Sendable {
-    /// OpenSSL's own form of it.
+    /// The certificate as an object of OpenSSL.
     package let handle: OpenSSLHandle<X509Object>
 
-    /// The largest DER that is read; the certificates of servers have a few KiB, those with a thousand names 20.
+    /// The largest DER that is accepted; servers' certificates have a few KiB, those with a thousand names 20.
     public static let largestSize = 1 << 20
 
-    /// The certificate behind a handle, whatever it holds.
+    /// The certificate in a handle, without further checks.
     package init(_ handle: OpenSSLHandle<X509Object>) { self.handle = handle }
 
-    /// Exactly one certificate in DER.
+    /// Parses exactly one certificate in DER.
     ///
-    /// - Throws: `CertificateError` when it is too large, broken off, followed by anything, BER and not DER, or when its
-    ///   validity or its alternative names cannot be understood.
+    /// - Throws: `CertificateError` when the input is too large, truncated, followed by other bytes, BER but not DER, or when its
+    ///   validity or its alternative names are malformed.
     public init(der: [UInt8]) throws(CertificateError) {
         try self.init(der: der, trustSettings: false)
     }
 
-    /// The same; with `trustSettings`, what OpenSSL appends to a TRUSTED CERTIFICATE may follow it.
+    /// The same; with `trustSettings`, the data that OpenSSL appends to a TRUSTED CERTIFICATE may follow.
     init(der: [UInt8], trustSettings: Bool) throws(CertificateError) {
         guard der.count <= Certificate.largestSize else {
             throw .tooLarge(.certificate, count: der.count, limit: Certificate.largestSize)
@@ -43,51 +42,51 @@ public struct Certificate: Sendable {
     /// The certificate in DER.
     public var der: [UInt8] { handle.der }
 
-    /// Who it is about.
+    /// The subject.
     public var subject: DistinguishedName { handle.subject }
 
-    /// Who has issued it.
+    /// The issuer.
     public var issuer: DistinguishedName { handle.issuer }
 
-    /// The issuer's number for it.
+    /// The serial number.
     public var serialNumber: SerialNumber { SerialNumber(bytes: DERReader.content(of: handle.serialNumber)) }
 
-    /// The first second of its validity; a certificate of a peer whose field is no time never becomes valid.
+    /// The first second of the validity. If a peer's certificate has a malformed time here, it never becomes valid.
     public var notBefore: UnixTime { handle.notBefore ?? UnixTime(seconds: .max) }
 
-    /// The last second of its validity; a certificate of a peer whose field is no time has always been over.
+    /// The last second of the validity. If a peer's certificate has a malformed time here, it has always been expired.
     public var notAfter: UnixTime { handle.notAfter ?? UnixTime(seconds: .min) }
 
-    /// The names that it is for; none when a peer's certificate has them malformed.
+    /// The subject alternative names; empty when a peer's certificate has them malformed.
     public var subjectAlternativeNames: [SubjectAlternativeName] { handle.subjectAlternativeNames ?? [] }
 
-    /// Its key; nil when OpenSSL does not understand it.
+    /// The public key; nil when OpenSSL does not support it.
     public var publicKey: PublicKey? {
         handle.publicKey == nil ? nil : PublicKey(verified: handle.subjectPublicKeyInfo)
     }
 
-    /// The algorithm and strength of its key.
+    /// The algorithm and strength of the public key.
     public var keyType: KeyType { handle.publicKey?.type ?? .other(handle.keyAlgorithm) }
 
-    /// SHA-256 of its DER.
+    /// The SHA-256 of the DER.
     public var fingerprint: SHA256Digest { handle.fingerprint }
 
-    /// The algorithm that it is signed with, such as `sha256WithRSAEncryption`.
+    /// The signature algorithm, such as `sha256WithRSAEncryption`.
     public var signatureAlgorithm: String { handle.signatureAlgorithm }
 
-    /// Whether it is its own issuer, and the signature is its own key's. Costs a verification.
+    /// Whether subject and issuer are the same and the signature is by the certificate's own key. Costs a verification.
     public var isSelfSigned: Bool { handle.isSelfSigned }
 
-    /// Whether its basic constraints allow it to issue certificates.
+    /// Whether the basic constraints allow it to issue certificates.
     public var isAuthority: Bool { handle.isAuthority }
 
-    /// Whether servers have to staple an OCSP response to it (RFC 7633).
+    /// Whether servers have to staple an OCSP response to the certificate (RFC 7633).
     public var mustStaple: Bool { handle.mustStaple }
 
-    /// Where OCSP is spoken about it.
+    /// The URLs of the OCSP responders for the certificate.
     public var ocspURLs: [String] { handle.ocspURLs }
 
-    /// Where its issuer's revocation lists are.
+    /// The URLs of the issuer's revocation lists.
     public var crlURLs: [String] { handle.crlURLs }
 }
 
@@ -96,7 +95,7 @@ extension Certificate: Hashable {
         left.handle === right.handle || left.handle.der == right.handle.der
     }
 
-    /// Takes in the end of the signature alone: as good as unique, and cheap.
+    /// Hashes only the end of the signature, which is cheap and practically unique.
     public func hash(into hasher: inout Hasher) { hasher.combine(handle.signatureEnd) }
 }
 

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: MIT
 
-/// Why a certificate, a key or an identity could not be had: what was read, and what is wrong with it.
+/// Why a certificate, a key or an identity could not be read: the kind of input and the problem.
 public enum CertificateError: Error, Hashable, Sendable {
-    /// A file or folder could not be read; the error number of the system.
+    /// A file or folder could not be read; with the value of `errno`.
     case unreadable(path: String, errorNumber: Int32)
-    /// More bytes than are taken.
+    /// The input has more bytes than allowed.
     case tooLarge(CertificateInput, count: Int, limit: Int)
-    /// It is not what it should be.
+    /// The input is malformed.
     case malformed(CertificateInput, reason: String)
-    /// It is well-formed and something that OpenSSL cannot do, such as a retired cipher.
+    /// The input is well-formed, but not supported by OpenSSL, for example a retired cipher.
     case unsupported(CertificateInput, reason: String)
-    /// Nothing of this kind was there.
+    /// The input contains nothing of this kind.
     case missing(CertificateInput)
-    /// It is encrypted, and no password was given.
+    /// The input is encrypted, and no password was given.
     case passwordMissing(CertificateInput)
-    /// The password does not open it.
+    /// The password does not decrypt the input.
     case wrongPassword(CertificateInput)
-    /// Opening it would cost more rounds of key derivation than are spent.
+    /// Decryption would need more rounds of key derivation than allowed.
     case tooCostly(CertificateInput, rounds: UInt64, limit: UInt64)
-    /// The private key is not that of the certificate.
+    /// The private key does not match the certificate.
     case keyMismatch(subject: String)
-    /// What happened to one of several: counted from 1, in a file when there was one.
+    /// The error of one of several items: its number from 1, and the file if there is one.
     indirect case at(number: Int, path: String?, CertificateError)
 }
 
-/// What was to be read.
+/// The kind of an input.
 public enum CertificateInput: String, Hashable, Sendable {
     /// PEM (RFC 7468).
     case pem = "PEM"
@@ -38,7 +38,7 @@ public enum CertificateInput: String, Hashable, Sendable {
     case pkcs12 = "PKCS#12"
     /// A pin `sha256/BASE64`.
     case pin = "pin"
-    /// A folder: the names in it, or what its files hold together.
+    /// A folder: the names in it, or the contents of all its files.
     case folder = "folder"
 }
 

@@ -2,9 +2,9 @@
 
 internal import Glibc
 
-/// Reads the files and folders that certificates and keys are loaded from. It blocks: never on a loop's thread.
+/// Reads the files and folders that certificates and keys are loaded from. Blocks: never call it on a loop's thread.
 enum CertificateFile {
-    /// What a file holds.
+    /// Returns the content of a file.
     static func read(_ path: String, limit: Int) throws(CertificateError) -> [UInt8] {
         try check(path)
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
@@ -13,7 +13,7 @@ enum CertificateFile {
         return try contents(of: file, path, limit: limit)
     }
 
-    /// What tells a file from others, by whatever name it is found.
+    /// Identifies a file, regardless of its name.
     struct Identity: Hashable {
         let device: UInt
         let number: UInt
@@ -24,8 +24,8 @@ enum CertificateFile {
         }
     }
 
-    /// What a regular file holds; nil for anything else, which is not waited for, and for a file that is one of `known`, to which it is
-    /// added.
+    /// Returns the content of a regular file; nil for anything else, without blocking, and for a file in `known`. Adds the file
+    /// to `known`.
     static func readRegular(
         _ path: String, limit: Int, unless known: inout Set<Identity>
     ) throws(CertificateError) -> [UInt8]? {
@@ -34,7 +34,7 @@ enum CertificateFile {
         guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
             known.insert(Identity(status)).inserted
         else { return nil }
-        // It may be another one by now: a FIFO would be waited for.
+        // The path may lead to another file by now, and opening a FIFO would block.
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard file >= 0 else { throw .unreadable(path: path, errorNumber: errno) }
         defer { close(file) }
@@ -65,7 +65,8 @@ enum CertificateFile {
         throw .at(number: 1, path: path, .tooLarge(.pem, count: contents.count, limit: limit))
     }
 
-    /// The state of a file: another one when the file has been written to or replaced. A pipe has but one. Nothing is read.
+    /// Returns a description of a file's state that differs after the file is written to or replaced. Constant for a pipe. Reads
+    /// no content.
     static func version(_ path: String) -> String {
         var status = stat()
         guard !path.utf8.contains(0), unsafe stat(path, &status) == 0 else { return "\(path) is not there" }
@@ -76,15 +77,15 @@ enum CertificateFile {
             + "\(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec) \(status.st_ctim.tv_sec).\(status.st_ctim.tv_nsec)"
     }
 
-    /// The state of a folder and of all that is in it.
+    /// Returns the states of a folder and of everything in it.
     static func version(folder path: String) -> [String] {
         let names = (try? names(in: path, limit: RootReader.longestNames)) ?? []
         return [version(path)] + names.map { version("\(path)/\($0)") }
     }
 
-    /// The names in a folder, in order, without the folder itself and the one above.
+    /// Returns the names in a folder, sorted, without `.` and `..`.
     ///
-    /// - Throws: `unreadable`, or `tooLarge` where the names have more octets than `limit`.
+    /// - Throws: `unreadable`, or `tooLarge` when the names together have more octets than `limit`.
     static func names(in path: String, limit: Int = .max) throws(CertificateError) -> [String] {
         try check(path)
         guard let folder = unsafe opendir(path) else { throw .unreadable(path: path, errorNumber: errno) }
@@ -113,7 +114,7 @@ enum CertificateFile {
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
-    /// A C string would end at a NUL and name another file.
+    /// Refuses NUL: a C string would end there and name another file.
     private static func check(_ path: String) throws(CertificateError) {
         guard !path.utf8.contains(0) else { throw .unreadable(path: path, errorNumber: EINVAL) }
     }

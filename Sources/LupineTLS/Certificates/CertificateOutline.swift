@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-/// Where the subject's name stands in a certificate's DER (RFC 5280 §4.1), found without reading the rest.
+/// Finds the subject's name in a certificate's DER (RFC 5280 §4.1) without parsing the rest.
 ///
-/// What it finds is no more than a place: whether the certificate is one shows when it is read as a whole. Nil for whatever is not laid
-/// out as a certificate, strictly; whoever gets nil reads the whole instead.
+/// The result is only a range: the certificate is validated when it is parsed as a whole. Nil for any input that is not strictly
+/// laid out as a certificate; the caller then parses the whole.
 enum CertificateOutline {
-    /// The range of the subject's Name with its tag. With `trustSettings`, something may follow the certificate.
+    /// The range of the subject's Name including its tag. With `trustSettings`, other data may follow the certificate.
     static func subject(in der: [UInt8], trustSettings: Bool = false) -> Range<Int>? {
         var whole = DERReader(der[...])
         guard var certificate = whole.next(DERReader.sequence)?.inside, trustSettings || whole.isAtEnd,

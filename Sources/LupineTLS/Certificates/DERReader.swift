@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 
-/// Walks DER (X.690 §8, §10), strictly: definite, shortest lengths; tags of one byte. What it refuses is taken for
-/// malformed, also where OpenSSL would be content with BER.
+/// Reads DER (X.690 §8, §10) strictly: definite, shortest lengths and single-byte tags. Anything else counts as malformed, even
+/// if OpenSSL would accept it as BER.
 struct DERReader {
-    /// One element: its tag and what is in it.
+    /// One element: its tag and content.
     struct Element {
         let tag: UInt8
         let content: ArraySlice<UInt8>
 
-        /// A reader of the elements inside.
+        /// A reader of the content's elements.
         var inside: DERReader { DERReader(content) }
 
-        /// The value of an INTEGER that is not negative; `UInt64.max` when it is larger than that.
+        /// The value of a non-negative INTEGER; `UInt64.max` when it does not fit.
         var unsigned: UInt64? {
             guard tag == DERReader.integer, let first = content.first, first & 0x80 == 0 else { return nil }
             let digits = content.drop { $0 == 0 }
@@ -29,10 +29,10 @@ struct DERReader {
 
     init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
 
-    /// Whether all has been read.
+    /// Whether everything has been read.
     var isAtEnd: Bool { rest.isEmpty }
 
-    /// The next element; nil at the end and for what is no DER.
+    /// Returns the next element; nil at the end and for malformed DER.
     mutating func next() -> Element? {
         guard let tag = rest.popFirst(), tag & 0x1F != 0x1F, let first = rest.popFirst() else { return nil }
         var count = Int(first)
@@ -48,13 +48,13 @@ struct DERReader {
         return Element(tag: tag, content: rest.prefix(count))
     }
 
-    /// The next element, if it has this tag.
+    /// Returns the next element if it has this tag. Advances in any case.
     mutating func next(_ tag: UInt8) -> Element? {
         guard let element = next(), element.tag == tag else { return nil }
         return element
     }
 
-    /// The content of the only element of `der`; empty when it is none.
+    /// Returns the content of the first element of `der`; empty when there is none.
     static func content(of der: [UInt8]) -> [UInt8] {
         var reader = DERReader(der[...])
         guard let element = reader.next() else { return [] }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-/// The name of a subject or an issuer (RFC 5280 §4.1.2.4), equal to another when its DER is.
+/// The name of a subject or an issuer (RFC 5280 §4.1.2.4). Names with the same DER are equal.
 public struct DistinguishedName: Sendable, CustomStringConvertible {
-    /// Its DER.
+    /// The DER.
     public let der: [UInt8]
-    /// As RFC 4514 writes it: the last part first, control characters escaped.
+    /// The form of RFC 4514: the last part first, with control characters escaped.
     public let description: String
-    /// The last common name; never compared with a host.
+    /// The last common name; never compared with a host name.
     public let commonName: String?
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-/// Bytes as hexadecimal digits.
+/// Formats bytes as hexadecimal digits.
 enum Hexadecimal {
-    /// With a to f.
+    /// With digits a to f.
     static func lowercase(_ bytes: some Sequence<UInt8>) -> String { text(bytes, digits: "0123456789abcdef") }
 
-    /// With A to F.
+    /// With digits A to F.
     static func uppercase(_ bytes: some Sequence<UInt8>) -> String { text(bytes, digits: "0123456789ABCDEF") }
 
     private static func text(_ bytes: some Sequence<UInt8>, digits: StaticString) -> String {

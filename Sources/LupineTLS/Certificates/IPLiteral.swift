@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 
-/// IP addresses as text (RFC 3986 §3.2.2, RFC 4291 §2.2), read strictly: four decimal numbers without leading zeros, or
-/// groups of up to four hexadecimal digits with at most one `::` and perhaps an IPv4 address at the end.
+/// Parses and formats IP addresses (RFC 3986 §3.2.2, RFC 4291 §2.2). Parsing is strict: four decimal numbers without leading
+/// zeros, or groups of up to four hexadecimal digits with at most one `::` and optionally an IPv4 address at the end.
 package enum IPLiteral {
-    /// The 4 or 16 bytes of an address without brackets and zone; nil for what is none.
+    /// Returns the 4 or 16 bytes of an address without brackets and zone; nil for an invalid one.
     package static func bytes(of text: some StringProtocol) -> [UInt8]? {
         let text = Array(text.utf8)
         return text.contains(colon) ? version6(text[...]) : version4(text[...])
     }
 
-    /// An address as text, without shortening groups of zeros; other counts of bytes in hexadecimal.
+    /// Formats an address, without shortening groups of zeros; other numbers of bytes in hexadecimal.
     package static func text(of bytes: [UInt8]) -> String {
         switch bytes.count {
         case 4: bytes.map(String.init).joined(separator: ".")
@@ -45,7 +45,7 @@ package enum IPLiteral {
             guard let bytes = groups(text), bytes.count == 16 else { return nil }
             return bytes
         }
-        // Whatever is on the right of the gap must be groups again, so a second gap is refused there.
+        // Everything to the right of the gap must be groups, so a second gap is refused.
         guard let left = groups(text[..<gap], mayEndInVersion4: false),
             let right = groups(text[(gap + 2)...]),
             left.count + right.count <= 14
@@ -53,7 +53,7 @@ package enum IPLiteral {
         return left + [UInt8](repeating: 0, count: 16 - left.count - right.count) + right
     }
 
-    /// Groups with colons between them; none for an empty text.
+    /// Parses groups separated by colons; an empty text has none.
     private static func groups(_ text: ArraySlice<UInt8>, mayEndInVersion4: Bool = true) -> [UInt8]? {
         guard !text.isEmpty else { return [] }
         var bytes: [UInt8] = []

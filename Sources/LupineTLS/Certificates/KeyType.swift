@@ -2,15 +2,15 @@
 
 /// The algorithm and strength of a key.
 public enum KeyType: Sendable, Hashable, CustomStringConvertible {
-    /// RSA, of any padding or of PSS alone.
+    /// RSA, for any padding or restricted to PSS.
     case rsa(bits: Int)
-    /// An elliptic curve by OpenSSL's name for it, such as `prime256v1`, and the bits of its order.
+    /// An elliptic curve, with OpenSSL's name, such as `prime256v1`, and the bit length of its order.
     case ec(curve: String, bits: Int)
     /// Edwards curve 25519 (RFC 8410).
     case ed25519
     /// Edwards curve 448.
     case ed448
-    /// Another algorithm, by name or object identifier.
+    /// Another algorithm, with its name or object identifier.
     case other(String)
 
     public var description: String {

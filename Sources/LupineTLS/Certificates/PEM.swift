@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
 
-/// The blocks of a PEM text (RFC 7468), with whatever stands between them passed over.
+/// Splits a PEM text into its blocks (RFC 7468); text between blocks is skipped.
 ///
-/// Line ends are LF, CRLF or CR. A block is found by its first line and must have its last; what is in it is decoded
-/// when it is asked for, so that other kinds of block may hold anything.
+/// Line ends are LF, CRLF or CR. A block is found by its BEGIN line and must have an END line; its content is decoded on demand,
+/// so that blocks of other kinds may contain anything.
 struct PEM {
-    /// What stands between BEGIN and END.
+    /// A block.
     struct Block {
-        /// Such as `CERTIFICATE`.
+        /// The label, such as `CERTIFICATE`.
         let label: String
-        /// All of it, the first and the last line too.
+        /// The whole block, including the BEGIN and END lines.
         let text: ArraySlice<UInt8>
-        /// The lines between those two.
+        /// The lines between BEGIN and END.
         let body: ArraySlice<UInt8>
 
-        /// Whether the block has headers of RFC 1421, as an encrypted key of the old kind does.
+        /// Whether the block has RFC 1421 headers, like a traditional encrypted key.
         var hasHeaders: Bool { body.contains(UInt8(ascii: ":")) }
 
-        /// The bytes of the block.
+        /// Returns the decoded content.
         func bytes() throws(CertificateError) -> [UInt8] {
             guard let bytes = Base64.decode(lines: body) else {
                 throw .malformed(.pem, reason: "\(label) is not in BASE64")
@@ -26,10 +26,10 @@ struct PEM {
         }
     }
 
-    /// The largest text that is read; the bundles of the distributions have 200 KiB.
+    /// The largest text that is accepted; the bundles of Linux distributions have 200 KiB.
     static let largestSize = 16 << 20
 
-    /// The blocks of a text, in its order.
+    /// Returns the blocks of a text, in order.
     ///
     /// - Throws: `tooLarge`, or `malformed` for a block without an end.
     static func blocks(in text: [UInt8]) throws(CertificateError) -> [Block] {
@@ -59,8 +59,7 @@ struct PEM {
         return blocks
     }
 
-    /// Whether there is any block, and the text is more than one element of DER: that may have such lines in it by chance, or because
-    /// somebody put them there.
+    /// Whether the text contains a block and is not a single DER element, which may contain a BEGIN line by chance or by intent.
     static func isLikely(_ text: [UInt8]) -> Bool {
         var whole = DERReader(text[...])
         if whole.next(DERReader.sequence) != nil, whole.isAtEnd { return false }
@@ -88,14 +87,14 @@ struct PEM {
     private static let dashes = Array("-----".utf8)
 }
 
-/// The lines of a text that could begin or end a block: the others, most of a bundle, are stepped over octet by octet.
+/// Iterates over the lines that may begin or end a block. Other lines, most of a bundle, are skipped octet by octet.
 private struct PEMLines {
     private let text: [UInt8]
     private var next = 0
 
     init(_ text: [UInt8]) { self.text = text }
 
-    /// The next line that begins with a dash, without the spaces at its end, and where it begins.
+    /// Returns the next line that begins with a dash, without trailing spaces, and its start.
     mutating func nextWithDash() -> (start: Int, line: ArraySlice<UInt8>)? {
         let text = text
         let bytes = text.span

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: MIT
 
-/// The certificates and keys of a PKCS#12 file (RFC 7292), once its password has been checked.
+/// The certificates and keys of a PKCS#12 file (RFC 7292), after its password has been checked.
 ///
-/// Rounds of key derivation are counted before they are spent, those of all parts of the file together.
+/// Rounds of key derivation are counted over all parts of the file, and checked against the limit before they are executed.
 struct PKCS12Contents {
-    /// In the order of the file.
+    /// In file order.
     private(set) var certificates: [Certificate] = []
-    /// In the order of the file.
+    /// In file order.
     private(set) var keys: [PrivateKey] = []
 
-    /// The largest file that is read.
+    /// The largest file that is accepted.
     static let largestSize = 1 << 20
-    /// How many certificates and keys a file may have.
+    /// The most certificates and keys in a file.
     static let mostItems = 100
 
-    /// What a file holds. Without a password, and with an empty one, both ways of writing down that there is none are
-    /// tried.
+    /// Reads a file. Without a password, or with an empty one, both encodings of an absent password are tried.
     init(_ bytes: [UInt8], password: String?) throws(CertificateError) {
         guard bytes.count <= PKCS12Contents.largestSize else {
             throw .tooLarge(.pkcs12, count: bytes.count, limit: PKCS12Contents.largestSize)

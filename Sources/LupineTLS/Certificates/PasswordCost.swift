@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 
-/// How many rounds of key derivation an encrypted key or PKCS#12 asks for, and how many are spent on it: a file of a
-/// hundred bytes can ask for 2^31, which is an hour.
+/// Counts the rounds of key derivation that an encrypted key or PKCS#12 file requires, and limits them: a file of a hundred bytes
+/// can require 2^31, which takes an hour.
 ///
-/// An algorithm that is not understood here is refused rather than tried. Known are PBES2 with PBKDF2 and scrypt
-/// (RFC 8018, RFC 7914), PBMAC1, and the schemes of PBES1 and PKCS#12 (RFC 7292 appendix B), whose parameters all end
-/// with the count.
+/// Unknown algorithms are refused rather than tried. Supported are PBES2 with PBKDF2 and scrypt (RFC 8018, RFC 7914), PBMAC1, and
+/// the schemes of PBES1 and PKCS#12 (RFC 7292 appendix B), whose parameters all end with the count.
 package enum PasswordCost {
-    /// The most rounds that are spent on one file; OpenSSL writes 2048, the advice of 2023 for PBKDF2 is 600,000.
+    /// The most rounds for one file; OpenSSL writes 2048, and the advice of 2023 for PBKDF2 is 600,000.
     static let limit: UInt64 = 5_000_000
 
-    /// - Throws: `tooCostly` over the limit, `unsupported` for an algorithm that is not understood.
+    /// - Throws: `tooCostly` over the limit, `unsupported` for an unknown algorithm.
     @discardableResult
     static func spend(
         _ algorithm: [UInt8], of input: CertificateInput, spent: UInt64 = 0
@@ -21,7 +20,7 @@ package enum PasswordCost {
         return try add(rounds, to: spent, of: input)
     }
 
-    /// The sum, when it is within the limit.
+    /// Returns the sum if it is within the limit.
     static func add(
         _ rounds: UInt64, to spent: UInt64, of input: CertificateInput
     ) throws(CertificateError) -> UInt64 {
@@ -32,14 +31,14 @@ package enum PasswordCost {
         return sum
     }
 
-    /// The rounds of an AlgorithmIdentifier in DER; nil for one that is not understood.
+    /// Returns the rounds of a DER-encoded AlgorithmIdentifier; nil for an unknown one.
     package static func rounds(of algorithm: [UInt8]) -> UInt64? {
         var reader = DERReader(algorithm[...])
         guard let identifier = reader.next(DERReader.sequence), reader.isAtEnd else { return nil }
         return rounds(identifier)
     }
 
-    /// The rounds in the algorithm of a MAC: none but those of PBMAC1, for the others count outside of it.
+    /// Returns the rounds in a MAC's algorithm: only PBMAC1 has any, other MACs store their count elsewhere.
     static func macRounds(of algorithm: [UInt8]) -> UInt64 {
         var reader = DERReader(algorithm[...])
         var fields = reader.next(DERReader.sequence)?.inside
@@ -66,7 +65,7 @@ package enum PasswordCost {
         }
     }
 
-    /// The rounds of a function that makes a key out of a password, which has no other algorithm inside.
+    /// Returns the rounds of a key derivation function, which contains no nested algorithm.
     private static func derivationRounds(_ identifier: DERReader.Element) -> UInt64? {
         guard case (let object, var fields)? = parts(identifier) else { return nil }
         switch object {
@@ -83,7 +82,7 @@ package enum PasswordCost {
         }
     }
 
-    /// The name of an algorithm, and its parameters.
+    /// The object identifier of an algorithm, and its parameters.
     private static func parts(_ identifier: DERReader.Element) -> (object: [UInt8], fields: DERReader)? {
         var reader = identifier.inside
         guard let object = reader.next(DERReader.objectIdentifier),

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-/// Whether a certificate is for the host that was asked for (RFC 9525).
+/// Checks whether a certificate is valid for a host (RFC 9525).
 ///
-/// Only subject alternative names count, the common name never. A name matches itself, without regard to case; a
-/// wildcard is the complete left-most label, stands for exactly one label, and has at least two after it. An IP literal
-/// matches an address of the same bytes and nothing else. Hosts outside of ASCII have to be A-labels already: a U-label
-/// matches nothing.
+/// Only subject alternative names are used, never the common name. Names are compared without case; a wildcard must be the
+/// complete left-most label, stands for exactly one label, and has at least two after it. An IP literal matches only an address
+/// with the same bytes. Non-ASCII hosts must be given as A-labels: a U-label matches nothing.
 package enum PeerIdentity {
-    /// Whether the certificate is for the host: a name or an IP literal, with or without brackets.
+    /// Whether the certificate is valid for the host: a name or an IP literal, with or without brackets.
     package static func matches(host: String, certificate: Certificate) -> Bool {
         matches(host: host, names: certificate.subjectAlternativeNames)
     }
@@ -24,8 +23,8 @@ package enum PeerIdentity {
         }
     }
 
-    /// The names that count, as text: what to say when none of them matches. A peer may have put anything into a name, also
-    /// what would add lines to a log or command a terminal: what no name is made of is written in hexadecimal.
+    /// The names that are compared, as text for error messages. A peer may put anything into a name, even line breaks or terminal
+    /// commands, so other bytes than printable ASCII are shown in hexadecimal.
     package static func names(of certificate: Certificate) -> [String] {
         certificate.subjectAlternativeNames.compactMap { name in
             switch name {
@@ -47,13 +46,13 @@ package enum PeerIdentity {
         }
     }
 
-    /// What is looked for.
+    /// The identity to match.
     private enum Reference {
         case address([UInt8])
         case labels([[UInt8]])
 
-        /// Nil for a host that nothing can match: empty labels, characters outside of host names, a number at the end
-        /// that makes no address.
+        /// Nil for a host that nothing can match: with an empty label, with a character that host names cannot have, or with a
+        /// numeric last label that makes no address.
         init?(_ host: String) {
             var bytes = Array(host.utf8)
             if bytes.first == UInt8(ascii: "[") {
@@ -63,7 +62,7 @@ package enum PeerIdentity {
                 bytes.removeLast()
             }
             if bytes.contains(UInt8(ascii: ":")) {
-                // The zone of a link-local address says where to send, not who is there.
+                // The zone of a link-local address selects an interface; it does not identify the peer.
                 let parts = bytes.split(
                     separator: UInt8(ascii: "%"), maxSplits: 1, omittingEmptySubsequences: false)
                 guard parts.count == 1 || !parts[1].isEmpty,
@@ -92,7 +91,7 @@ package enum PeerIdentity {
 
     private static let wildcard = Array("*.".utf8)
 
-    /// The labels of a name in lower case; nil when it is no host name. Underscores are taken: such names are in use.
+    /// The labels of a name in lower case; nil when it is no host name. Underscores are accepted because such names are in use.
     private static func labels(of name: [UInt8]) -> [[UInt8]]? {
         guard name.count <= 253 else { return nil }
         var labels: [[UInt8]] = []

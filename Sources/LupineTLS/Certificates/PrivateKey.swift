@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 
-/// A private key, equal to another when their public parts are. Nothing of it is ever described or logged.
+/// A private key. Keys with the same public key are equal. The secret part is never described or logged.
 public struct PrivateKey: Sendable {
-    /// OpenSSL's own form of it.
+    /// The key as an object of OpenSSL.
     package let handle: OpenSSLHandle<KeyObject>
 
-    /// The largest PEM or DER that is read.
+    /// The largest PEM or DER that is accepted.
     public static let largestSize = 1 << 20
 
-    /// The key behind a handle.
+    /// The key in a handle.
     package init(_ handle: OpenSSLHandle<KeyObject>) { self.handle = handle }
 
-    /// The key of a PKCS#8 PrivateKeyInfo, of an RSAPrivateKey (PKCS#1) or of an ECPrivateKey (SEC 1) in DER.
+    /// Parses a PKCS#8 PrivateKeyInfo, an RSAPrivateKey (PKCS#1) or an ECPrivateKey (SEC 1) in DER.
     public init(der: [UInt8]) throws(CertificateError) {
         guard der.count <= PrivateKey.largestSize else {
             throw .tooLarge(.privateKey, count: der.count, limit: PrivateKey.largestSize)
@@ -19,9 +19,9 @@ public struct PrivateKey: Sendable {
         handle = try OpenSSLHandle.privateKey(der: der)
     }
 
-    /// The first private key of a PEM text: PKCS#8, encrypted or not, or the older kinds for RSA and EC.
+    /// Parses the first private key of a PEM text: PKCS#8, encrypted or not, or the traditional forms for RSA and EC.
     ///
-    /// The password is not asked for when it is missing: that is an error. It is of no matter when nothing is encrypted.
+    /// A missing password is an error; the program's terminal is never asked. Without encryption the password is ignored.
     ///
     /// - Throws: `CertificateError`: `missing` when there is no key, `passwordMissing`, `wrongPassword`, `tooCostly`.
     public init(pem text: [UInt8], password: String? = nil) throws(CertificateError) {
@@ -47,15 +47,15 @@ public struct PrivateKey: Sendable {
         throw .missing(.privateKey)
     }
 
-    /// The same of a string.
+    /// The same for a string.
     public init(pem text: String, password: String? = nil) throws(CertificateError) {
         try self.init(pem: Array(text.utf8), password: password)
     }
 
-    /// Its public part.
+    /// The public key.
     public var publicKey: PublicKey { PublicKey(verified: handle.subjectPublicKeyInfo) }
 
-    /// Its algorithm and strength.
+    /// The algorithm and strength.
     public var type: KeyType { handle.type }
 
     private static func sized(_ bytes: [UInt8]) throws(CertificateError) -> [UInt8] {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 extension PublicKey {
-    /// The public keys of a PEM text, in its order; other blocks and what stands between them is passed over.
+    /// The public keys in a PEM text, in order; other blocks and text between them are skipped.
     ///
     /// - Throws: `CertificateError`: `at` with the number of the key that cannot be read, `missing` when there is none.
     public static func pem(_ text: [UInt8]) throws(CertificateError) -> [PublicKey] {
@@ -17,9 +17,9 @@ extension PublicKey {
         return keys
     }
 
-    /// The public keys of a file: PEM, or one SubjectPublicKeyInfo in DER.
+    /// The public keys in a file: PEM, or one SubjectPublicKeyInfo in DER.
     ///
-    /// - Throws: `CertificateError`: `unreadable`, or `at` with the path and what is wrong in the file.
+    /// - Throws: `CertificateError`: `unreadable`, or `at` with the path and the error in the file.
     public static func bundle(file path: String) throws(CertificateError) -> [PublicKey] {
         let bytes = try CertificateFile.read(path, limit: PEM.largestSize)
         do throws(CertificateError) {

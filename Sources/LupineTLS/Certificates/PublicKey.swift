@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 
-/// A public key, equal to another when algorithm and value are: their SubjectPublicKeyInfo (RFC 5280 §4.1.2.7).
+/// A public key. Keys with the same SubjectPublicKeyInfo (RFC 5280 §4.1.2.7), that is algorithm and value, are equal.
 public struct PublicKey: Sendable, Hashable {
-    /// The DER of its SubjectPublicKeyInfo.
+    /// The DER of the SubjectPublicKeyInfo.
     public let subjectPublicKeyInfo: [UInt8]
 
-    /// The largest DER that is read; RSA with 16384 bits has 2 KiB.
+    /// The largest DER that is accepted; an RSA key with 16384 bits has 2 KiB.
     public static let largestSize = 64 << 10
 
-    /// A key that OpenSSL has read.
+    /// A key that OpenSSL has already parsed.
     init(verified subjectPublicKeyInfo: [UInt8]) { self.subjectPublicKeyInfo = subjectPublicKeyInfo }
 
-    /// The key of exactly one SubjectPublicKeyInfo in DER.
+    /// Parses exactly one SubjectPublicKeyInfo in DER.
     public init(subjectPublicKeyInfo: [UInt8]) throws(CertificateError) {
         guard subjectPublicKeyInfo.count <= PublicKey.largestSize else {
             throw .tooLarge(.publicKey, count: subjectPublicKeyInfo.count, limit: PublicKey.largestSize)
@@ -23,14 +23,14 @@ public struct PublicKey: Sendable, Hashable {
         self.subjectPublicKeyInfo = subjectPublicKeyInfo
     }
 
-    /// Its algorithm and strength.
+    /// The algorithm and strength.
     public var type: KeyType {
         (try? OpenSSLHandle<KeyObject>.publicKey(der: subjectPublicKeyInfo).type) ?? .other("unknown")
     }
 
-    /// SHA-256 of its SubjectPublicKeyInfo.
+    /// The SHA-256 of the SubjectPublicKeyInfo.
     public var fingerprint: SHA256Digest { SHA256Digest.of(subjectPublicKeyInfo) }
 
-    /// The pin that names it.
+    /// The pin of the key.
     public var pin: PublicKeyPin { PublicKeyPin(fingerprint) }
 }

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
 
-/// A SHA-256 digest: what certificates and keys are named by.
+/// A SHA-256 digest, by which certificates and keys are identified.
 public struct SHA256Digest: Sendable, Hashable, CustomStringConvertible {
-    /// Its 32 bytes.
+    /// The 32 bytes.
     public let bytes: [UInt8]
 
-    /// How many bytes it has.
+    /// The length in bytes.
     package static let byteCount = 32
 
-    /// A digest of these bytes; nil when they are not 32.
+    /// A digest with these bytes; nil unless there are 32.
     public init?(bytes: [UInt8]) {
         guard bytes.count == SHA256Digest.byteCount else { return nil }
         self.bytes = bytes
     }
 
-    /// A digest of bytes that are known to be 32.
+    /// A digest with these bytes, which the caller knows to be 32.
     init(verified bytes: [UInt8]) { self.bytes = bytes }
 
-    /// The first bytes of it: all are as good as random.
+    /// Hashes only the first bytes, because all of them are as good as random.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(bytes[..<8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
     }

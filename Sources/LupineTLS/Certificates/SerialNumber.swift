@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// The number that an issuer gave a certificate (RFC 5280 §4.1.2.2); also the ones that should not be: zero, negative,
-/// longer than 20 bytes.
+/// The serial number of a certificate (RFC 5280 §4.1.2.2), including invalid ones: zero, negative, longer than 20 bytes.
 public struct SerialNumber: Sendable, Hashable, CustomStringConvertible {
-    /// The content of its INTEGER: two's complement, the highest byte first.
+    /// The content of the INTEGER: two's complement, most significant byte first.
     public let bytes: [UInt8]
 
     init(bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Upper-case hexadecimal without a leading zero byte; with a minus sign when it is negative.
+    /// Upper-case hexadecimal without a leading zero byte; with a minus sign when negative.
     public var description: String {
         let isNegative = (bytes.first ?? 0) & 0x80 != 0
         var magnitude = bytes

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// One of the names that a certificate is for (RFC 5280 §4.2.1.6), as it stands there.
+/// A subject alternative name of a certificate (RFC 5280 §4.2.1.6), unchanged.
 public enum SubjectAlternativeName: Sendable, Hashable {
-    /// A host name or a wildcard; bytes outside of UTF-8 are U+FFFD.
+    /// A host name or a wildcard; bytes that are not UTF-8 are replaced by U+FFFD.
     case dns(String)
-    /// An address: 4 bytes, 16, or what else stands there.
+    /// An IP address: 4 or 16 bytes, or any other number if malformed.
     case ip([UInt8])
     /// An e-mail address.
     case email(String)

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 
-/// Who one side of a connection is: a certificate, those that lead to its root, and the key that proves it.
+/// The identity of one side of a connection: a certificate, its chain towards the root, and the private key.
 public struct TLSIdentity: Sendable, Hashable {
-    /// The own certificate.
+    /// The end-entity certificate.
     public let certificate: Certificate
-    /// What is sent with it, in the order of the chain; the root is mostly left out.
+    /// The certificates sent with it, in chain order; usually without the root.
     public let intermediates: [Certificate]
-    /// The key of `certificate`.
+    /// The private key of `certificate`.
     public let privateKey: PrivateKey
 
-    /// An identity of its parts.
+    /// Creates an identity from its parts.
     ///
-    /// - Throws: `CertificateError.keyMismatch` when the key is not that of the certificate.
+    /// - Throws: `CertificateError.keyMismatch` when the key does not belong to the certificate.
     public init(
         certificate: Certificate, intermediates: [Certificate] = [], privateKey: PrivateKey
     ) throws(CertificateError) {
@@ -23,8 +23,8 @@ public struct TLSIdentity: Sendable, Hashable {
         self.privateKey = privateKey
     }
 
-    /// An identity of a PEM text with the own certificate first and then its issuers, and another with the key; both
-    /// may be the same.
+    /// Creates an identity from a PEM text with its certificate followed by the issuers', and another with the key; both may be
+    /// the same.
     public init(
         pemChain: [UInt8], pemKey: [UInt8], password: String? = nil
     ) throws(CertificateError) {
@@ -34,16 +34,16 @@ public struct TLSIdentity: Sendable, Hashable {
         try self.init(certificate: certificate, intermediates: Array(chain.dropFirst()), privateKey: key)
     }
 
-    /// The same of strings.
+    /// The same for strings.
     public init(pemChain: String, pemKey: String, password: String? = nil) throws(CertificateError) {
         try self.init(pemChain: Array(pemChain.utf8), pemKey: Array(pemKey.utf8), password: password)
     }
 
-    /// The identity in a PKCS#12 file (RFC 7292): its first key, the certificate of that key, and what leads from there
-    /// to a root, in that order whatever order the file has. A root is left out.
+    /// Creates an identity from a PKCS#12 file (RFC 7292): its first key, the certificate of that key, and the chain towards the
+    /// root, sorted whatever the order in the file. A root is left out.
     ///
-    /// - Throws: `CertificateError`: `wrongPassword`, `tooCostly`, `unsupported` for ciphers that OpenSSL has retired,
-    ///   `missing` when there is no key or no certificate, `keyMismatch` when no certificate fits the key.
+    /// - Throws: `CertificateError`: `wrongPassword`, `tooCostly`, `unsupported` for ciphers that OpenSSL has retired, `missing`
+    ///   without a key or a certificate, `keyMismatch` when no certificate matches the key.
     public init(pkcs12: [UInt8], password: String? = nil) throws(CertificateError) {
         let contents = try PKCS12Contents(pkcs12, password: password)
         guard let key = contents.keys.first else { throw .missing(.privateKey) }
@@ -54,7 +54,7 @@ public struct TLSIdentity: Sendable, Hashable {
             privateKey: key)
     }
 
-    /// Those of `certificates` that lead from `leaf` towards its root, without one that is its own issuer.
+    /// Returns the chain from `leaf` towards its root, taken from `certificates`, without a self-issued certificate.
     static func issuers(of leaf: Certificate, in certificates: [Certificate]) -> [Certificate] {
         var chain = [leaf]
         while let last = chain.last, last.subject != last.issuer,

@@ -2,29 +2,29 @@
 
 internal import Glibc
 
-/// A moment in seconds since 1970-01-01T00:00:00Z, as certificates and revocation answers count time.
+/// A time in seconds since 1970-01-01T00:00:00Z, the resolution of certificates and revocation answers.
 public struct UnixTime: Hashable, Comparable, Sendable {
     /// Seconds since the epoch; negative before it.
     public var seconds: Int64
 
-    /// So many seconds after the epoch.
+    /// The time this many seconds after the epoch.
     public init(seconds: Int64) { self.seconds = seconds }
 
-    /// What the system's clock shows.
+    /// The current time of the system's clock.
     public static var now: UnixTime { UnixTime(seconds: Int64(time(nil))) }
 
     public static func < (left: UnixTime, right: UnixTime) -> Bool { left.seconds < right.seconds }
 }
 
-/// The civil calendar, the Gregorian one in both directions without end.
+/// The proleptic Gregorian calendar, without limits in either direction.
 extension UnixTime: CustomStringConvertible {
     private static let day: Int64 = 86_400
-    /// Days of 400 years, after which the calendar repeats itself.
+    /// The days of 400 years, after which the calendar repeats.
     private static let era: Int64 = 146_097
-    /// Days from 0000-03-01 to the epoch. Years are counted from March, so that the leap day is the last of one.
+    /// The days from 0000-03-01 to the epoch. Years are counted from March, so that the leap day is the last of its year.
     private static let epoch: Int64 = 719_468
 
-    /// A moment of the calendar, in UTC; nil when the parts lie outside of it or of years 0 to 9999.
+    /// The time with these calendar components in UTC; nil when one is out of range, or the year is not between 0 and 9999.
     init?(year: Int64, month: Int64, day: Int64, hour: Int64, minute: Int64, second: Int64) {
         guard (0...9999).contains(year), (1...12).contains(month), (1...31).contains(day),
             (0...23).contains(hour), (0...59).contains(minute), (0...60).contains(second)
@@ -38,7 +38,7 @@ extension UnixTime: CustomStringConvertible {
         self.init(seconds: days * UnixTime.day + hour * 3600 + minute * 60 + second)
     }
 
-    /// As ISO 8601 writes it: `2099-12-31T23:59:59Z`.
+    /// The ISO 8601 form: `2099-12-31T23:59:59Z`.
     public var description: String {
         var (days, rest) = seconds.quotientAndRemainder(dividingBy: UnixTime.day)
         if rest < 0 { (days, rest) = (days - 1, rest + UnixTime.day) }

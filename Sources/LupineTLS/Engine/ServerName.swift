@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// The host of a connection, and the form of it that a server is told (RFC 6066 §3): names only, without the root's dot.
+/// The host of a connection, and the server name to indicate (RFC 6066 §3): host names only, without a trailing dot.
 struct ServerName: Hashable {
-    /// The name or the IP literal, without brackets and without the root's dot.
+    /// The name or the IP literal, without brackets and without a trailing dot.
     let host: String
-    /// What is sent; nil for an IP literal.
+    /// The name to send; nil for an IP literal.
     let indication: String?
 
     init(_ text: String) throws(TLSError) {
@@ -29,7 +29,7 @@ struct ServerName: Hashable {
         indication = isAddress ? nil : host
     }
 
-    /// No top-level domain is a number: what ends in one is an IPv4 address. Dots behind it do not count.
+    /// Whether the last label, ignoring trailing dots, is a number. No top-level domain is one, so the host is an IPv4 address.
     private static func endsInNumber(_ octets: Span<UInt8>, _ name: Range<Int>) -> Bool {
         let dot = UInt8(ascii: ".")
         var end = name.upperBound

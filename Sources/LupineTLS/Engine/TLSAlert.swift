@@ -1,75 +1,75 @@
 // SPDX-License-Identifier: MIT
 
-/// An alert of the protocol, by its number on the wire (RFC 8446 §6, RFC 5246 §7.2).
+/// A TLS alert, by its number on the wire (RFC 8446 §6, RFC 5246 §7.2).
 ///
-/// A struct and no enum: a peer may send a number that nobody here knows, and it is reported as it came.
+/// A struct rather than an enum, because a peer may send an unknown number, which is reported unchanged.
 public struct TLSAlert: RawRepresentable, Hashable, Sendable {
     /// The description byte of the alert.
     public let rawValue: UInt8
 
-    /// The alert of this number.
+    /// The alert with this number.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The peer has nothing more to send.
     public static let closeNotify = TLSAlert(rawValue: 0)
-    /// A message that did not belong there.
+    /// An inappropriate message was received.
     public static let unexpectedMessage = TLSAlert(rawValue: 10)
-    /// A record whose authentication failed.
+    /// The authentication of a record failed.
     public static let badRecordMAC = TLSAlert(rawValue: 20)
-    /// A record that is too long.
+    /// A record is too long.
     public static let recordOverflow = TLSAlert(rawValue: 22)
-    /// No set of parameters that both sides accept.
+    /// There are no parameters that both sides accept.
     public static let handshakeFailure = TLSAlert(rawValue: 40)
-    /// A certificate that is broken.
+    /// A certificate is corrupt.
     public static let badCertificate = TLSAlert(rawValue: 42)
-    /// A certificate of a kind that is not taken.
+    /// The type of a certificate is not supported.
     public static let unsupportedCertificate = TLSAlert(rawValue: 43)
-    /// A certificate that its issuer has revoked.
+    /// A certificate was revoked by its issuer.
     public static let certificateRevoked = TLSAlert(rawValue: 44)
-    /// A certificate outside its validity.
+    /// A certificate has expired or is not yet valid.
     public static let certificateExpired = TLSAlert(rawValue: 45)
-    /// A certificate that is not taken for another reason.
+    /// A certificate is not accepted for another reason.
     public static let certificateUnknown = TLSAlert(rawValue: 46)
-    /// A field of the handshake out of its range.
+    /// A handshake field is out of range or inconsistent.
     public static let illegalParameter = TLSAlert(rawValue: 47)
-    /// An issuer that is not known.
+    /// The issuer is unknown.
     public static let unknownCA = TLSAlert(rawValue: 48)
-    /// A valid certificate whose holder may not come in.
+    /// The certificate is valid, but its holder is denied access.
     public static let accessDenied = TLSAlert(rawValue: 49)
-    /// A message that could not be decoded.
+    /// A message could not be decoded.
     public static let decodeError = TLSAlert(rawValue: 50)
-    /// A signature or a key exchange that could not be verified.
+    /// A signature or a key exchange could not be verified.
     public static let decryptError = TLSAlert(rawValue: 51)
-    /// A version that is not spoken.
+    /// The protocol version is not supported.
     public static let protocolVersion = TLSAlert(rawValue: 70)
-    /// No parameters that are strong enough.
+    /// There are no parameters that are secure enough.
     public static let insufficientSecurity = TLSAlert(rawValue: 71)
-    /// A fault of the peer that has nothing to do with this side.
+    /// An internal error of the peer, unrelated to this side.
     public static let internalError = TLSAlert(rawValue: 80)
-    /// A retry with a lower version that should not have been needed (RFC 7507).
+    /// A retry with a lower version that is not necessary (RFC 7507).
     public static let inappropriateFallback = TLSAlert(rawValue: 86)
-    /// The handshake is given up by the peer's user.
+    /// The peer's user has canceled the handshake.
     public static let userCanceled = TLSAlert(rawValue: 90)
-    /// A renegotiation is refused.
+    /// Renegotiation is refused.
     public static let noRenegotiation = TLSAlert(rawValue: 100)
-    /// An extension that had to be there.
+    /// A required extension is missing.
     public static let missingExtension = TLSAlert(rawValue: 109)
-    /// An extension that may not be there.
+    /// An extension is not allowed.
     public static let unsupportedExtension = TLSAlert(rawValue: 110)
-    /// A server name that nobody answers for.
+    /// No server with the indicated name exists.
     public static let unrecognizedName = TLSAlert(rawValue: 112)
-    /// A stapled answer that is of no use.
+    /// The stapled OCSP response is invalid.
     public static let badCertificateStatusResponse = TLSAlert(rawValue: 113)
-    /// A pre-shared key that is not known.
+    /// The pre-shared key is unknown.
     public static let unknownPSKIdentity = TLSAlert(rawValue: 115)
-    /// A certificate of the client is wanted.
+    /// A client certificate is required.
     public static let certificateRequired = TLSAlert(rawValue: 116)
-    /// None of the application protocols is spoken.
+    /// None of the offered application protocols is supported.
     public static let noApplicationProtocol = TLSAlert(rawValue: 120)
 }
 
 extension TLSAlert: CustomStringConvertible {
-    /// The name that the RFCs give it, such as `handshake_failure`, else its number.
+    /// The name in the RFCs, such as `handshake_failure`, otherwise the number.
     public var description: String { Self.names[rawValue] ?? "alert \(rawValue)" }
 
     private static let names: [UInt8: String] = [

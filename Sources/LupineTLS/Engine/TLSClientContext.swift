@@ -2,18 +2,18 @@
 
 internal import CLupineOpenSSL
 
-/// What the connections of one client configuration share: made once, used from any thread.
+/// The state that the connections of one client configuration share: created once, used on any thread.
 ///
-/// It decides nothing about trust: each engine stops at the peer's chain and asks its owner.
+/// It makes no trust decision: each engine stops at the peer's chain and asks its owner.
 package final class TLSClientContext: Sendable {
-    /// What it was made from.
+    /// The configuration that it was created from.
     package let configuration: TLSConfiguration
-    /// The roots; they are read when they are needed.
+    /// The roots, which are read on demand.
     package let store: TrustStore
     let handle: OpenSSLHandle<ContextObject>
     let keyLog: OpenSSLKeyLog?
 
-    /// Loads what the configuration names, but for the roots.
+    /// Loads everything that the configuration names except the roots.
     package init(_ configuration: TLSConfiguration) throws(TLSError) {
         self.configuration = configuration
         store = TrustStore(configuration.roots)
@@ -28,7 +28,7 @@ package final class TLSClientContext: Sendable {
         let protocols = try OpenSSLContext.encoded(protocols: configuration.applicationProtocols)
         if !protocols.isEmpty {
             OpenSSLErrors.clear()
-            // Of all its functions this one returns 0 when it has worked.
+            // Unlike other functions of OpenSSL, this one returns 0 on success.
             let status = unsafe protocols.withUnsafeBufferPointer { bytes in
                 unsafe SSL_CTX_set_alpn_protos(pointer, bytes.baseAddress, UInt32(bytes.count))
             }
@@ -40,7 +40,7 @@ package final class TLSClientContext: Sendable {
         unsafe SSL_CTX_set_cert_cb(pointer, identityIsWanted, nil)
         unsafe _ = lupine_SSL_CTX_set_tlsext_status_type(pointer, Int32(TLSEXT_STATUSTYPE_ocsp))
         if configuration.resumesSessions {
-            // Sessions are kept by whoever knows the trust policy that they belong to, not by OpenSSL.
+            // The owner of the engine stores sessions, not OpenSSL, because it knows the trust policy that they belong to.
             unsafe _ = lupine_SSL_CTX_set_session_cache_mode(
                 pointer, Int(SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL))
             unsafe SSL_CTX_sess_set_new_cb(pointer, sessionCameFromPeer)
@@ -53,7 +53,7 @@ package final class TLSClientContext: Sendable {
 }
 
 extension TLSClientContext {
-    /// Reads the roots, where that has not been done. Blocks: on no loop's thread.
+    /// Reads the roots unless they have been read. Blocks: never call it on a loop's thread.
     package func loadRoots() throws(TLSError) {
         do throws(TrustRootsError) { try store.load() } catch {
             throw TLSError.refused(.rootsUnusable(error))
@@ -62,7 +62,8 @@ extension TLSClientContext {
 }
 
 extension TLSError {
-    /// What it means that a peer's chain is refused: where there were no roots to judge it by, nothing is said about the peer.
+    /// The error for a refused chain. If the roots could not be read, it is a configuration error and says nothing about the
+    /// peer.
     static func refused(_ failure: TrustFailure) -> TLSError {
         guard case .rootsUnusable(let error) = failure else { return .untrusted(failure) }
         return .configuration(.roots(error.description))

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// How a client secures its connections: a value, to be made into a `TLSClientContext` once and used many times.
+/// The TLS settings of a client: a value from which a `TLSClientContext` is created once and used many times.
 ///
-/// Text that OpenSSL does not understand in full is an error when the context is made, never silently less. The
-/// security level, and with it the shortest keys that are taken, stays as the system's OpenSSL has it.
+/// Text that OpenSSL does not fully understand is an error when the context is created, never silently ignored. The security
+/// level, and with it the shortest accepted keys, is that of the system's OpenSSL.
 public struct TLSConfiguration: Sendable, Hashable {
     /// The lowest version.
     public var minimumVersion: TLSVersion
@@ -13,25 +13,25 @@ public struct TLSConfiguration: Sendable, Hashable {
     public var cipherList: String?
     /// The cipher suites of TLS 1.3, separated by colons; nil for the system's.
     public var cipherSuites: String?
-    /// The groups for the key exchange in order, separated by colons; nil for the system's.
+    /// The groups for the key exchange in order of preference, separated by colons; nil for the system's.
     public var groups: String?
-    /// The application protocols that are offered, the most wanted first (RFC 7301); none offers nothing. A client offers
-    /// those of HTTP only that it speaks.
+    /// The application protocols to offer in order of preference (RFC 7301); if empty, the extension is not sent. Of the versions
+    /// of HTTP, a client offers only those that it supports.
     public var applicationProtocols: [String]
-    /// What is trusted.
+    /// The trusted roots.
     public var roots: TrustRoots
-    /// Certificates of authorities for servers that forget to send them. They are not trusted: they only help a chain to
-    /// reach what is.
+    /// Certificates of authorities, for servers that do not send them. They are not trusted: they only help to build a chain to a
+    /// root.
     public var intermediates: [Certificate]
-    /// Who this side is when the server asks; it is sent only once the server has been accepted.
+    /// The client's identity, for servers that request one; it is sent only after the server has been accepted.
     public var identity: TLSIdentity?
-    /// Whether later connections may take up where an earlier one began.
+    /// Whether later connections may resume sessions.
     public var resumesSessions: Bool
-    /// The file that the secrets of every connection are appended to, for looking into captured traffic. Whoever can
-    /// read it can read the traffic.
+    /// The file that the secrets of every connection are appended to, for the analysis of captured traffic. Anyone who can read
+    /// it can decrypt the traffic.
     public var keyLogPath: String?
 
-    /// A configuration; the defaults are those of every client.
+    /// Creates a configuration; the defaults are those of every client.
     public init(
         minimumVersion: TLSVersion = .v1_2, maximumVersion: TLSVersion = .v1_3, cipherList: String? = nil,
         cipherSuites: String? = nil, groups: String? = nil,

@@ -2,7 +2,7 @@
 
 internal import CLupineOpenSSL
 
-/// From OpenSSL's words to `TLSError`, with what the engine knows besides.
+/// Translates OpenSSL's errors to `TLSError`, with the help of the engine's state.
 extension TLSEngine {
     /// Ends the connection with `error`.
     func fail(_ error: TLSError) -> TLSError {
@@ -10,7 +10,7 @@ extension TLSEngine {
         return error
     }
 
-    /// What an operation has failed of that stopped for `reason`, one of OpenSSL's `SSL_ERROR_` numbers.
+    /// The error of an operation that stopped for `reason`, one of OpenSSL's `SSL_ERROR_` numbers.
     func failure(for reason: Int32) -> TLSError {
         let failures = OpenSSLErrors.take()
         if case .refused(let failure, _) = gate.state { return .refused(failure) }
@@ -27,7 +27,7 @@ extension TLSEngine {
         if let failure = failures.first(where: { $0.library == ERR_LIB_SSL }) ?? failures.first {
             return error(for: failure)
         }
-        // A goodbye before there was anything to end.
+        // A close_notify before the handshake was complete.
         if reason == SSL_ERROR_ZERO_RETURN && phase == .handshaking { return .closedInHandshake }
         switch lastReceive {
         case .end: return phase == .handshaking ? .closedInHandshake : .truncated
@@ -73,7 +73,7 @@ extension TLSEngine {
         }
     }
 
-    /// Whether nothing of the peer's handshake has come: what it refuses then is the first message.
+    /// Whether no handshake message of the peer has arrived: an alert then refuses the ClientHello.
     private var isBeforeServerHello: Bool {
         let state = unsafe SSL_get_state(connection)
         return state == TLS_ST_CW_CLNT_HELLO || state == TLS_ST_BEFORE

@@ -2,9 +2,9 @@
 
 internal import CLupineOpenSSL
 
-/// The handshake, and the two questions that it stops at.
+/// The handshake, and the two points at which it stops for an answer of the owner.
 extension TLSEngine {
-    /// Takes the handshake as far as it goes. Call it again on readiness of the wire, and after each answer.
+    /// Advances the handshake as far as possible. Call it again when the wire is ready, and after each answer.
     package func handshake() throws(TLSError) -> Progress {
         switch phase {
         case .handshaking: break
@@ -12,7 +12,7 @@ extension TLSEngine {
         case .closed: throw .closedInHandshake
         case .failed(let failure): throw failure
         }
-        // When sending fails, the peer may have said why.
+        // A send error is ignored here: the peer may have sent an alert that explains it.
         if !isCorked { try? flush() }
         if gate.isAsking && gate.state != .stopped, let trust = askedTrust { return try question(trust) }
         if case .refused(let failure, from: .held) = gate.state { throw refuse(failure, saying: true) }
@@ -41,7 +41,7 @@ extension TLSEngine {
             guard case .asking = identityState else { throw fail(.closedInHandshake) }
             return .awaitsIdentity(identityRequest)
         default:
-            // Before the flush: a wire that is an engine itself empties the queue of errors.
+            // Before the flush: flushing a wire that is itself an engine empties the error queue.
             let failure = failure(for: reason)
             try? flush()
             throw fail(failure)
@@ -61,7 +61,8 @@ extension TLSEngine {
                 _ = gate.handle(.resumedWithoutChain)
                 if let trust = askedTrust { return .awaitsTrust(trust) }
             }
-            // The last line of defence: whatever OpenSSL made of the handshake, nobody has accepted this peer.
+            // The last line of defense: whatever OpenSSL reports, a client's handshake does not complete unless the peer was
+            // accepted.
             guard gate.state == .accepted else {
                 throw fail(.untrusted(.refused("the handshake ended without a verdict")))
             }
@@ -76,15 +77,15 @@ extension TLSEngine {
         return .done
     }
 
-    /// Whether `awaitsTrust` is about the chain of an earlier handshake, which this one resumes.
+    /// Whether `awaitsTrust` concerns the chain of an earlier handshake that this one resumes.
     package var asksAboutResumption: Bool { gate.state == .resumed }
 
-    /// Says whether the peer of `awaitsTrust` is trusted. With a refusal the next `handshake` tells it so and throws.
+    /// Answers `awaitsTrust`. After a refusal the next `handshake` sends the peer an alert and throws.
     package func answerTrust(_ answer: Result<Void, TrustFailure>) {
         _ = gate.handle(.answer(answer))
     }
 
-    /// Gives the identity of `awaitsIdentity`; nil goes on without.
+    /// Answers `awaitsIdentity`; nil continues without a certificate.
     package func answerIdentity(_ identity: TLSIdentity?) {
         guard case .asking = identityState else {
             preconditionFailure("nobody has asked for an identity")
@@ -110,7 +111,7 @@ extension TLSEngine {
 
     func chainCame() -> TrustGate.Advice {
         if gate.state == .noChain {
-            // What a session brought along belongs to another chain.
+            // The data of an offered session belongs to another chain.
             peerCertificates = []
             stapledResponse = nil
         }
@@ -122,7 +123,7 @@ extension TLSEngine {
 
     func identityWanted() -> IdentityAdvice {
         guard case .client(let context, _) = role else { return .goOn }
-        // With TLS 1.2 the question comes before the verdict.
+        // With TLS 1.2 the certificate request is processed before the verdict.
         switch gate.handle(.wantsToAnswer) {
         case .goOn: break
         case .wait: return .wait
@@ -144,7 +145,7 @@ extension TLSEngine {
 
     func sessionCame(_ handle: OpenSSLHandle<SessionObject>) {
         guard case .client = role else { return }
-        // A server may send tickets without end.
+        // A server may send any number of tickets, so only the last ones are kept.
         var sessions = newSessions
         newSessions = []
         if sessions.count == Self.sessionsKept { sessions.removeFirst() }
@@ -157,7 +158,7 @@ extension TLSEngine {
 
     // MARK: Private
 
-    /// What the owner is asked about. The chain and the staple are taken from OpenSSL the first time.
+    /// The peer to ask the owner about. Chain and staple are taken from OpenSSL at the first access.
     private var askedTrust: PeerTrust? {
         guard case .client(let context, let host) = role else { return nil }
         if gate.state != .resumed {
@@ -170,7 +171,7 @@ extension TLSEngine {
             intermediates: context.configuration.intermediates)
     }
 
-    /// Asks the owner, unless the chain costs too much to be looked at by anybody.
+    /// Asks the owner about the peer, unless processing the chain would cost too much.
     private func question(_ trust: PeerTrust) throws(TLSError) -> Progress {
         if let certificate = trust.certificates.first(where: { $0.isCostlyToRead }) {
             throw fail(
@@ -220,8 +221,8 @@ extension TLSEngine {
         return TLSIdentityRequest(acceptableIssuers: issuers)
     }
 
-    /// Ends the connection because of its chain. Where OpenSSL cannot say so itself, the alert is written here: nothing of
-    /// this side has been encrypted yet, for what would have been was held.
+    /// Ends the connection because of a refused chain. If OpenSSL cannot send the alert itself, it is written here: this side has
+    /// not encrypted anything yet, because its output was held back.
     private func refuse(_ failure: TrustFailure, saying: Bool) -> TLSError {
         if saying {
             let minor = unsafe UInt8(truncatingIfNeeded: SSL_version(connection))

@@ -2,15 +2,15 @@
 
 internal import CLupineOpenSSL
 
-/// What only a server needs, the origin of the tests: to look at clients that never came in, and to do what clients have to put up
-/// with, or a client of the tests does to a server.
+/// Functions for servers, in particular the origin of the tests: inspecting clients whose handshake failed, and protocol features
+/// that a test server, or a test client, exercises against its peer.
 extension TLSEngine {
-    /// The name that the client has asked for, as soon as its first message has come; of a handshake that failed, too.
+    /// The name that the client has indicated, available once its first message has arrived, even if the handshake failed.
     package var askedServerName: String? {
         unsafe SSL_get_servername(connection, TLSEXT_NAMETYPE_host_name).map { unsafe String(cString: $0) }
     }
 
-    /// What the client has shown of itself and was accepted for, its own certificate first.
+    /// The client's verified certificates, its own first.
     package var clientCertificates: [Certificate] {
         guard let leaf = unsafe SSL_get0_peer_certificate(connection) else { return [] }
         var chain = [unsafe Certificate(OpenSSLHandle(sharing: leaf))]
@@ -22,7 +22,8 @@ extension TLSEngine {
         return chain
     }
 
-    /// Sends a close_notify and goes on reading: nothing may be written any more. What the wire does not take is pending.
+    /// Sends close_notify and continues reading: nothing may be written afterwards. Output that the wire does not accept is
+    /// pending.
     package func closeForWriting() {
         guard phase == .established else { return }
         OpenSSLErrors.clear()
@@ -30,8 +31,8 @@ extension TLSEngine {
         OpenSSLErrors.clear()
     }
 
-    /// Asks the peer for another handshake (HelloRequest of a server, ClientHello of a client, RFC 5246 §7.4.1), and would make
-    /// it; TLS 1.2 only.
+    /// Requests a renegotiation (HelloRequest from a server, ClientHello from a client, RFC 5246 §7.4.1), and allows it; TLS 1.2
+    /// only.
     package func requestRenegotiation() throws(TLSError) {
         unsafe _ = SSL_clear_options(connection, lupine_SSL_OP_NO_RENEGOTIATION())
         OpenSSLErrors.clear()
@@ -39,8 +40,7 @@ extension TLSEngine {
         try say()
     }
 
-    /// Changes the keys that this side writes with (KeyUpdate, RFC 8446 §4.6.3), and asks the peer for the same if `both`;
-    /// TLS 1.3 only.
+    /// Updates this side's sending keys (KeyUpdate, RFC 8446 §4.6.3), and requests the same of the peer if `both`; TLS 1.3 only.
     package func updateKeys(both: Bool) throws(TLSError) {
         OpenSSLErrors.clear()
         let kind = both ? SSL_KEY_UPDATE_REQUESTED : SSL_KEY_UPDATE_NOT_REQUESTED
@@ -48,7 +48,7 @@ extension TLSEngine {
         try say()
     }
 
-    /// Sends the message that was put in line.
+    /// Sends the queued message.
     private func say() throws(TLSError) {
         OpenSSLErrors.clear()
         let result = unsafe SSL_do_handshake(connection)

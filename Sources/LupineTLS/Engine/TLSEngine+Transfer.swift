@@ -2,10 +2,11 @@
 
 internal import CLupineOpenSSL
 
-/// Plaintext in and out, and the way between OpenSSL and the wire.
+/// Transfers plaintext to and from the owner, and ciphertext between OpenSSL and the wire.
 extension TLSEngine {
-    /// Reads plaintext over the beginning of `buffer`, which must not be empty; nothing after `close`: as many records as there is room
-    /// for, while the wire has them, but no more than `recordsInOneRead`, so that small ones keep nobody waiting. Output may be pending afterwards: the protocol has answers of its own.
+    /// Reads plaintext into the beginning of `buffer`, which must not be empty; reads nothing after `close`. Reads as many
+    /// records as fit and the wire has, but at most `recordsInOneRead`, so that many small records do not delay others.
+    /// Afterwards output may be pending, because the protocol sends answers of its own.
     package func read(into buffer: inout MutableSpan<UInt8>) throws(TLSError) -> TLSReadOutcome {
         holdsEnd = false
         if phase == .closed { return .end }
@@ -28,7 +29,7 @@ extension TLSEngine {
                 guard result == 1 else { break }
                 filled += count
                 bytesWithoutData = 0
-                // What has come already is handed out at once: a wire that is known to be empty is not asked again.
+                // Data that has arrived is returned immediately: a wire that is known to be empty is not read again.
                 mayReceive = !wire.isDrained
                 guard unsafe mayReceive || SSL_has_pending(target) == 1 else { break }
             }
@@ -38,7 +39,7 @@ extension TLSEngine {
         releaseBuffers()
         if filled > 0 {
             holdsEnd = reason != SSL_ERROR_NONE && reason != SSL_ERROR_WANT_READ
-            // OpenSSL says only once what is wrong with the next record; the next call repeats it.
+            // OpenSSL reports the error of the next record only once; storing it makes the next call repeat it.
             if holdsEnd && reason != SSL_ERROR_ZERO_RETURN { _ = fail(failure(for: reason)) }
             return .bytes(filled)
         }
@@ -58,14 +59,14 @@ extension TLSEngine {
         }
     }
 
-    /// How much ciphertext is received with one call for a reader who has room for more than that.
+    /// The amount of ciphertext to receive with one call when the reader's buffer is larger than this.
     private static var burst: Int { 64 * 1024 }
 
-    /// Whether there is more to read without asking the wire: bytes, or how it ends.
+    /// Whether there is more to read without reading from the wire: bytes, or the end.
     package var hasBufferedInput: Bool { unsafe holdsEnd || SSL_has_pending(connection) == 1 }
 
-    /// Encrypts and sends the beginning of `bytes`: nothing while output is pending, or while the peer is amid a message
-    /// of the protocol whose rest has to be read first, else at least one record's worth.
+    /// Encrypts and sends a prefix of `bytes` and returns its length: 0 while output is pending, or while the peer has sent only
+    /// part of a protocol message, whose rest has to be read first; otherwise at least one record.
     package func write(_ bytes: Span<UInt8>) throws(TLSError) -> Int {
         try requireEstablished()
         var taken = 0
@@ -78,7 +79,7 @@ extension TLSEngine {
             }
             guard result == 1 else {
                 let reason = unsafe SSL_get_error(connection, result)
-                // Half of a ticket has come, and OpenSSL reads on before it writes.
+                // Part of a ticket has arrived, and OpenSSL has to read the rest before it writes.
                 if reason == SSL_ERROR_WANT_READ { return taken }
                 throw fail(failure(for: reason))
             }
@@ -90,10 +91,10 @@ extension TLSEngine {
         return taken
     }
 
-    /// Whether the wire has not taken everything; it is to be flushed when the wire is writable.
+    /// Whether the wire has not accepted all output; call `flush` when the wire is writable.
     package var hasPendingOutput: Bool { !pending.isEmpty && !isCorked }
 
-    /// Offers the wire what it has not taken.
+    /// Sends pending output, as much as the wire accepts.
     package func flush() throws(TLSError) {
         isCorked = false
         let waiting = pending
@@ -116,7 +117,7 @@ extension TLSEngine {
         if sendingFailed { throw .wireFailed }
     }
 
-    /// Tells the peer that nothing more will come. It waits for nothing: what the wire does not take is pending.
+    /// Sends close_notify. Does not wait: output that the wire does not accept is pending.
     package func close() {
         guard phase == .established else { return }
         phase = .closed
@@ -125,8 +126,8 @@ extension TLSEngine {
         if isCorked { try? flush() }
     }
 
-    /// Tells the peer that nothing more will come, and reads on: the other direction has an end of its own (RFC 8446 §6.1). It
-    /// waits for nothing: what the wire does not take is pending. Nothing may be written afterwards.
+    /// Sends close_notify and continues reading: the other direction is closed separately (RFC 8446 §6.1). Does not wait: output
+    /// that the wire does not accept is pending. Nothing may be written afterwards.
     package func closeWriting() {
         guard phase == .established else { return }
         OpenSSLErrors.clear()
@@ -135,11 +136,11 @@ extension TLSEngine {
         if isCorked { try? flush() }
     }
 
-    /// Lets go of OpenSSL's two buffers of 16 KiB each, unless some of a record is in them: what is waited for may take long
-    /// to come. SSL_MODE_RELEASE_BUFFERS would do so for every message of a handshake too, and leaves the buffer for writing
-    /// behind when a ticket of TLS 1.3 has come. That a record's header was read has to be asked for: before 3.0.14
-    /// SSL_free_buffers did not look (CVE-2024-4741). Reading and writing end with it; a client's handshake does not, because
-    /// it mostly is written at once behind it.
+    /// Frees OpenSSL's two buffers of 16 KiB each, unless they contain part of a record: the next data may take long to arrive.
+    /// SSL_MODE_RELEASE_BUFFERS would free them after every handshake message too, and leaves the write buffer allocated after a
+    /// TLS 1.3 ticket. The read state has to be checked for a header that was read: SSL_free_buffers does not check it before
+    /// 3.0.14 (CVE-2024-4741). Called after reading and writing, but not after a client's handshake, which is usually followed by
+    /// a write.
     func releaseBuffers() {
         keepsBuffers = false
         guard unsafe SSL_has_pending(connection) == 0, let state = unsafe SSL_rstate_string(connection),
@@ -152,7 +153,7 @@ extension TLSEngine {
         switch phase {
         case .established: return
         case .failed(let failure): throw failure
-        // What sends through this connection may have closed it while it reads, and sends its last flight afterwards.
+        // A caller may have closed the connection while it was reading from it, and send its last output afterwards.
         case .closed: throw .wireFailed
         case .handshaking: preconditionFailure("the handshake is not over")
         }
@@ -160,30 +161,30 @@ extension TLSEngine {
 
     // MARK: What OpenSSL's BIO calls
 
-    /// The most that a peer may send in its handshake, or in one read without any data in it: 15 times the largest record,
-    /// more than OpenSSL takes of a chain (100 KiB) and a list of issuers (as much) together, and more than any message
-    /// of the protocol that comes after the handshake.
+    /// The most bytes that a peer may send in its handshake, or in one read without application data: 15 times the largest
+    /// record, more than OpenSSL accepts for a chain (100 KiB) and a list of issuers (as much) together, and more than any
+    /// post-handshake message.
     static var controlLimit: Int { 256 * 1024 }
-    /// The most that may wait for a peer that keeps asking and does not read: a record of data, and the answers to some hundreds
-    /// of its messages.
+    /// The most output that may be pending for a peer that keeps sending requests without reading the answers: one record of
+    /// data, and the answers to some hundreds of messages.
     private static var answerLimit: Int { 24 * 1024 }
 
-    /// So many records are read with one call: of the largest, four times what anybody has room for.
+    /// The most records per read: at the largest size, four times what any reader has space for.
     private static var recordsInOneRead: Int { 64 }
-    /// So many messages of the protocol may come after the handshake, and one more for every 16 KiB of data: tickets and new keys,
-    /// each of which costs more than many octets of data do.
+    /// The most post-handshake messages, plus one for every 16 KiB of data: tickets and key updates, each of which costs more
+    /// than many octets of data.
     static var messageLimit: Int { 1024 }
 
     private var sendsTooManyMessages: Bool {
         unsafe lupine_SSL_messages(connection) > Self.messageLimit + plaintextRead >> 14
     }
 
-    /// Fills `output` from the wire; false when nothing will come any more.
+    /// Fills `output` from the wire; returns false when no more input can come.
     func receive(into output: inout OutputSpan<UInt8>) -> Bool {
         guard mayReceive, bytesWithoutData <= Self.controlLimit,
             pending.count - pendingStart <= Self.answerLimit, !sendsTooManyMessages
         else { return true }
-        // OpenSSL asks for the peer's next word: ours has to be out before.
+        // OpenSSL waits for the peer's next message, so ours must have been sent.
         if phase == .handshaking { try? flush() }
         lastReceive = wire.receive(into: &output)
         switch lastReceive {
@@ -194,9 +195,9 @@ extension TLSEngine {
         }
     }
 
-    /// Takes `record` for the wire; false when it is held back because nobody has judged the peer yet.
+    /// Accepts a record for the wire; returns false when it is held back because the peer has not been judged yet.
     func send(_ record: Span<UInt8>) -> Bool {
-        // Alerts pass: they carry nothing but that it is over.
+        // Alerts pass: they reveal only that the connection ends.
         if gate.isHolding && record[0] != 21 {
             _ = gate.handle(.wantsToAnswer)
             return false
@@ -204,7 +205,7 @@ extension TLSEngine {
         if sendingFailed { return true }
         var sent = 0
         if case .client = role, phase == .handshaking, record[0] != 21 {
-            // `handshake` flushes where the peer has the next word, and leaves the last flight to the first write.
+            // `handshake` flushes when it waits for the peer, and leaves the last flight to the first write.
             keep(record)
             return true
         }
@@ -221,12 +222,12 @@ extension TLSEngine {
         return true
     }
 
-    /// Adds to what is pending. The array is taken out for it: changed in place it would have every look at it checked
-    /// for overlapping accesses at run time.
+    /// Appends to `pending`. The array is moved out for that: modifying it in place would add a run-time exclusivity check to
+    /// every access.
     private func keep(_ bytes: Span<UInt8>) {
         var kept = pending
         pending = []
-        // A last flight comes in two records or three.
+        // The last flight consists of two or three records.
         if kept.isEmpty { kept.reserveCapacity(max(512, bytes.count)) }
         unsafe bytes.withUnsafeBufferPointer { unsafe kept.append(contentsOf: $0) }
         pending = kept

@@ -2,25 +2,25 @@
 
 internal import CLupineOpenSSL
 
-/// One secured connection: plaintext on one side, a `TLSWire` on the other, OpenSSL between them.
+/// One TLS connection: plaintext on one side, a `TLSWire` on the other, OpenSSL in between.
 ///
-/// It owns no socket, waits for nothing and asks no clock. It belongs to one owner at a time, who calls it when the wire
-/// is ready, and it calls nobody but its wire. Whatever OpenSSL writes counts as written; what the wire does not take is
-/// kept here (`hasPendingOutput`) until `flush`, and so long nothing more is encrypted.
+/// It owns no socket, never waits and reads no clock. It belongs to one owner at a time, who calls it when the wire is ready, and
+/// it calls only its wire. OpenSSL's writes always succeed; output that the wire does not accept is kept here
+/// (`hasPendingOutput`) until `flush`, and until then nothing more is encrypted.
 ///
-/// A client's handshake stops at the peer's chain. No certificate of its own and no application byte leaves before
+/// A client's handshake stops at the peer's chain. Neither its own certificate nor any application byte is sent before
 /// `answerTrust(.success)`, with TLS 1.2 (RFC 5246) as with TLS 1.3 (RFC 8446).
 @safe package final class TLSEngine {
-    /// How far a handshake has come.
+    /// The progress of a handshake.
     package enum Progress {
-        /// The connection may be used. A client's last flight goes with the first `write`, or with `settle`, which
-        /// the owner calls once he has written, or knows that he will not at once.
+        /// The connection may be used. A client's last flight is sent with the first `write`, or by `settle`, which the owner
+        /// calls after writing, or when it has nothing to write immediately.
         case done
-        /// It goes on when the wire is readable, or writable if there is pending output.
+        /// Call again when the wire is readable, or writable if output is pending.
         case wouldBlock
-        /// It goes on after `answerTrust`.
+        /// Call again after `answerTrust`.
         case awaitsTrust(PeerTrust)
-        /// It goes on after `answerIdentity`.
+        /// Call again after `answerIdentity`.
         case awaitsIdentity(TLSIdentityRequest)
     }
 
@@ -36,7 +36,7 @@ internal import CLupineOpenSSL
         case failed(TLSError)
     }
 
-    /// What has become of a server's question who the client is.
+    /// The state of a server's request for a client certificate.
     enum IdentityState {
         case notAsked  // -> asking, absent, sent
         case asking  // -> absent, sent
@@ -57,34 +57,34 @@ internal import CLupineOpenSSL
     var identityState = IdentityState.notAsked
     /// The certificate that the client sends, or has sent.
     var ownCertificate: Certificate?
-    /// What the wire has not taken, from `pendingStart` on.
+    /// Output that the wire has not accepted, starting at `pendingStart`.
     var pending: [UInt8] = []
     var pendingStart = 0
-    /// What is pending is the last flight of a client's handshake, kept so that the first write goes with it: one call and
-    /// one segment less for each connection.
+    /// Whether `pending` is the last flight of a client's handshake, kept to be sent with the first write: this saves one call
+    /// and one segment per connection.
     var isCorked = false
-    /// A client's handshake has left OpenSSL's buffers behind, and neither reading nor writing has released them since.
+    /// Whether a client's handshake has left OpenSSL's buffers allocated, and neither reading nor writing has freed them since.
     var keepsBuffers = false
-    /// The wire can send no more. Reading goes on: an alert that says why may have come.
+    /// Whether sending has failed. Reading continues: an alert that explains it may have arrived.
     var sendingFailed = false
-    /// How receiving stopped last.
+    /// The result of the last receive.
     var lastReceive = TLSWireOutcome.wouldBlock
-    /// Bytes received in the handshake, or since plaintext came last within one call of `read`.
+    /// The bytes received in the handshake, or since the last plaintext within one call of `read`.
     var bytesWithoutData = 0
-    /// Plaintext that has come.
+    /// The plaintext bytes read so far.
     var plaintextRead = 0
-    /// Reading has met the end, in order or not, behind bytes that were handed out first.
+    /// Whether reading has reached the end, orderly or not, after bytes that were returned first.
     var holdsEnd = false
-    /// The length of a server's Diffie-Hellman group that was over the limit.
+    /// The length of a server's Diffie-Hellman group, if it exceeded the limit.
     var refusedGroup: Int32?
-    /// Whether the wire may be asked for more.
+    /// Whether the wire may be read from.
     var mayReceive = true
     var newSessions: [TLSSession] = []
     var peerCertificates: [Certificate] = []
     var stapledResponse: [UInt8]?
 
-    /// A connection to a server. `host` is a name, which the server is told, or an IP literal, which it is not
-    /// (RFC 6066 §3). `protocols` are offered in place of those of the configuration (RFC 7301).
+    /// Creates a connection to a server. `host` is a name, which is indicated to the server, or an IP literal, which is not
+    /// (RFC 6066 §3). `protocols` are offered in place of the configuration's (RFC 7301).
     package init(
         client context: TLSClientContext, host: String, offering protocols: [String]? = nil,
         resuming session: TLSSession?, over wire: any TLSWire
@@ -111,7 +111,7 @@ internal import CLupineOpenSSL
         }
     }
 
-    /// A connection from a client.
+    /// Creates a connection from a client.
     package init(server context: TLSServerContext, over wire: any TLSWire) throws(TLSError) {
         OpenSSLErrors.clear()
         guard let connection = unsafe SSL_new(context.first.pointer) else { throw OpenSSLContext.refused() }
@@ -126,7 +126,7 @@ internal import CLupineOpenSSL
     private func offer(_ protocols: [String]) throws(TLSError) {
         let encoded = try OpenSSLContext.encoded(protocols: protocols)
         OpenSSLErrors.clear()
-        // Of all its functions this one returns 0 when it has worked.
+        // Unlike other functions of OpenSSL, this one returns 0 on success.
         let status = unsafe encoded.withUnsafeBufferPointer { bytes in
             unsafe SSL_set_alpn_protos(connection, bytes.baseAddress, UInt32(bytes.count))
         }
@@ -139,31 +139,32 @@ internal import CLupineOpenSSL
     }
 
     deinit {
-        // Freed without close_notify, OpenSSL would spoil the session for later connections. A failure has done so already.
+        // Without these flags, freeing before close_notify would invalidate the session for later connections. A failure has done
+        // so already.
         unsafe SSL_set_shutdown(connection, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN)
         unsafe SSL_free(connection)
     }
 
-    /// The engine of a connection, for OpenSSL's callbacks: the one that its BIO reads for.
+    /// The engine of a connection, for OpenSSL's callbacks; found through its BIO.
     static func behind(_ connection: OpaquePointer) -> TLSEngine? {
         unsafe OpenSSLWire.engine(of: SSL_get_rbio(connection))
     }
 
-    /// Nothing was written at once behind the handshake, or it has been: sends the last flight if it still waits, and lets go
-    /// of what was kept for that.
+    /// Called when nothing is written right after the handshake, or once it has been written: sends the last flight if it still
+    /// waits, and frees the buffers that were kept for the write.
     package func settle() throws(TLSError) {
         if keepsBuffers { releaseBuffers() }
         if isCorked { try flush() }
     }
 
-    /// The sessions that have come since this was last called; with TLS 1.3 they come with the first reads.
+    /// Returns the sessions received since the last call; with TLS 1.3 they arrive with the first reads.
     package func takeSessions() -> [TLSSession] {
         let taken = newSessions
         if !taken.isEmpty { newSessions = [] }
         return taken
     }
 
-    /// What the handshake has agreed on. Not before it is done.
+    /// The result of the handshake. Valid once it is done.
     package var info: TLSInfo {
         let asked = unsafe SSL_get_servername(connection, TLSEXT_NAMETYPE_host_name)
             .map { unsafe String(cString: $0) }
@@ -174,30 +175,30 @@ internal import CLupineOpenSSL
             peerCertificates: peerCertificates)
     }
 
-    /// The version; like the rest of `info`, not before the handshake is done.
+    /// The version; like `info`, valid once the handshake is done.
     package var version: TLSVersion {
         TLSVersion(rawValue: UInt16(truncatingIfNeeded: unsafe SSL_version(connection))) ?? .v1_2
     }
 
-    /// Whether the peer has asked for another handshake and has heard no. With HTTP/1.1 the connection goes on; what the peer gives it
-    /// up with then is about that.
+    /// Whether the peer has requested a renegotiation and was refused. With HTTP/1.1 the connection continues; a later
+    /// handshake_failure alert is then attributed to the refusal.
     package var hasRefusedRenegotiation: Bool { unsafe lupine_SSL_refused_renegotiation(connection) == 1 }
 
-    /// The cipher suite, by the name that the RFCs give it.
+    /// The cipher suite, by its name in the RFCs.
     package var cipherSuite: String {
         let cipher = unsafe SSL_get_current_cipher(connection)
         return unsafe SSL_CIPHER_standard_name(cipher).map { unsafe String(cString: $0) } ?? ""
     }
 
-    /// The same as its number on the wire.
+    /// The cipher suite, by its number on the wire.
     package var cipherSuiteNumber: UInt16 {
         unsafe SSL_CIPHER_get_protocol_id(SSL_get_current_cipher(connection))
     }
 
-    /// Whether the handshake took up where an earlier connection began.
+    /// Whether the handshake resumed a session.
     package var isResumed: Bool { unsafe SSL_session_reused(connection) == 1 }
 
-    /// What the server of this handshake has learnt about the client; of a resumed one, nothing new.
+    /// The client identity that the server of this handshake has received; in a resumed handshake, nothing new.
     package var identity: PeerEvidence.ClientIdentity {
         switch identityState {
         case .notAsked: .notAsked
@@ -206,7 +207,7 @@ internal import CLupineOpenSSL
         }
     }
 
-    /// The application protocol (RFC 7301), if one was agreed on.
+    /// The negotiated application protocol (RFC 7301); nil for none.
     package var applicationProtocol: String? {
         var bytes: UnsafePointer<UInt8>?
         var length: UInt32 = 0

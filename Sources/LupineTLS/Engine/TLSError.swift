@@ -1,73 +1,73 @@
 // SPDX-License-Identifier: MIT
 
-/// Why a connection could not be secured, or is secure no longer.
+/// Why a connection could not be secured, or is no longer secure.
 ///
-/// Nothing of it falls back to less: whatever is thrown here, the connection is over.
+/// There is no fallback: after any of these errors the connection has ended.
 public enum TLSError: Error, Hashable, Sendable {
-    /// The configuration cannot be carried out; no byte was sent, unless what is missing are the roots of a chain that somebody wanted
-    /// to be judged after all.
+    /// The configuration cannot be used. No byte was sent, unless the problem is that the roots for evaluating the peer's chain
+    /// could not be loaded.
     case configuration(TLSConfigurationProblem)
-    /// A certificate, a key or an identity of this side cannot be had.
+    /// A certificate, a key or an identity of this side cannot be loaded.
     case credentials(CertificateError)
-    /// The peer's chain was refused; it was told so with an alert.
+    /// The peer's chain was refused, and the peer was sent an alert.
     case untrusted(TrustFailure)
-    /// The peer gave up with this alert.
+    /// The peer ended the connection with this alert.
     case alert(TLSAlert)
-    /// The peer wants a certificate, and none was sent.
+    /// The peer requires a certificate, and none was sent.
     case clientCertificateRequired
-    /// The peer did not take the certificate that was sent.
+    /// The peer did not accept the certificate that was sent.
     case clientCertificateRejected(TLSAlert)
-    /// There is no version that both sides speak.
+    /// There is no version that both sides support.
     case versionNotShared
-    /// There are no cipher suite, group and signature that both sides take.
+    /// There is no cipher suite, group or signature algorithm that both sides accept.
     case cipherNotShared
-    /// The first bytes of the peer are no TLS.
+    /// The peer's first bytes are not TLS.
     case notTLS
     /// The peer chose an application protocol that was not offered.
     case protocolNotOffered(String)
-    /// Nothing but HTTP/2 is spoken here, and the peer did not choose it: what it chose instead, if anything.
+    /// HTTP/2 is required, and the peer did not choose it; with the protocol that it chose, if any.
     case http2NotChosen(String?)
-    /// The connection ended without close_notify: what was read may be cut short (RFC 8446 §6.1).
+    /// The connection ended without close_notify: the received data may be truncated (RFC 8446 §6.1).
     case truncated
-    /// The connection ended before the handshake did.
+    /// The connection ended before the handshake was complete.
     case closedInHandshake
-    /// The peer wants to negotiate anew, which is refused.
+    /// The peer requested a renegotiation, which is refused.
     case renegotiation
-    /// The peer broke the protocol.
+    /// The peer violated the protocol.
     case protocolViolation(OpenSSLFailure)
-    /// The peer sends messages of the protocol without end and no data: so many bytes in one read.
+    /// The peer keeps sending protocol messages without data: so many bytes in one read.
     case onlyControlMessages(bytes: Int)
-    /// The peer sends messages of the protocol again and again between data: so many by now.
+    /// The peer sends too many protocol messages between its data: so many by now.
     case tooManyMessages(count: Int)
-    /// The peer makes this side answer and does not read the answers: so many bytes are waiting.
+    /// The peer causes answers without reading them: so many bytes are pending.
     case answersNotRead(bytes: Int)
-    /// What carries the bytes has failed; its owner knows why.
+    /// The underlying connection has failed; its owner knows the reason.
     case wireFailed
 }
 
-/// What cannot be carried out in a configuration.
+/// The problem of a configuration.
 public enum TLSConfigurationProblem: Error, Hashable, Sendable {
     /// The lowest version is above the highest.
     case noVersion(minimum: TLSVersion, maximum: TLSVersion)
-    /// This word of the cipher list selects nothing that this OpenSSL has.
+    /// This word of the cipher list selects no cipher that this OpenSSL supports.
     case cipherList(String)
-    /// This is no cipher suite of TLS 1.3 that this OpenSSL has.
+    /// This is not a TLS 1.3 cipher suite that this OpenSSL supports.
     case cipherSuite(String)
-    /// The list of groups has one that this OpenSSL does not have.
+    /// The list of groups contains one that this OpenSSL does not support.
     case groups(String)
     /// The name of an application protocol is empty or longer than 255 bytes.
     case applicationProtocol(String)
-    /// This is no name that a server can be asked for.
+    /// This is not a host name that can be indicated to a server.
     case host(String)
-    /// The file for secrets cannot be opened; the number is the system's error number.
+    /// The key log file cannot be opened; with the value of `errno`.
     case keyLog(path: String, errno: Int32)
     /// The roots cannot be loaded.
     case roots(String)
-    /// A server needs an identity.
+    /// A server has no identity.
     case noIdentity
-    /// The certificate and key of an identity were refused.
+    /// OpenSSL rejected the certificate and key of an identity.
     case identity(OpenSSLFailure)
-    /// OpenSSL refused a setting for another reason.
+    /// OpenSSL rejected a setting for another reason.
     case refused(OpenSSLFailure)
 }
 

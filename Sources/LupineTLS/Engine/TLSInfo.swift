@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: MIT
 
-/// What a finished handshake has agreed on.
+/// The result of a completed handshake.
 public struct TLSInfo: Sendable {
     /// The version.
     public let version: TLSVersion
-    /// The cipher suite, by the name that the RFCs give it.
+    /// The cipher suite, by its name in the RFCs.
     public let cipherSuite: String
     /// The cipher suite, by its number on the wire.
     public let cipherSuiteNumber: UInt16
-    /// Whether it took up where an earlier connection began.
+    /// Whether the handshake resumed a session.
     public let isResumed: Bool
-    /// The application protocol (RFC 7301), if one was agreed on.
+    /// The negotiated application protocol (RFC 7301); nil for none.
     public let applicationProtocol: String?
-    /// The name that was asked for (RFC 6066 §3); nil for none, as with IP addresses.
+    /// The indicated server name (RFC 6066 §3); nil for none, as with IP addresses.
     public let serverName: String?
-    /// The peer's chain as it was sent, the leaf first; of the first connection if this one was resumed. Empty for a client
-    /// that has shown none.
+    /// The peer's chain as sent, leaf first; after a resumption that of the full handshake. Empty for a client without a
+    /// certificate.
     public let peerCertificates: [Certificate]
 }
 
-/// That a server asks who the client is.
+/// A server's request for a client certificate.
 package struct TLSIdentityRequest: Hashable, Sendable {
-    /// The names of the issuers that it knows, in DER; none means any.
+    /// The names of acceptable issuers, in DER; if empty, any issuer is acceptable.
     package let acceptableIssuers: [[UInt8]]
 }

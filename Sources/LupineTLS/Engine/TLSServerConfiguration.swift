@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: MIT
 
-/// How a server secures its connections: for the origin of tests, demo and `lupine serve`.
+/// The TLS settings of a server: the origin of the tests, the demo and `lupine serve`.
 package struct TLSServerConfiguration: Sendable {
-    /// Whether clients are asked who they are.
+    /// Whether client certificates are requested.
     package enum ClientCertificates: Sendable {
-        /// They are not.
+        /// No certificate is requested.
         case none
-        /// They are; who has no certificate gets in, and one that does not lead to these roots is refused.
+        /// A certificate is requested; clients without one are accepted, and one that does not lead to these roots is refused.
         case requested(roots: [Certificate])
-        /// They are, and must have a certificate that leads to these roots.
+        /// A certificate that leads to these roots is required.
         case required(roots: [Certificate])
     }
 
-    /// Who the server is; the first is shown to clients that ask for no name, or for one that nobody has.
+    /// The server's identities; the first is used for clients that indicate no name, or an unknown one.
     package var identities: [TLSServerIdentity]
-    /// Whether clients are asked who they are.
+    /// Whether client certificates are requested.
     package var clientCertificates = ClientCertificates.none
-    /// The application protocols, the preferred first. With none, the client's offer is passed over; with some, a client that
-    /// offers only others gets `no_application_protocol`.
+    /// The application protocols in order of preference. If empty, the client's offer is ignored; otherwise a client that offers
+    /// only other protocols gets `no_application_protocol`.
     package var applicationProtocols = ["http/1.1"]
-    /// Whether `h2` is chosen also where RFC 9113 §9.2 forbids HTTP/2, below TLS 1.2 or with a weak cipher suite: for clients to refuse it.
+    /// Whether `h2` is chosen even if RFC 9113 §9.2 forbids it, below TLS 1.2 or with a weak cipher suite: to test that clients
+    /// refuse it.
     package var choosesHTTP2Anyhow = false
     /// The lowest version.
     package var minimumVersion = TLSVersion.v1_2
@@ -29,32 +30,32 @@ package struct TLSServerConfiguration: Sendable {
     package var cipherList: String?
     /// The cipher suites of TLS 1.3, separated by colons; nil for the system's.
     package var cipherSuites: String?
-    /// Whether clients get tickets to resume with.
+    /// Whether clients get tickets for resumption.
     package var issuesTickets = true
-    /// The fatal alert that every client gets in answer to its first message.
+    /// A fatal alert with which every ClientHello is answered.
     package var refusesWith: TLSAlert?
 
-    /// A server of these identities.
+    /// Creates a configuration with these identities.
     package init(identities: [TLSServerIdentity]) { self.identities = identities }
 }
 
-/// One identity of a server, and which names it is for.
+/// An identity of a server, with the names that it is for.
 package struct TLSServerIdentity: Sendable {
-    /// Certificate and key.
+    /// The certificate and key.
     package var identity: TLSIdentity
-    /// The names, such as `a.example` or `*.b.example`; letters of either case.
+    /// The names, such as `a.example` or `*.b.example`; compared without case.
     package var serverNames: [String]
-    /// The OCSP response that goes with the certificate to clients that ask for it.
+    /// The OCSP response that is stapled for clients that request one.
     package var stapledResponse: [UInt8]?
 
-    /// An identity for these names.
+    /// Creates an identity for these names.
     package init(_ identity: TLSIdentity, serverNames: [String] = [], stapledResponse: [UInt8]? = nil) {
         self.identity = identity
         self.serverNames = serverNames
         self.stapledResponse = stapledResponse
     }
 
-    /// Whether a client that asks for `name` gets this one. A wildcard stands for one label.
+    /// Whether this identity is used for a client that indicates `name`. A wildcard stands for one label.
     func answers(for name: String) -> Bool {
         let asked = name.lowercased()
         return serverNames.contains { candidate in

@@ -2,17 +2,17 @@
 
 internal import CLupineOpenSSL
 
-/// What the connections of one server share: made once, used from any thread.
+/// The state that the connections of one server share: created once, used on any thread.
 ///
-/// Each identity has an `SSL_CTX` of its own; the first one's begins every connection, and the name that the client asks
-/// for may change it for another.
+/// Each identity has an `SSL_CTX` of its own; a connection begins with the first, and the server name that the client indicates
+/// may switch it to another.
 package final class TLSServerContext: Sendable {
-    /// What it was made from.
+    /// The configuration that it was created from.
     package let configuration: TLSServerConfiguration
     private let handles: [OpenSSLHandle<ContextObject>]
     private let protocols: [UInt8]
 
-    /// Loads what the configuration names.
+    /// Loads everything that the configuration names.
     package init(_ configuration: TLSServerConfiguration) throws(TLSError) {
         guard !configuration.identities.isEmpty else { throw .configuration(.noIdentity) }
         self.configuration = configuration
@@ -22,7 +22,7 @@ package final class TLSServerContext: Sendable {
             handles.append(try Self.context(for: identity, of: configuration))
         }
         self.handles = handles
-        // The engines hold this object, so that it outlives every callback.
+        // The engines retain this object, so that it outlives every callback.
         let owner = unsafe Unmanaged.passUnretained(self).toOpaque()
         for handle in handles {
             let pointer = unsafe handle.pointer
@@ -37,7 +37,7 @@ package final class TLSServerContext: Sendable {
         }
     }
 
-    /// The one that connections begin with.
+    /// The context that connections begin with.
     var first: OpenSSLHandle<ContextObject> { handles[0] }
 
     private static func context(
@@ -53,7 +53,7 @@ package final class TLSServerContext: Sendable {
         let pointer = unsafe context.pointer
         let name: [UInt8] = Array("lupine".utf8)
         unsafe _ = SSL_CTX_set_session_id_context(pointer, name, UInt32(name.count))
-        // Tickets carry the whole session; nothing is kept here.
+        // Tickets contain the whole session; nothing is cached here.
         unsafe _ = lupine_SSL_CTX_set_session_cache_mode(pointer, Int(SSL_SESS_CACHE_OFF))
         if !configuration.issuesTickets {
             unsafe _ = SSL_CTX_set_options(pointer, lupine_SSL_OP_NO_TICKET())
@@ -109,8 +109,8 @@ package final class TLSServerContext: Sendable {
         return SSL_TLSEXT_ERR_OK
     }
 
-    /// Chooses the first of ours that the client offers, HTTP/2 only where it may be spoken; the choice is returned as a place in
-    /// what the client has sent.
+    /// Chooses the first of the server's protocols that the client offers, HTTP/2 only where it is allowed. Returns its range in
+    /// the client's list.
     fileprivate func chooseProtocol(
         from offered: UnsafeBufferPointer<UInt8>, on connection: OpaquePointer?
     ) -> Range<Int>? {
@@ -132,8 +132,8 @@ package final class TLSServerContext: Sendable {
     }
 }
 
-/// Whether what a handshake comes to is enough for HTTP/2 (RFC 9113 §9.2). OpenSSL has chosen version and cipher suite by the time
-/// that it asks for the protocol.
+/// Whether the negotiated parameters suffice for HTTP/2 (RFC 9113 §9.2). OpenSSL has chosen version and cipher suite before it
+/// calls the ALPN callback.
 private func carriesHTTP2(_ connection: OpaquePointer?) -> Bool {
     guard let connection = unsafe connection,
         let version = TLSVersion(rawValue: UInt16(truncatingIfNeeded: unsafe SSL_version(connection)))

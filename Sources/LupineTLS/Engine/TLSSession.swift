@@ -2,28 +2,28 @@
 
 internal import CLupineOpenSSL
 
-/// What a later connection to the same server can be resumed with, and what the peer had presented.
+/// A session that a later connection to the same server can resume, with the certificates that the peer had presented.
 ///
-/// A value that may be used from any thread. Whoever keeps it makes sure that it is offered only under the trust policy
-/// under which it was made, and only once if it says so.
+/// A value that may be used on any thread. Its owner makes sure that it is offered only under the trust policy under which it was
+/// created, and at most once if it is single-use.
 package struct TLSSession: Sendable {
     let handle: OpenSSLHandle<SessionObject>
-    /// Whether it may be offered once only: tickets of TLS 1.3, so that connections cannot be linked (RFC 8446 §C.4).
+    /// Whether it may be offered only once: tickets of TLS 1.3, so that connections cannot be linked (RFC 8446 §C.4).
     package let isSingleUse: Bool
-    /// When the server forgets it.
+    /// The time at which the server discards it.
     package let expires: UnixTime
-    /// The peer's chain of the full handshake that it descends from.
+    /// The peer's chain of the original full handshake.
     package let certificates: [Certificate]
-    /// The OCSP response that came with that chain.
+    /// The OCSP response that was stapled to that chain.
     package let stapledResponse: [UInt8]?
-    /// What that handshake has shown, if its owner keeps it.
+    /// The evidence of that handshake, if the owner stores it.
     package var evidence: PeerEvidence?
-    /// Until when the verdict about that chain holds, if its owner keeps one.
+    /// The time until which the verdict about that chain is valid, if the owner stores one.
     package var acceptedUntil: UnixTime?
 }
 
 extension TLSSession {
-    /// A session that OpenSSL has handed out.
+    /// Creates a value for a session that OpenSSL has passed to the callback.
     init(
         _ handle: OpenSSLHandle<SessionObject>, certificates: [Certificate], stapledResponse: [UInt8]?
     ) {
@@ -38,8 +38,8 @@ extension TLSSession {
         expires = unsafe UnixTime(seconds: Int64(SSL_SESSION_get_time(pointer)) + Int64(lifetime))
     }
 
-    /// For how many seconds a session may be offered: no longer than a week, whatever the server says, and not at all if it
-    /// says zero of a ticket of TLS 1.3 (RFC 8446 §4.6.1). With TLS 1.2 zero leaves it open (RFC 5077 §3.3).
+    /// The lifetime of a session in seconds: at most a week, whatever the server says, and 0 if it says zero for a TLS 1.3 ticket
+    /// (RFC 8446 §4.6.1). With TLS 1.2, zero means unspecified (RFC 5077 §3.3).
     static func lifetime(hint: UInt, timeout: Int, isSingleUse: Bool) -> Int {
         let promised = hint == 0 && !isSingleUse ? timeout : Int(clamping: hint)
         return max(0, min(promised, 7 * 24 * 3600))

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// Sessions to resume with, by whatever tells connections apart that may not share one (host, port, trust policy).
+/// Sessions for resumption, by a key that distinguishes connections that must not share one (host, port, trust policy).
 ///
-/// A value without lock or clock: its owner has both. Bounded per key and in all; what is beyond is forgotten, the least
-/// recently put key first. A session for one use leaves with `take`, another one stays until it expires.
+/// A value without lock or clock: its owner has both. Bounded per key and in total; beyond that, the sessions of the least
+/// recently stored key are dropped. `take` removes a single-use session; others stay until they expire.
 package struct TLSSessionCache<Key: Hashable & Sendable>: Sendable {
     private struct Shelf {
         var sessions: [TLSSession] = []
@@ -36,27 +36,27 @@ package struct TLSSessionCache<Key: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// The most sessions under one key.
+    /// The most sessions per key.
     package let perKey: Int
-    /// The most sessions in all.
+    /// The most sessions in total.
     package let capacity: Int
-    /// How many are kept.
+    /// The number of sessions in the cache.
     package private(set) var count = 0
     private var shelves: [Key: Shelf] = [:]
     private var puts: UInt64 = 0
 
-    /// An empty cache. As many tickets are kept under a key as connections may begin at once and each find one of its own;
-    /// servers give two at a time by default.
+    /// Creates an empty cache. The limit per key allows as many simultaneous new connections to resume with a ticket each;
+    /// servers send two at a time by default.
     package init(perKey: Int = 32, capacity: Int = 512) {
         precondition(perKey > 0 && capacity > 0, "a cache without room is none")
         self.perKey = perKey
         self.capacity = capacity
     }
 
-    /// A session to offer, the newest that has not expired; nil if there is none.
+    /// Returns a session to offer, the newest that has not expired; nil if there is none.
     ///
-    /// One whose verdict has run out is not offered any more: the chain that it stands for is over, or is no longer vouched
-    /// for, and only a full handshake shows what the server has in its place.
+    /// A session whose verdict has expired is not offered: its chain has expired or lacks current evidence, and only a full
+    /// handshake shows the server's current chain.
     package mutating func take(for key: Key, now: UnixTime) -> TLSSession? {
         guard let place = shelves.index(forKey: key) else { return nil }
         let taken = shelves.values[place].take(now: now, &count)
@@ -64,14 +64,14 @@ package struct TLSSessionCache<Key: Hashable & Sendable>: Sendable {
         return taken
     }
 
-    /// Keeps a session. One that may be used again takes the place of all before it: it is what the server gave last.
+    /// Stores a session. A reusable session replaces all earlier ones, because it is the server's latest.
     package mutating func put(_ session: TLSSession, for key: Key) {
         puts &+= 1
         shelves[key, default: Shelf(lastPut: puts)].put(session, at: puts, limit: perKey, &count)
         while count > capacity { forgetOldest() }
     }
 
-    /// Forgets every session of a key.
+    /// Removes all sessions of a key.
     package mutating func removeAll(for key: Key) {
         count -= shelves.removeValue(forKey: key)?.sessions.count ?? 0
     }

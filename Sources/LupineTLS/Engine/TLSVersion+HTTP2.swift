@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 extension TLSVersion {
-    /// Whether HTTP/2 may be spoken over this version with a cipher suite, given by its name in the IANA registry: over TLS 1.3, and
-    /// over TLS 1.2 with ephemeral keys and authenticated encryption (RFC 9113 §9.2, §9.2.2).
+    /// Whether HTTP/2 is allowed with this version and a cipher suite, given by its IANA name: with TLS 1.3, and with TLS 1.2 if
+    /// the suite has ephemeral keys and authenticated encryption (RFC 9113 §9.2, §9.2.2).
     package func carriesHTTP2(with cipherSuite: String) -> Bool {
         guard self < .v1_3 else { return true }
         guard self == .v1_2 else { return false }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-// The underscore is the point of the version.
+// The underscore separates major and minor version.
 // swift-format-ignore: AlwaysUseLowerCamelCase
-/// A version of the protocol, by its number on the wire.
+/// A version of TLS, by its number on the wire.
 public enum TLSVersion: UInt16, Hashable, Comparable, Sendable, CustomStringConvertible {
     /// RFC 2246; deprecated by RFC 8996.
     case v1_0 = 0x0301

@@ -1,42 +1,42 @@
 // SPDX-License-Identifier: MIT
 
-/// What an engine reads its ciphertext from and writes it to: a socket, or a channel over another one.
+/// The source and destination of an engine's ciphertext: a socket, or a channel over another one.
 ///
-/// The engine holds its wire; a wire must not hold its engine. Neither function waits, and both are called only from within
-/// calls into the engine, on the thread of these.
+/// The engine retains its wire; a wire must not retain its engine. Neither function may block, and both are called only from
+/// within calls into the engine, on the same thread.
 package protocol TLSWire: AnyObject {
-    /// Receives into the free part of `output`, which has some: OpenSSL's own buffer.
+    /// Receives into the free part of `output`, which is not empty: OpenSSL's own buffer.
     func receive(into output: inout OutputSpan<UInt8>) -> TLSWireOutcome
-    /// Sends the beginning of `bytes`, which are not empty. What is not taken stays with the engine.
+    /// Sends a prefix of `bytes`, which is not empty. The engine keeps the rest.
     func send(_ bytes: Span<UInt8>) -> TLSWireOutcome
-    /// Whether there is nothing to receive, as far as is known without asking. An engine that has given plaintext goes on
-    /// receiving only where this is false.
+    /// Whether nothing is known to be available for reading. After it has decrypted some plaintext, an engine continues receiving
+    /// only if this is false.
     var isDrained: Bool { get }
 }
 
 extension TLSWire {
-    /// Who does not know better is asked once for each read.
+    /// By default a wire is received from once per read.
     package var isDrained: Bool { true }
 }
 
-/// What came of giving bytes to a wire, or of taking some.
+/// The result of sending to or receiving from a wire.
 package enum TLSWireOutcome: Hashable, Sendable {
-    /// So many bytes moved, at least one.
+    /// So many bytes were transferred, at least one.
     case bytes(Int)
-    /// None can move now.
+    /// No bytes can be transferred now.
     case wouldBlock
-    /// The peer will send no more. Not for sending.
+    /// The peer sends no more. Never returned for sending.
     case end
-    /// The wire is broken, and its owner knows why.
+    /// The wire has failed; its owner knows the reason.
     case failed
 }
 
-/// What came of reading from an engine.
+/// The result of reading from an engine.
 package enum TLSReadOutcome: Hashable, Sendable {
     /// So many bytes of plaintext, at least one; there may be more.
     case bytes(Int)
-    /// Nothing, until the wire has more.
+    /// No plaintext until the wire has more.
     case wouldBlock
-    /// The peer has closed its side with close_notify, and everything was read.
+    /// The peer has sent close_notify, and everything was read.
     case end
 }

@@ -2,9 +2,9 @@
 
 internal import CLupineOpenSSL
 
-/// How a peer is told that its chain is refused (RFC 8446 §6.2).
+/// The alert that tells a peer why its chain is refused (RFC 8446 §6.2).
 extension TrustFailure {
-    /// The alert that fits best.
+    /// The best matching alert.
     package var alert: TLSAlert {
         switch self {
         case .expired, .notYetValid: .certificateExpired
@@ -18,7 +18,7 @@ extension TrustFailure {
         }
     }
 
-    /// The verdict of OpenSSL's own that makes it send this alert.
+    /// OpenSSL's verification error that makes it send this alert.
     var verifyError: Int32 {
         switch alert {
         case .certificateExpired: X509_V_ERR_CERT_HAS_EXPIRED

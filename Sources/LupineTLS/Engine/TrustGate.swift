@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: MIT
 
-/// Where a client's connection stands between the peer's chain and the verdict about it. Pure.
+/// The state of a client's connection between receiving the peer's chain and the verdict about it. Pure.
 ///
-/// With TLS 1.3 OpenSSL stops at the chain. With TLS 1.2 the stapled answer comes after the chain (RFC 6066 §8), so OpenSSL
-/// reads on to the end of the server's messages, and what it then writes is held back until the verdict. A resumed
-/// handshake brings no chain: the one of the session is judged before anything else is sent.
+/// With TLS 1.3 OpenSSL stops at the chain. With TLS 1.2 the stapled response follows the chain (RFC 6066 §8), so OpenSSL reads
+/// on to the end of the server's flight, and its output is held back until the verdict. A resumed handshake has no chain: that of
+/// the session is judged before anything else is sent.
 struct TrustGate {
     enum State: Hashable {
         case noChain  // -> stopped, holding, resumed
         case stopped  // -> accepted, refused; OpenSSL waits in its verification
-        case holding  // -> held; OpenSSL reads on, for the staple may come
-        case held  // -> accepted, refused; the server has said everything, nothing leaves
+        case holding  // -> held; OpenSSL reads on, because the staple may follow
+        case held  // -> accepted, refused; the server's flight is complete, output is held back
         case resumed  // -> accepted, refused; the chain of an earlier handshake
         case accepted
         case refused(TrustFailure, from: Refusal)
     }
 
-    /// Where the handshake stood when the chain was refused, which decides who tells the peer.
+    /// The state in which the chain was refused, which decides who sends the alert.
     enum Refusal: Hashable {
         case stopped  // OpenSSL, with an encrypted alert
         case held  // the engine, with a plain alert: nothing of this side is encrypted yet
-        case resumed  // nobody; the handshake is over, and it is closed
+        case resumed  // no alert; the handshake is complete, and the connection is closed
     }
 
     enum Event {
@@ -30,7 +30,7 @@ struct TrustGate {
         case answer(Result<Void, TrustFailure>)
     }
 
-    /// What OpenSSL's verification is told.
+    /// The answer to OpenSSL's callbacks.
     enum Advice: Hashable {
         case goOn
         case wait
@@ -39,7 +39,7 @@ struct TrustGate {
 
     private(set) var state = State.noChain
 
-    /// Whether the owner has to answer before anything else happens.
+    /// Whether the owner has to answer before the handshake can continue.
     var isAsking: Bool {
         switch state {
         case .stopped, .held, .resumed: true
@@ -47,7 +47,7 @@ struct TrustGate {
         }
     }
 
-    /// Whether nothing but alerts may leave.
+    /// Whether only alerts may be sent.
     var isHolding: Bool {
         switch state {
         case .holding, .held, .refused(_, from: .held): true
@@ -55,7 +55,7 @@ struct TrustGate {
         }
     }
 
-    /// The only writer of `state`.
+    /// The only function that changes `state`.
     mutating func handle(_ event: Event) -> Advice {
         switch (state, event) {
         case (.noChain, .chain(comesWithStaple: true)):
@@ -92,7 +92,7 @@ struct TrustGate {
         case (.stopped, .resumedWithoutChain), (.holding, .chain), (.holding, .resumedWithoutChain),
             (.held, .chain), (.held, .resumedWithoutChain), (.resumed, .chain),
             (.resumed, .resumedWithoutChain):
-            // A second chain in one handshake: OpenSSL does not let it come to this.
+            // A second chain in one handshake, which OpenSSL does not let happen.
             return .refuse(.refused("the peer's chain came twice"))
         case (.noChain, .answer), (.holding, .answer), (.accepted, .answer), (.refused, .answer):
             preconditionFailure("nobody has asked for an answer about trust")

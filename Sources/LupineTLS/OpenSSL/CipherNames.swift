@@ -2,12 +2,12 @@
 
 internal import CLupineOpenSSL
 
-/// Whether OpenSSL understands each word of a cipher string.
+/// Checks that OpenSSL knows each word of a cipher string.
 ///
-/// It passes over words that it does not know as long as one of them selects something. A typing error would then give
-/// less, or more, than was written, and nobody would hear of it.
+/// OpenSSL ignores unknown words as long as one word selects something. A typing error would then silently select less, or more,
+/// than intended.
 enum CipherNames {
-    /// Classes that may be excluded even from an OpenSSL that was built without them.
+    /// Cipher classes that may be excluded even if OpenSSL was built without them.
     private static let historic: Set<String> = [
         "RC4", "RC2", "DES", "3DES", "MD5", "IDEA", "SEED", "EXP", "EXPORT", "LOW", "MEDIUM", "SSLv2",
         "SSLv3", "DSS",
@@ -15,12 +15,12 @@ enum CipherNames {
         "GOST",
     ]
 
-    /// Looks at the words of a list for TLS 1.2 and below.
+    /// Checks the words of a list for TLS 1.2 and earlier.
     static func check(list: String, scratch: OpenSSLHandle<ContextObject>) throws(TLSError) {
         let words = list.split(whereSeparator: { ":, ;".contains($0) })
         guard !words.isEmpty else { throw .configuration(.cipherList(list)) }
         for word in words {
-            // @STRENGTH and @SECLEVEL= are orders, which OpenSSL checks itself.
+            // @STRENGTH and @SECLEVEL= are commands, which OpenSSL checks itself.
             if word.hasPrefix("@") { continue }
             let isRemoval = word.hasPrefix("!") || word.hasPrefix("-")
             let name = String(word.drop { "!-+".contains($0) })
@@ -32,7 +32,7 @@ enum CipherNames {
         OpenSSLErrors.clear()
     }
 
-    /// Looks at the names of a list for TLS 1.3.
+    /// Checks the names of a list for TLS 1.3.
     static func check(suites: String, scratch: OpenSSLHandle<ContextObject>) throws(TLSError) {
         let names = suites.split(separator: ":", omittingEmptySubsequences: false)
         for name in names {

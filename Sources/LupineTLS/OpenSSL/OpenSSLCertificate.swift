@@ -2,9 +2,9 @@
 
 internal import CLupineOpenSSL
 
-/// What OpenSSL reads of a certificate. Nothing here judges it.
+/// Reads the fields of a certificate with OpenSSL. Nothing here evaluates trust.
 extension OpenSSLHandle where Object == X509Object {
-    /// The certificate of these bytes; with `trustSettings`, what follows it in a TRUSTED CERTIFICATE belongs to it.
+    /// Parses a certificate; with `trustSettings`, the data that follows it in a TRUSTED CERTIFICATE is accepted.
     static func certificate(der: [UInt8], trustSettings: Bool) throws(CertificateError) -> OpenSSLHandle {
         let pointer = unsafe try OpenSSLEncoding.read(der, as: .certificate) { cursor, count in
             unsafe trustSettings ? d2i_X509_AUX(nil, cursor, count) : d2i_X509(nil, cursor, count)
@@ -14,13 +14,13 @@ extension OpenSSLHandle where Object == X509Object {
         return unsafe OpenSSLHandle(owning: pointer)
     }
 
-    /// The certificate without any trust settings.
+    /// The DER of the certificate without any trust settings.
     var der: [UInt8] { unsafe OpenSSLEncoding.write { unsafe i2d_X509(pointer, $0) } }
 
-    /// SHA-256 of `der`.
+    /// The SHA-256 of `der`.
     var fingerprint: SHA256Digest { SHA256Digest.of(der) }
 
-    /// The last bytes of the signature: enough to tell certificates apart in a hash table.
+    /// The last bytes of the signature: enough to distinguish certificates in a hash table.
     var signatureEnd: ArraySlice<UInt8> {
         var signature: UnsafePointer<ASN1_BIT_STRING>?
         unsafe X509_get0_signature(&signature, nil, pointer)
@@ -30,12 +30,12 @@ extension OpenSSLHandle where Object == X509Object {
     var subject: DistinguishedName { unsafe Self.name(X509_get_subject_name(pointer)) }
     var issuer: DistinguishedName { unsafe Self.name(X509_get_issuer_name(pointer)) }
 
-    /// The INTEGER of the serial number, tag and length included.
+    /// The INTEGER of the serial number, including tag and length.
     var serialNumber: [UInt8] {
         unsafe OpenSSLEncoding.write { unsafe i2d_ASN1_INTEGER(X509_get0_serialNumber(pointer), $0) }
     }
 
-    /// Nil for what is no time.
+    /// Nil for a malformed time.
     var notBefore: UnixTime? { unsafe Self.time(X509_get0_notBefore(pointer)) }
     var notAfter: UnixTime? { unsafe Self.time(X509_get0_notAfter(pointer)) }
 
@@ -44,13 +44,13 @@ extension OpenSSLHandle where Object == X509Object {
         unsafe OpenSSLEncoding.write { unsafe i2d_X509_PUBKEY(X509_get_X509_PUBKEY(pointer), $0) }
     }
 
-    /// The key, when OpenSSL understands its algorithm and it is well-formed.
+    /// The public key; nil when it is malformed, or OpenSSL does not support its algorithm.
     var publicKey: OpenSSLHandle<KeyObject>? {
         defer { OpenSSLErrors.clear() }
         return unsafe OpenSSLHandle<KeyObject>(owning: X509_get_pubkey(pointer))
     }
 
-    /// The name of the key's algorithm, also of one that OpenSSL does not understand.
+    /// The name of the key's algorithm, even if OpenSSL does not support it.
     var keyAlgorithm: String {
         var algorithm: OpaquePointer?
         unsafe X509_PUBKEY_get0_param(&algorithm, nil, nil, nil, X509_get_X509_PUBKEY(pointer))
@@ -69,20 +69,20 @@ extension OpenSSLHandle where Object == X509Object {
         return unsafe X509_self_signed(pointer, 1) == 1
     }
 
-    /// Whether well-formed basic constraints say so.
+    /// Whether well-formed basic constraints make it an authority.
     var isAuthority: Bool {
         defer { OpenSSLErrors.clear() }
         let flags = unsafe X509_get_extension_flags(pointer)
         return flags & UInt32(EXFLAG_CA) != 0 && flags & UInt32(EXFLAG_INVALID) == 0
     }
 
-    /// Whether `issuer` has the name, the key identifier and the usage to have issued this; the signature is not checked.
+    /// Whether `issuer` has the name, key identifier and key usage of this certificate's issuer; the signature is not checked.
     func couldBeIssued(by issuer: OpenSSLHandle) -> Bool {
         defer { OpenSSLErrors.clear() }
         return unsafe X509_check_issued(issuer.pointer, pointer) == X509_V_OK
     }
 
-    /// Whether the private key is that of the certificate.
+    /// Whether the private key belongs to the certificate.
     func fits(_ key: OpenSSLHandle<KeyObject>) -> Bool {
         defer { OpenSSLErrors.clear() }
         return unsafe X509_check_private_key(pointer, key.pointer) == 1
@@ -109,13 +109,13 @@ extension OpenSSLHandle where Object == X509Object {
         return found
     }
 
-    /// So many octets of a name are shown; a peer may send one of any length, and it stands in each error.
+    /// The most octets of a name that are shown: a peer may send a name of any length, and it appears in every error.
     private static let longestText = 1_000
 
-    /// RFC 4514, in UTF-8; a name whose strings are malformed is written in hexadecimal.
+    /// The name in the form of RFC 4514, in UTF-8; if its strings are malformed, they are dumped in hexadecimal.
     private static func text(of name: OpaquePointer) -> String {
         defer { OpenSSLErrors.clear() }
-        // Without the escapes for what lies outside of ASCII; and the same with every value dumped.
+        // First without escaping non-ASCII characters; then with every value dumped.
         let readable = lupine_XN_FLAG_RFC2253() & ~UInt(ASN1_STRFLGS_ESC_MSB)
         let dumped = lupine_XN_FLAG_RFC2253() | UInt(ASN1_STRFLGS_DUMP_ALL)
         for flags in [readable, dumped] {
@@ -132,7 +132,7 @@ extension OpenSSLHandle where Object == X509Object {
         return ""
     }
 
-    /// The same with what ends lines, or turns their direction, in hexadecimal (RFC 4514 §2.4): OpenSSL escapes that of ASCII alone.
+    /// Also escapes non-ASCII line separators and directional controls (RFC 4514 §2.4): OpenSSL escapes only those of ASCII.
     private static func escaped(_ text: String) -> String {
         var shown = ""
         for scalar in text.unicodeScalars {
@@ -147,7 +147,7 @@ extension OpenSSLHandle where Object == X509Object {
         return shown
     }
 
-    /// Nil for none and for what is no time.
+    /// Nil for no time and for a malformed one.
     static func time(_ time: UnsafePointer<ASN1_TIME>?) -> UnixTime? {
         guard let time = unsafe time else { return nil }
         var parts = unsafe tm()

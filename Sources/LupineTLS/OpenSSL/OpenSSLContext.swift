@@ -2,9 +2,9 @@
 
 internal import CLupineOpenSSL
 
-/// The settings that contexts of both sides share, applied to an `SSL_CTX` that nobody else uses yet.
+/// Creates `SSL_CTX` objects with the settings that clients and servers share, before they are used by connections.
 enum OpenSSLContext {
-    /// Versions and algorithms, as both kinds of configuration have them.
+    /// The versions and algorithms that both kinds of configuration have.
     struct Limits {
         var minimumVersion: TLSVersion
         var maximumVersion: TLSVersion
@@ -13,12 +13,12 @@ enum OpenSSLContext {
         var groups: String?
     }
 
-    /// A context for clients or servers with these limits and the modes that every engine relies on.
+    /// Creates a context for clients or servers with these limits and the modes that every engine relies on.
     static func make(isServer: Bool, limits: Limits) throws(TLSError) -> OpenSSLHandle<ContextObject> {
         let context = try blank(isServer: isServer)
         let pointer = unsafe context.pointer
-        // What a record had in it moves as soon as it is there; one receive takes a burst of records instead of one head and
-        // one body each. Buffers are released by the engine.
+        // Partial writes return after each record; read-ahead receives several records with one call instead of one header and
+        // one body each. The engine releases buffers.
         let modes =
             SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_AUTO_RETRY
             | SSL_MODE_NO_AUTO_CHAIN
@@ -26,7 +26,7 @@ enum OpenSSLContext {
         unsafe _ = lupine_SSL_CTX_set_read_ahead(pointer, 1)
         unsafe _ = SSL_CTX_set_options(
             pointer, lupine_SSL_OP_NO_RENEGOTIATION() | lupine_SSL_OP_NO_COMPRESSION())
-        // A missing close_notify and a server without RFC 5746 must show, whatever the system's configuration says.
+        // Whatever the system's configuration says, a missing close_notify and a server without RFC 5746 must be reported.
         unsafe _ = SSL_CTX_clear_options(
             pointer, lupine_SSL_OP_IGNORE_UNEXPECTED_EOF() | lupine_SSL_OP_LEGACY_SERVER_CONNECT())
         if !isServer { unsafe lupine_SSL_CTX_set_strength(pointer, strength) }
@@ -34,8 +34,8 @@ enum OpenSSLContext {
         return context
     }
 
-    /// The longest Diffie-Hellman group of a server that is computed with, in bits. OpenSSL takes 10,000, which costs a loop's
-    /// thread 0.7 s, and that before anybody has judged the server; 4096 cost 0.03 s.
+    /// The longest Diffie-Hellman group of a server that is accepted, in bits. OpenSSL accepts 10,000, which costs a loop's
+    /// thread 0.7 s, before the server has been authenticated; 4096 costs 0.03 s.
     static let groupLimit: Int32 = 4096
 
     private static func blank(isServer: Bool) throws(TLSError) -> OpenSSLHandle<ContextObject> {
@@ -78,7 +78,7 @@ enum OpenSSLContext {
         }
     }
 
-    /// Who this side is, for all connections of the context.
+    /// Sets the identity for all connections of the context.
     static func use(_ identity: TLSIdentity, in context: OpenSSLHandle<ContextObject>) throws(TLSError) {
         OpenSSLErrors.clear()
         let chain = OpenSSLChain(identity.intermediates)
@@ -88,7 +88,7 @@ enum OpenSSLContext {
         guard done == 1 else { throw .configuration(.identity(firstFailure())) }
     }
 
-    /// The names of application protocols in their form on the wire (RFC 7301 §3.1).
+    /// Encodes application protocol names in their wire format (RFC 7301 §3.1).
     static func encoded(protocols: [String]) throws(TLSError) -> [UInt8] {
         var bytes: [UInt8] = []
         for name in protocols {
@@ -101,16 +101,16 @@ enum OpenSSLContext {
         return bytes
     }
 
-    /// The error for a setting that OpenSSL has just refused.
+    /// The error for a setting that OpenSSL has just rejected.
     static func refused() -> TLSError { .configuration(.refused(firstFailure())) }
 
-    /// The root of the trouble in the queue.
+    /// The first failure in the error queue, which is the root cause.
     static func firstFailure() -> OpenSSLFailure {
         OpenSSLErrors.take().first ?? OpenSSLFailure(library: 0, reason: 0, description: "no reason given")
     }
 }
 
-/// What is asked of strength beyond OpenSSL's own answer; the same for all contexts, and never freed.
+/// The strength checks in addition to OpenSSL's own; shared by all contexts, and never freed.
 nonisolated(unsafe) private let strength: UnsafeMutablePointer<lupine_strength> = {
     let context = unsafe SSL_CTX_new(TLS_client_method())
     defer { unsafe SSL_CTX_free(context) }
@@ -125,7 +125,7 @@ nonisolated(unsafe) private let strength: UnsafeMutablePointer<lupine_strength> 
     return unsafe strength
 }()
 
-/// A stack of certificates that holds references to them.
+/// A stack of certificates that retains them.
 @safe struct OpenSSLChain: ~Copyable {
     let stack: OpaquePointer?
 

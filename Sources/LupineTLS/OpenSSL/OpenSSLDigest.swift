@@ -3,14 +3,14 @@
 internal import CLupineOpenSSL
 
 extension SHA256Digest {
-    /// The function as OpenSSL has it, looked for once: given by `EVP_sha256()` it is looked for each time, which takes longer than a
-    /// short digest. Nothing changes it.
+    /// The hash function, fetched once: with `EVP_sha256()` OpenSSL fetches it at each use, which takes longer than a short
+    /// digest. Never modified.
     nonisolated(unsafe) static let function: OpaquePointer? = {
         _ = OpenSSLLibrary.stays
         return unsafe EVP_MD_fetch(nil, "SHA256", nil)
     }()
 
-    /// The digest of these bytes.
+    /// Returns the digest of these bytes.
     package static func of(_ bytes: [UInt8]) -> SHA256Digest {
         let digest = unsafe [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, written in
             var count: UInt32 = 0

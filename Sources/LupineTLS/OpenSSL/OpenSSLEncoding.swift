@@ -2,9 +2,9 @@
 
 internal import CLupineOpenSSL
 
-/// OpenSSL's `d2i` and `i2d` functions, as arrays in and arrays out.
+/// Wraps OpenSSL's `d2i` and `i2d` functions to work on arrays.
 enum OpenSSLEncoding {
-    /// What an `i2d` function writes; empty when it fails.
+    /// Returns the output of an `i2d` function; empty when it fails.
     static func write(_ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32) -> [UInt8] {
         let count = encode(nil)
         guard count > 0 else { return [] }
@@ -14,9 +14,9 @@ enum OpenSSLEncoding {
         }
     }
 
-    /// What a `d2i` function makes of all the bytes; `decode` owns what it makes and gives it up itself when it throws.
+    /// Returns the object that a `d2i` function makes of all the bytes. `release` frees it if bytes remain.
     ///
-    /// - Throws: `malformed` when nothing can be made of them, with OpenSSL's reason.
+    /// - Throws: `malformed` with OpenSSL's reason when the function fails.
     static func read<Object>(
         _ der: [UInt8], as input: CertificateInput,
         _ decode: (UnsafeMutablePointer<UnsafePointer<UInt8>?>, Int) -> Object?,
@@ -38,7 +38,7 @@ enum OpenSSLEncoding {
         return object
     }
 
-    /// The text of an ASN.1 string, each kind of it converted to UTF-8; bytes that are none become U+FFFD.
+    /// The text of an ASN.1 string of any type, as UTF-8; invalid bytes become U+FFFD.
     static func text(_ string: UnsafePointer<ASN1_STRING>?) -> String? {
         guard let string = unsafe string else { return nil }
         var converted: UnsafeMutablePointer<UInt8>?
@@ -57,7 +57,7 @@ enum OpenSSLEncoding {
         return unsafe Array(UnsafeBufferPointer(start: start, count: Int(max(0, ASN1_STRING_length(string)))))
     }
 
-    /// The name of an object identifier, or its numbers when OpenSSL knows no name.
+    /// The name of an object identifier, or its numeric form when OpenSSL has no name.
     static func name(_ object: OpaquePointer?) -> String {
         guard let object = unsafe object else { return "unknown" }
         let count = unsafe OBJ_obj2txt(nil, 0, object, 0)
@@ -68,7 +68,7 @@ enum OpenSSLEncoding {
         return String(decoding: bytes.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// The members of one of OpenSSL's stacks, as pointers that live as long as the stack.
+    /// The members of an OpenSSL stack, as pointers that are valid as long as the stack.
     static func members(_ stack: OpaquePointer?) -> [UnsafeMutableRawPointer] {
         guard let stack = unsafe stack else { return unsafe [] }
         let count = unsafe max(0, OPENSSL_sk_num(stack))

@@ -2,16 +2,16 @@
 
 internal import CLupineOpenSSL
 
-/// One entry of OpenSSL's error queue: where it failed and why, by its own numbers and words.
+/// One entry of OpenSSL's error queue: the library and reason numbers, with OpenSSL's description.
 public struct OpenSSLFailure: Hashable, Sendable, CustomStringConvertible {
-    /// Which part of OpenSSL, such as SSL or X509 (its `ERR_LIB_` numbers).
+    /// The library number, such as SSL or X509 (`ERR_LIB_`).
     public let library: Int32
-    /// Which reason, numbered within that part.
+    /// The reason number within that library.
     public let reason: Int32
-    /// The reason as OpenSSL words it, such as "wrong version number".
+    /// OpenSSL's text for the reason, such as "wrong version number".
     public let description: String
 
-    /// A failure of these numbers and words.
+    /// Creates a failure with these numbers and description.
     package init(library: Int32, reason: Int32, description: String) {
         self.library = library
         self.reason = reason
@@ -26,30 +26,30 @@ public struct OpenSSLFailure: Hashable, Sendable, CustomStringConvertible {
         description = text ?? "error \(code)"
     }
 
-    /// Whether it is this reason of OpenSSL's SSL part.
+    /// Whether this is the given reason of OpenSSL's SSL library.
     func isSSL(_ reason: Int32) -> Bool { library == ERR_LIB_SSL && self.reason == reason }
 }
 
-/// OpenSSL's error queue of the calling thread.
+/// The calling thread's OpenSSL error queue.
 package enum OpenSSLErrors {
-    /// Empties the queue: before a call whose failure is to be read from it. Nearly every way into OpenSSL begins here.
+    /// Empties the queue, before a call whose failure is to be read from it. Nearly every entry into OpenSSL calls this first.
     package static func clear() {
         _ = OpenSSLLibrary.stays
-        // Mostly it is empty, and looking is cheaper than clearing its sixteen places.
+        // Usually the queue is empty, and peeking is cheaper than clearing its sixteen entries.
         if ERR_peek_error() != 0 { ERR_clear_error() }
     }
 
-    /// Empties the queue and returns what stood in it, the root of the trouble first.
+    /// Empties the queue and returns its entries, the root cause first.
     package static func take() -> [OpenSSLFailure] {
         var failures: [OpenSSLFailure] = []
         while case let code = ERR_get_error(), code != 0 { failures.append(OpenSSLFailure(code: code)) }
         return failures
     }
 
-    /// Empties the queue and returns the words for the root of the trouble.
+    /// Empties the queue and returns the description of the root cause.
     static func reason() -> String { take().first?.description ?? "unknown reason" }
 
-    /// Empties the queue after a decryption that failed: an algorithm that is not there, or else the wrong password.
+    /// Empties the queue after a failed decryption: the algorithm is not available, or else the password is wrong.
     static func decryption(of input: CertificateInput) -> CertificateError {
         let failures = take()
         let missing = failures.first { failure in

@@ -2,9 +2,9 @@
 
 internal import CLupineOpenSSL
 
-/// What OpenSSL reads of a certificate's extensions (RFC 5280 §4.2).
+/// Reads a certificate's extensions (RFC 5280 §4.2) with OpenSSL.
 extension OpenSSLHandle where Object == X509Object {
-    /// The subject alternative names; nil when the extension is there and malformed.
+    /// The subject alternative names; nil when the extension is malformed.
     var subjectAlternativeNames: [SubjectAlternativeName]? {
         unsafe values(NID_subject_alt_name) { names in
             defer { unsafe GENERAL_NAMES_free(names) }
@@ -12,7 +12,7 @@ extension OpenSSLHandle where Object == X509Object {
         }
     }
 
-    /// Where OCSP is spoken about this certificate, in its order.
+    /// The URLs of OCSP responders for this certificate, in order.
     var ocspURLs: [String] {
         let urls: [String]? = unsafe values(NID_info_access) { descriptions in
             defer { unsafe AUTHORITY_INFO_ACCESS_free(descriptions) }
@@ -27,13 +27,13 @@ extension OpenSSLHandle where Object == X509Object {
         return urls ?? []
     }
 
-    /// Where its issuer's revocation list lies, in the order of the certificate.
+    /// The URLs of the issuer's revocation lists, in the order of the certificate.
     var crlURLs: [String] {
         let urls: [String]? = unsafe values(NID_crl_distribution_points) { points in
             defer { unsafe CRL_DIST_POINTS_free(points) }
             return unsafe OpenSSLEncoding.members(points).flatMap { member -> [String] in
                 let point = unsafe member.assumingMemoryBound(to: DIST_POINT.self).pointee
-                // Type 0 is a full name, 1 one relative to the issuer.
+                // Type 0 is a full name, type 1 is relative to the issuer.
                 guard let name = unsafe point.distpoint, unsafe name.pointee.type == 0 else { return [] }
                 return unsafe Self.generalNames(name.pointee.name.fullname)
                     .compactMap { unsafe Self.alternativeName($0.pointee).uri }
@@ -57,11 +57,11 @@ extension OpenSSLHandle where Object == X509Object {
         unsafe values(identifier, empty: [], read)
     }
 
-    /// What `read`, which owns what it is given, makes of an extension; nil when it is malformed or there twice.
+    /// Reads an extension with `read`, which owns its argument; nil when the extension is malformed or occurs twice.
     private func values<Value>(_ identifier: Int32, empty: Value, _ read: (OpaquePointer) -> Value) -> Value?
     {
         defer { OpenSSLErrors.clear() }
-        // -1: there is none. -2: there are several, and then nothing is decoded.
+        // -1: there is no such extension. -2: there are several, and none is decoded.
         var critical: Int32 = 0
         guard let value = unsafe X509_get_ext_d2i(pointer, identifier, &critical, nil) else {
             return critical == -1 ? empty : nil
@@ -88,7 +88,7 @@ extension OpenSSLHandle where Object == X509Object {
         }
     }
 
-    /// An IA5String as it is, NUL octets included.
+    /// An IA5String unchanged, including NUL octets.
     private static func ascii(_ string: UnsafeMutablePointer<ASN1_STRING>?) -> String {
         String(decoding: unsafe OpenSSLEncoding.bytes(string), as: UTF8.self)
     }

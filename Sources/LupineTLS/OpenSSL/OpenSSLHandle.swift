@@ -2,25 +2,25 @@
 
 internal import CLupineOpenSSL
 
-/// One reference to a counted object of OpenSSL, given up when the last Swift reference goes.
+/// Owns one reference to a reference-counted OpenSSL object, and releases it when deallocated.
 ///
-/// The objects behind handles are never changed once they are wrapped, and OpenSSL counts references and fills its
-/// caches under locks of its own: that is why a handle may be used from any thread. Whoever still has to change an
-/// object does so before it wraps it. Not for objects of one connection: `TLSEngine` owns those.
+/// A handle may be used on any thread: the objects are never modified once they are wrapped, and OpenSSL protects reference
+/// counts and internal caches with locks of its own. An object must be modified before it is wrapped. Not for objects of a single
+/// connection: `TLSEngine` owns those.
 @safe package final class OpenSSLHandle<Object: OpenSSLObject>: @unchecked Sendable {
-    /// The object; alive as long as the handle.
+    /// The object; valid as long as the handle.
     package let pointer: OpaquePointer
 
-    /// Takes over the reference that `pointer` came with.
+    /// Takes ownership of a reference.
     package init(owning pointer: OpaquePointer) { unsafe self.pointer = pointer }
 
-    /// The same; nil for a null pointer, which is how OpenSSL says that it failed.
+    /// The same; nil for a null pointer, which OpenSSL returns on failure.
     package convenience init?(owning pointer: OpaquePointer?) {
         guard let pointer = unsafe pointer else { return nil }
         unsafe self.init(owning: pointer)
     }
 
-    /// Takes a reference of its own to an object that somebody else holds.
+    /// Retains an object that is owned elsewhere.
     package convenience init(sharing pointer: OpaquePointer) {
         unsafe Object.retain(pointer)
         unsafe self.init(owning: pointer)
@@ -29,11 +29,11 @@ internal import CLupineOpenSSL
     deinit { unsafe Object.release(pointer) }
 }
 
-/// How references to one kind of object are taken and given up.
+/// How references to one type of object are retained and released.
 package protocol OpenSSLObject {
-    /// Takes one more.
+    /// Adds a reference.
     static func retain(_ pointer: OpaquePointer)
-    /// Gives one up.
+    /// Removes a reference.
     static func release(_ pointer: OpaquePointer)
 }
 
@@ -61,7 +61,7 @@ package enum StoreObject: OpenSSLObject {
     package static func release(_ pointer: OpaquePointer) { unsafe X509_STORE_free(pointer) }
 }
 
-/// What a connection can be resumed with.
+/// A session that a connection can resume.
 package enum SessionObject: OpenSSLObject {
     package static func retain(_ pointer: OpaquePointer) { unsafe _ = SSL_SESSION_up_ref(pointer) }
     package static func release(_ pointer: OpaquePointer) { unsafe SSL_SESSION_free(pointer) }

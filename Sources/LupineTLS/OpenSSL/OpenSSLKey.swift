@@ -2,20 +2,20 @@
 
 internal import CLupineOpenSSL
 
-/// What OpenSSL reads of keys. Nothing here ever asks on a terminal for a password.
+/// Reads keys with OpenSSL. Never asks for a password on a terminal.
 extension OpenSSLHandle where Object == KeyObject {
-    /// The key of a SubjectPublicKeyInfo.
+    /// Parses a SubjectPublicKeyInfo.
     static func publicKey(der: [UInt8]) throws(CertificateError) -> OpenSSLHandle {
         unsafe try read(der, as: .publicKey) { cursor, count in unsafe d2i_PUBKEY(nil, cursor, count) }
     }
 
-    /// The private key of a PKCS#8 PrivateKeyInfo, an RSAPrivateKey (PKCS#1) or an ECPrivateKey (SEC 1).
+    /// Parses a PKCS#8 PrivateKeyInfo, an RSAPrivateKey (PKCS#1) or an ECPrivateKey (SEC 1).
     static func privateKey(der: [UInt8]) throws(CertificateError) -> OpenSSLHandle {
         unsafe try read(der, as: .privateKey) { cursor, count in unsafe d2i_AutoPrivateKey(nil, cursor, count)
         }
     }
 
-    /// The private key of an encrypted PKCS#8, whose cost has been looked at.
+    /// Decrypts an encrypted PKCS#8 object, after checking the cost.
     static func privateKey(
         encrypted: OpaquePointer, password: [UInt8], in input: CertificateInput
     ) throws(CertificateError) -> OpenSSLHandle {
@@ -25,7 +25,7 @@ extension OpenSSLHandle where Object == KeyObject {
         return unsafe try privateKey(taking: information, in: input)
     }
 
-    /// The private key of a decrypted PKCS#8, which is given up; null is a decryption that has failed.
+    /// Extracts the key from a decrypted PKCS#8 object, which is freed; null means that the decryption has failed.
     static func privateKey(
         taking information: OpaquePointer?, in input: CertificateInput
     ) throws(CertificateError) -> OpenSSLHandle {
@@ -37,7 +37,7 @@ extension OpenSSLHandle where Object == KeyObject {
         return key
     }
 
-    /// The private key of an EncryptedPrivateKeyInfo (RFC 5958 §3).
+    /// Decrypts and parses an EncryptedPrivateKeyInfo (RFC 5958 §3).
     static func privateKey(encryptedDER der: [UInt8], password: [UInt8]) throws(CertificateError)
         -> OpenSSLHandle
     {
@@ -50,10 +50,10 @@ extension OpenSSLHandle where Object == KeyObject {
         return unsafe try privateKey(encrypted: encrypted, password: password, in: .privateKey)
     }
 
-    /// The private key of a PEM block that OpenSSL itself has to decrypt, as its header says: one round of MD5.
+    /// Reads a PEM block that OpenSSL itself decrypts according to its headers: the key derivation is one round of MD5.
     static func privateKey(block: [UInt8], password: [UInt8]) throws(CertificateError) -> OpenSSLHandle {
         OpenSSLErrors.clear()
-        // The bytes have to stay where the BIO reads them.
+        // The bytes must not move while the BIO reads them.
         let pointer: OpaquePointer? = unsafe block.withUnsafeBytes { bytes in
             guard let input = unsafe BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count)) else {
                 return nil
@@ -70,7 +70,7 @@ extension OpenSSLHandle where Object == KeyObject {
         return key
     }
 
-    /// The SubjectPublicKeyInfo of the key, or of the public part of a private one.
+    /// The SubjectPublicKeyInfo of the key, or of a private key's public part.
     var subjectPublicKeyInfo: [UInt8] { unsafe OpenSSLEncoding.write { unsafe i2d_PUBKEY(pointer, $0) } }
 
     /// The algorithm and strength.
@@ -106,7 +106,7 @@ extension OpenSSLHandle where Object == KeyObject {
         return unsafe OpenSSLHandle(owning: pointer)
     }
 
-    /// The AlgorithmIdentifier that a PKCS#8 is encrypted with.
+    /// The AlgorithmIdentifier of an encrypted PKCS#8 object.
     static func algorithm(of encrypted: OpaquePointer) -> [UInt8] {
         var algorithm: UnsafePointer<X509_ALGOR>?
         unsafe X509_SIG_get0(encrypted, &algorithm, nil)
@@ -114,7 +114,7 @@ extension OpenSSLHandle where Object == KeyObject {
     }
 }
 
-/// OpenSSL's question for the password of a PEM block, answered from the `[UInt8]` that `context` points to.
+/// OpenSSL's callback for the password of a PEM block; `context` points to it as `[UInt8]`.
 private func answerPassword(
     _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int32, _ isForWriting: Int32,
     _ context: UnsafeMutableRawPointer?
@@ -127,7 +127,7 @@ private func answerPassword(
 }
 
 extension [UInt8] {
-    /// The bytes as C's characters; a pointer to nothing, and not null, when there are none.
+    /// Passes the bytes as C characters; if there are none, the pointer is still not null.
     func withCharacters<Result>(_ body: (UnsafePointer<CChar>?, Int32) -> Result) -> Result {
         let ended = map(CChar.init(bitPattern:)) + [0]
         return unsafe ended.withUnsafeBufferPointer { unsafe body($0.baseAddress, Int32(clamping: count)) }

@@ -3,13 +3,13 @@
 internal import CLupineOpenSSL
 internal import Glibc
 
-/// The file that the secrets of connections are written to, in the form that analysers of captured traffic read.
+/// The file that the secrets of connections are logged to, in the format of traffic analyzers.
 ///
-/// Each line goes out with one `write` in append mode, so that lines of several threads and programs do not mix.
+/// Each line is written with a single `write` in append mode, so that lines of several threads and programs do not mix.
 final class OpenSSLKeyLog: Sendable {
     private let descriptor: Int32
 
-    /// Opens the file, for its owner alone if it is made.
+    /// Opens the file, creating it for its owner only if necessary.
     init(path: String) throws(TLSError) {
         let flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC
         let opened = unsafe open(path, flags, mode_t(0o600))
@@ -24,7 +24,7 @@ final class OpenSSLKeyLog: Sendable {
     func append(_ line: UnsafePointer<CChar>) {
         var bytes = unsafe [UInt8](String(cString: line).utf8)
         bytes.append(UInt8(ascii: "\n"))
-        // A full disk costs the log its line, not the connection its life.
+        // An error, such as a full disk, loses the line but does not affect the connection.
         _ = unsafe bytes.withUnsafeBytes { raw in unsafe write(descriptor, raw.baseAddress, raw.count) }
     }
 }

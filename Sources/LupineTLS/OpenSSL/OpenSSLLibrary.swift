@@ -2,12 +2,11 @@
 
 internal import CLupineOpenSSL
 
-/// The library as a whole: it is to stay until the process is gone.
+/// Keeps OpenSSL initialized until the process ends.
 ///
-/// By itself OpenSSL frees what it has made when `exit` is called, while event loops may still be decrypting: a program
-/// that ends with open connections would crash now and then. Whoever has called into OpenSSL before this house did has
-/// decided otherwise, and it stays so.
+/// By default OpenSSL frees its global state in `exit`, while event loops may still be decrypting: a program that exits with open
+/// connections would crash occasionally. If other code has initialized OpenSSL before, its setting remains.
 enum OpenSSLLibrary {
-    /// Asked for before the first call of any kind, on any thread; false when OpenSSL could not be set up.
+    /// Read before the first OpenSSL call on any thread; false when OpenSSL could not be initialized.
     static let stays = OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil) == 1
 }

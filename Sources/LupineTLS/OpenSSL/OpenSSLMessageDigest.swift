@@ -2,14 +2,14 @@
 
 internal import CLupineOpenSSL
 
-/// The hash functions of Digest authentication (RFC 7616 §3.2), by OpenSSL. Certificates and keys are named by
-/// `SHA256Digest`.
+/// The hash functions of Digest authentication (RFC 7616 §3.2), computed by OpenSSL. Certificates and keys are identified by
+/// `SHA256Digest` instead.
 package enum MessageDigest: Hashable, Sendable, CaseIterable {
     case md5
     case sha256
     case sha512Cut256
 
-    /// The digest of these bytes; nil where the system's policy forbids the function, as FIPS does MD5.
+    /// Returns the digest of these bytes; nil when the system's policy disables the function, as FIPS does MD5.
     package func digest(of bytes: [UInt8]) -> [UInt8]? {
         let digest = unsafe [UInt8](unsafeUninitializedCapacity: Int(EVP_MAX_MD_SIZE)) { buffer, written in
             var count: UInt32 = 0

@@ -2,12 +2,13 @@
 
 internal import CLupineOpenSSL
 
-/// A distinguished name as OpenSSL compares it: by its canonical form, in which case and repeated spaces do not count.
+/// A distinguished name with OpenSSL's comparison: by its canonical form, which ignores case and repeated spaces.
 ///
-/// A copy of its own, never changed: the canonical form is made with it, and comparing only reads.
+/// An own copy that is never modified: the canonical form is computed at creation, and comparing only reads.
 @safe package final class OpenSSLName: @unchecked Sendable {
     private let pointer: OpaquePointer
-    /// The first octets of the canonical form's SHA-1, after which OpenSSL names the files of a folder; 0 where there is no SHA-1.
+    /// The first octets of the SHA-1 of the canonical form, by which OpenSSL names the files of a folder; 0 if SHA-1 is not
+    /// available.
     package let hash: UInt32
 
     private init?(owning pointer: OpaquePointer?) {
@@ -19,7 +20,7 @@ internal import CLupineOpenSSL
         self.hash = isHashed == 1 ? UInt32(truncatingIfNeeded: hash) : 0
     }
 
-    /// The name in these bytes; nil when they are none, or more than one.
+    /// Parses a name; nil unless the bytes are exactly one name.
     convenience init?(der: ArraySlice<UInt8>) {
         OpenSSLErrors.clear()
         let name: OpaquePointer? = unsafe der.withUnsafeBufferPointer { buffer in
@@ -35,12 +36,12 @@ internal import CLupineOpenSSL
         unsafe self.init(owning: name)
     }
 
-    /// Whom the certificate is about.
+    /// The subject of a certificate.
     package convenience init?(subjectOf certificate: Certificate) {
         unsafe self.init(owning: X509_NAME_dup(X509_get_subject_name(certificate.handle.pointer)))
     }
 
-    /// Who has issued it.
+    /// The issuer of a certificate.
     package convenience init?(issuerOf certificate: Certificate) {
         unsafe self.init(owning: X509_NAME_dup(X509_get_issuer_name(certificate.handle.pointer)))
     }

@@ -2,9 +2,9 @@
 
 internal import CLupineOpenSSL
 
-/// A PKCS#12 file as OpenSSL takes it apart; `PKCS12Contents` is who asks.
+/// A PKCS#12 file, parsed by OpenSSL; used by `PKCS12Contents`.
 @safe final class OpenSSLPKCS12 {
-    /// The password that the file's own check accepts, null or not.
+    /// The password that passes the file's integrity check, absent or not.
     enum Password {
         case none
         case text([UInt8])
@@ -17,7 +17,7 @@ internal import CLupineOpenSSL
         }
     }
 
-    /// What has been found, and what that has cost.
+    /// The items read so far, and the rounds they have cost.
     struct Reading {
         let password: Password
         var spent: UInt64 = 0
@@ -43,8 +43,7 @@ internal import CLupineOpenSSL
 
     deinit { unsafe PKCS12_free(pointer) }
 
-    /// Checks the password; an empty one may be there as an empty text or not at all (RFC 7292 appendix B.1 leaves it
-    /// open).
+    /// Checks the password. An empty password may be encoded as an empty text or as none (RFC 7292 appendix B.1 leaves it open).
     func verify(password: String) throws(CertificateError) -> Password {
         guard unsafe PKCS12_mac_present(pointer) == 1 else { return .text(Array(password.utf8)) }
         checkRounds = try PasswordCost.add(try macRounds(), to: 0, of: .pkcs12)
@@ -57,7 +56,7 @@ internal import CLupineOpenSSL
         throw OpenSSLErrors.decryption(of: .pkcs12)
     }
 
-    /// Reads what is in the file.
+    /// Reads the items in the file.
     func read(into reading: inout Reading) throws(CertificateError) {
         reading.spent = checkRounds
         OpenSSLErrors.clear()
@@ -77,7 +76,7 @@ internal import CLupineOpenSSL
         }
     }
 
-    /// The bags of a safe, decrypted; nil for a safe that is for the holder of another key.
+    /// Returns the decrypted bags of a safe; nil for a safe that is encrypted to a public key.
     private func bags(
         of safe: UnsafeMutablePointer<PKCS7>, _ reading: inout Reading
     ) throws(CertificateError) -> OpaquePointer? {
@@ -137,7 +136,7 @@ internal import CLupineOpenSSL
         reading.keys.append(unsafe try .privateKey(taking: information, in: .pkcs12))
     }
 
-    /// The rounds of the MAC: its own count, or that in the parameters of PBMAC1 (RFC 9579).
+    /// The rounds of the MAC: its own count, plus that in the parameters of PBMAC1 (RFC 9579).
     private func macRounds() throws(CertificateError) -> UInt64 {
         var algorithm: UnsafePointer<X509_ALGOR>?
         var iterations: UnsafePointer<ASN1_INTEGER>?

@@ -2,13 +2,13 @@
 
 internal import CLupineOpenSSL
 
-/// The BIO through which OpenSSL reaches an engine's wire.
+/// The BIO through which OpenSSL reads from and writes to an engine's wire.
 ///
-/// Its data is the engine itself, unretained: the engine owns the SSL object, which owns the BIO. Reads go straight into
-/// OpenSSL's buffer. Writes always count as done, the engine keeps what the wire does not take: that way OpenSSL never
-/// has a write to repeat, but for what a `TrustGate` holds back until the peer is judged.
+/// Its data is the engine, unretained: the engine owns the SSL object, which owns the BIO. Reads go directly into OpenSSL's
+/// buffer. Writes always succeed, because the engine buffers what the wire does not accept: so OpenSSL never has to retry a
+/// write, except for output that a `TrustGate` holds back until the peer is judged.
 enum OpenSSLWire {
-    /// What OpenSSL calls, the same for all connections.
+    /// The BIO method, shared by all connections.
     nonisolated(unsafe) private static let method: OpaquePointer? = {
         let type = BIO_get_new_index() | BIO_TYPE_SOURCE_SINK
         guard let method = unsafe BIO_meth_new(type, "lupine wire") else { return nil }
@@ -18,7 +18,7 @@ enum OpenSSLWire {
         return unsafe method
     }()
 
-    /// Gives `connection` a BIO that leads to `engine`; false when there is no memory for it.
+    /// Attaches a BIO for `engine` to `connection`; returns false when memory is exhausted.
     static func attach(_ engine: TLSEngine, to connection: OpaquePointer) -> Bool {
         guard let method = unsafe method, let bio = unsafe BIO_new(method) else { return false }
         unsafe BIO_set_data(bio, Unmanaged.passUnretained(engine).toOpaque())
@@ -27,7 +27,7 @@ enum OpenSSLWire {
         return true
     }
 
-    /// The engine that a BIO leads to.
+    /// The engine of a BIO.
     static func engine(of bio: OpaquePointer?) -> TLSEngine? {
         guard let bio = unsafe bio, let data = unsafe BIO_get_data(bio) else { return nil }
         return unsafe Unmanaged<TLSEngine>.fromOpaque(data).takeUnretainedValue()
@@ -49,8 +49,8 @@ private func readIntoOpenSSL(
     let received = unsafe output.finalize(for: room)
     unsafe count?.pointee = received
     if received > 0 { return 1 }
-    // OpenSSL is not told that the wire has ended: it would answer with an alert and spoil the session, for which there is no
-    // reason with the many servers that leave close_notify out. The engine knows it and draws the consequences.
+    // The end of the wire is not reported to OpenSSL: it would send an alert and invalidate the session, which is not justified
+    // for the many servers that omit close_notify. The engine records the end and handles it.
     if goesOn { unsafe lupine_BIO_set_retry_read(bio) }
     return 0
 }

@@ -2,14 +2,14 @@
 
 internal import CLupineOpenSSL
 
-/// A digest that is made piece by piece, by OpenSSL: for what does not fit into memory, such as a file.
+/// An incremental digest, computed by OpenSSL, for data that does not fit into memory, such as a file.
 ///
-/// It belongs to one thread at a time.
+/// May be used by one thread at a time.
 @safe package final class RunningDigest {
     private let context: OpaquePointer
     private var isBroken = false
 
-    /// Begins; nil where the system's policy forbids the function, as FIPS does MD5.
+    /// Starts a digest; nil when the system's policy disables the function, as FIPS does MD5.
     package init?(_ function: MessageDigest) {
         let native =
             switch function {
@@ -27,10 +27,10 @@ internal import CLupineOpenSSL
 
     deinit { unsafe EVP_MD_CTX_free(context) }
 
-    /// Takes the next piece.
+    /// Adds data.
     package func update(_ bytes: [UInt8]) { update(bytes.span) }
 
-    /// Takes the next piece, which is lent for the call.
+    /// Adds data that is borrowed for the call.
     package func update(_ bytes: Span<UInt8>) {
         let isDone = unsafe bytes.withUnsafeBytes { input in
             unsafe EVP_DigestUpdate(context, input.baseAddress, input.count)
@@ -38,7 +38,7 @@ internal import CLupineOpenSSL
         if isDone != 1 { isBroken = true }
     }
 
-    /// The digest of all pieces; nil when OpenSSL failed. Called once.
+    /// Returns the digest of all data; nil when OpenSSL failed. Call it once.
     package func finish() -> [UInt8]? {
         let digest = unsafe [UInt8](unsafeUninitializedCapacity: Int(EVP_MAX_MD_SIZE)) { buffer, written in
             var count: UInt32 = 0

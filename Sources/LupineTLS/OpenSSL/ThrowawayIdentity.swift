@@ -2,24 +2,24 @@
 
 internal import CLupineOpenSSL
 
-/// Certificates and keys that are made for one run of a server on this machine, and are forgotten with it.
+/// Creates certificates and keys for one run of a server on this machine.
 ///
-/// They are good for a day. A server's own is signed by itself, for the names and addresses of loopback, and an authority for
-/// nothing else: whoever trusts it trusts this server and nobody more. An authority signs for several servers. Not for servers
-/// that anybody else is to trust. Any thread.
+/// They are valid for a day. A server's own certificate is self-signed, for the names and addresses of loopback only, and not
+/// usable as an authority for others: trusting it means trusting this server alone. An authority signs for several servers. Not
+/// for servers that others have to trust. May be used on any thread.
 package enum ThrowawayIdentity {
-    /// Who a certificate is for, and who vouches for it.
+    /// The contents of a certificate and its issuer.
     private struct Plan {
         var subject: String
         var extensions: [(Int32, String)]
-        /// Nil where it vouches for itself.
+        /// Nil for a self-signed certificate.
         var issuer: TLSIdentity?
     }
 
     /// The names and addresses of loopback.
     package static let loopback = ["localhost", "127.0.0.1", "::1"]
 
-    /// A new one for a server, signed by itself.
+    /// Creates a self-signed identity for a server.
     package static func make() throws(CertificateError) -> TLSIdentity {
         try make(
             Plan(
@@ -33,7 +33,7 @@ package enum ThrowawayIdentity {
                 ]))
     }
 
-    /// A new authority, of a name that no other has.
+    /// Creates an authority with a unique name.
     package static func authority() throws(CertificateError) -> TLSIdentity {
         let number = UInt64.random(in: 0...(.max))
         return try make(
@@ -46,7 +46,7 @@ package enum ThrowawayIdentity {
                 ]))
     }
 
-    /// A new one for a server of these names and addresses, for which an authority vouches.
+    /// Creates an identity for a server with these names and addresses, signed by an authority.
     package static func make(
         names: [String], signedBy authority: TLSIdentity
     ) throws(CertificateError) -> TLSIdentity {
@@ -62,7 +62,7 @@ package enum ThrowawayIdentity {
                 ], issuer: authority))
     }
 
-    /// The names as OpenSSL reads them, which has a meaning of its own for commas and colons.
+    /// Formats names for OpenSSL, in whose syntax commas and colons are special.
     private static func alternativeNames(_ names: [String]) throws(CertificateError) -> String {
         var parts: [String] = []
         for name in names {

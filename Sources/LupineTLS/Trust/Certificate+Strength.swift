@@ -2,9 +2,9 @@
 
 internal import CLupineOpenSSL
 
-/// Which keys and signatures are too weak to vouch for anybody (I-12.7), and which usage fits a client.
+/// Checks for weak or expensive keys and signatures (I-12.7), and for the usage by clients.
 extension Certificate {
-    /// The length of its key when that is less than what is taken: 2048 bits for RSA and DSA, 256 for elliptic curves.
+    /// The length of the key if it is below the minimum: 2048 bits for RSA and DSA, 256 for elliptic curves. Otherwise nil.
     var weakKeyBits: Int? {
         guard let key = unsafe X509_get0_pubkey(handle.pointer) else { return nil }
         let bits = unsafe EVP_PKEY_get_bits(key)
@@ -15,9 +15,9 @@ extension Certificate {
         }
     }
 
-    /// What it costs to check a signature with its key, where one of an ordinary key costs 1. Nil for keys with which nothing is
-    /// computed for a peer that nobody vouches for: RSA of more than 8192 bits or with an exponent of more than 33 (one of 3072
-    /// bits costs 5 ms), DSA of more than 3072, curves of more than 521.
+    /// The cost of verifying a signature with the certificate's key, relative to an ordinary key. Nil for keys that are not used
+    /// for an unauthenticated peer: RSA of more than 8192 bits or with an exponent of more than 33 (one of 3072 bits costs 5 ms),
+    /// DSA of more than 3072, curves of more than 521.
     var signatureCost: Int? {
         guard let key = unsafe X509_get0_pubkey(handle.pointer) else { return 1 }
         let bits = unsafe EVP_PKEY_get_bits(key)
@@ -31,17 +31,17 @@ extension Certificate {
         }
     }
 
-    /// Whether what it may be used for must not be asked: OpenSSL would first copy its issuer's name for each of thousands of
-    /// distribution points, which takes seconds and gigabytes for 100 KB.
+    /// Whether reading the certificate's purpose must be avoided: OpenSSL would first copy the issuer's name for each of
+    /// thousands of distribution points, which takes seconds and gigabytes for a certificate of 100 KB.
     var isCostlyToRead: Bool { unsafe lupine_copied_names(handle.pointer) > 5_000 }
 
-    /// Whether it may be presented by a client, or stand above one that is.
+    /// Whether a client may present the certificate, or a chain with it as an issuer.
     func mayServeClients(asAuthority: Bool) -> Bool {
         defer { OpenSSLErrors.clear() }
         return unsafe X509_check_purpose(handle.pointer, X509_PURPOSE_SSL_CLIENT, asAuthority ? 1 : 0) > 0
     }
 
-    /// The name of the algorithm that it is signed with when that is no longer taken.
+    /// The name of the certificate's signature algorithm if it is too weak; otherwise nil.
     var weakSignatureAlgorithm: String? {
         var digest: Int32 = 0
         guard unsafe X509_get_signature_info(handle.pointer, &digest, nil, nil, nil) == 1,
@@ -52,9 +52,9 @@ extension Certificate {
     }
 }
 
-/// Digests that collisions are known of.
+/// Digests with known collisions.
 enum WeakDigest {
-    /// Whether the digest with this number is one of them.
+    /// Whether the digest with this NID is one of them.
     static func includes(_ digest: Int32) -> Bool {
         switch digest {
         case NID_md2, NID_md4, NID_md5, NID_md5_sha1, NID_mdc2, NID_sha1: true

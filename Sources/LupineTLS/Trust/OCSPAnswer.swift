@@ -2,27 +2,27 @@
 
 internal import CLupineOpenSSL
 
-/// OCSP (RFC 6960): the request about one certificate, and the verified answer.
+/// OCSP (RFC 6960): the request about one certificate, and the verified response.
 ///
-/// Only the certificate's issuer and responders that it has itself delegated to may answer (§4.2.2.2). A nonce is
-/// neither sent nor required, so that stapled and prepared answers count; the times of the answer are what limits its
-/// replay. The answer comes from the network: nothing of it is believed before its signature has been checked.
+/// Only the certificate's issuer and responders to which it has delegated may sign (§4.2.2.2). A nonce is neither sent nor
+/// required, so that stapled and pre-produced responses are accepted; replay is limited by the response's validity. The response
+/// comes from the network: nothing in it is trusted before its signature is verified.
 struct OCSPAnswer {
-    /// The most bytes an answer may have.
+    /// The largest response in bytes.
     static let sizeLimit = 64 << 10
-    /// How far the clocks of both sides may be apart, in seconds.
+    /// The tolerated clock difference between both sides, in seconds.
     static let skew: Int64 = 300
-    /// For how long an answer counts that does not say when the next one comes, in seconds: a day, as Mozilla's does.
+    /// The validity of a response without nextUpdate, in seconds: a day, as in Mozilla's implementation.
     static let ageWithoutNextUpdate: Int64 = 86_400
 
-    /// What is said about the certificate.
+    /// The status of the certificate.
     let status: RevocationStatus
-    /// From when on, the skew included.
+    /// The start of the validity, including the skew.
     let from: UnixTime
-    /// Until when, the skew included.
+    /// The end of the validity, including the skew.
     let until: UnixTime
 
-    /// The request to send, naming the certificate by SHA-1 as every responder understands.
+    /// Returns the request to send, which identifies the certificate by SHA-1, as every responder supports.
     static func request(about certificate: Certificate, issuer: Certificate) -> [UInt8]? {
         guard let request = unsafe OCSP_REQUEST_new() else { return nil }
         defer { unsafe OCSP_REQUEST_free(request) }
@@ -38,7 +38,7 @@ struct OCSPAnswer {
         }
     }
 
-    /// Parses an answer and verifies it for this certificate at this time.
+    /// Parses a response and verifies it for this certificate at this time.
     init(
         _ bytes: [UInt8], about certificate: Certificate, issuer: Certificate, at time: UnixTime
     ) throws(RevocationProblem) {
@@ -58,7 +58,7 @@ struct OCSPAnswer {
             else { continue }
             do throws(RevocationProblem) {
                 let answer = try unsafe OCSPAnswer(single: single, at: time)
-                // Revoked is revoked, whatever else is said.
+                // A revocation wins over any other response.
                 guard answer.status == .good else {
                     self = answer
                     return
@@ -95,7 +95,7 @@ struct OCSPAnswer {
         }
     }
 
-    /// The signed part of a successful response; the caller frees it.
+    /// Returns the signed part of a successful response; the caller frees it.
     private static func basicResponse(_ bytes: [UInt8]) throws(RevocationProblem) -> OpaquePointer {
         let parsed = unsafe bytes.withUnsafeBufferPointer { buffer -> OpaquePointer? in
             var end = buffer.baseAddress
@@ -110,7 +110,8 @@ struct OCSPAnswer {
         defer { unsafe OCSP_RESPONSE_free(response) }
         let status = unsafe OCSP_response_status(response)
         guard status == OCSP_RESPONSE_STATUS_SUCCESSFUL else { throw .responderRefused(status: Int(status)) }
-        // Of a responder's certificate, too, the key is parsed at once. Written anew, nothing of it is in segments.
+        // The key of a responder's certificate is parsed immediately too, so explicit curve parameters are refused first. The
+        // response is re-encoded for the check, so that nothing in it is split into segments.
         let whole = unsafe OpenSSLEncoding.write { unsafe i2d_OCSP_RESPONSE(response, $0) }
         guard unsafe lupine_has_spelled_out_curve(whole, whole.count) == 0 else { throw .malformed }
         guard let basic = unsafe OCSP_response_get1_basic(response) else { throw .malformed }
@@ -121,14 +122,14 @@ struct OCSPAnswer {
         return unsafe basic
     }
 
-    /// Whether the response ends with its signed part as DER has it (X.690 section 10). OpenSSL checks the signature over what it
-    /// has read, written anew, and so overlooks what it reads generously, such as a wrong bit in a tag.
+    /// Whether the response ends with the DER encoding of its signed part (X.690 section 10). OpenSSL verifies the signature over
+    /// a re-encoding of what it parsed, and so would miss encoding errors that it tolerates, such as a wrong bit in a tag.
     private static func isAtTheEnd(_ basic: OpaquePointer, of bytes: [UInt8]) -> Bool {
         let encoding = unsafe OpenSSLEncoding.write { unsafe i2d_OCSP_BASICRESP(basic, $0) }
         return !encoding.isEmpty && bytes.suffix(encoding.count).elementsEqual(encoding)
     }
 
-    /// Throws unless the signature fits and the signer may answer for the issuer.
+    /// Throws unless the signature is valid and the signer may answer for the issuer.
     private static func checkSignature(
         of basic: OpaquePointer, issuer: Certificate, at time: UnixTime
     ) throws(RevocationProblem) {
@@ -136,7 +137,8 @@ struct OCSPAnswer {
         guard let known = unsafe lupine_sk_X509_new() else { throw .malformed }
         defer { unsafe lupine_sk_X509_free(known) }
         unsafe _ = lupine_sk_X509_push(known, issuer.handle.pointer)
-        // Who may sign is looked at first, at the evaluation's time: anybody's key may be made to be slow.
+        // The signer's authorization is checked before the signature, at the time of the evaluation: any other key could be made
+        // slow.
         var found: OpaquePointer?
         guard unsafe OCSP_resp_get0_signer(basic, &found, known) == 1, let found = unsafe found else {
             throw .badSignature
@@ -152,7 +154,7 @@ struct OCSPAnswer {
         }
     }
 
-    /// Whether the issuer has itself certified the signer for answering, and that certificate is valid.
+    /// Whether the issuer has certified the signer for OCSP signing, and that certificate is valid.
     private static func isDelegate(_ signer: Certificate, of issuer: Certificate, at time: UnixTime) -> Bool {
         let flags = unsafe X509_get_extension_flags(signer.handle.pointer)
         let usages = unsafe X509_get_extended_key_usage(signer.handle.pointer)
@@ -174,7 +176,7 @@ struct OCSPAnswer {
         return WeakDigest.includes(digest)
     }
 
-    /// Whether the answer names this certificate, with whatever digest it names it.
+    /// Whether the response is about this certificate, whichever digest identifies it.
     private static func isAbout(_ certificate: Certificate, _ issuer: Certificate, _ single: OpaquePointer)
         -> Bool
     {

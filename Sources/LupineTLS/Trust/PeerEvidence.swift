@@ -2,36 +2,36 @@
 
 internal import Synchronization
 
-/// What a handshake has shown about both of its ends, for whoever keeps what came over the connection.
+/// The evidence of a handshake about both of its ends, for owners that store data received on the connection.
 ///
-/// Made once per full handshake and shared by the connections that resume it: they bring no chain of their own. What takes
-/// time, the path and the default evaluation, is found out when it is first asked for and then kept. Any thread.
+/// Created once per full handshake and shared by the connections that resume it, which have no chain of their own. The path and
+/// the default evaluation, which take time, are computed on first use and cached. May be used on any thread.
 package final class PeerEvidence: Sendable {
     /// What the server has learnt about the client.
     package enum ClientIdentity: Hashable, Sendable {
-        /// It did not ask.
+        /// The server requested no certificate.
         case notAsked
-        /// It asked, and no certificate was sent.
+        /// The server requested a certificate, and none was sent.
         case nobody
         /// The SHA-256 of the certificate that was sent.
         case certificate(SHA256Digest)
     }
 
-    /// How the server came to be trusted.
+    /// How the server was accepted.
     package enum Acceptance: Hashable, Sendable {
-        /// By an evaluation that the default one is part of.
+        /// By an evaluation that includes the default one.
         case standard
-        /// By another one, or by whoever was asked.
+        /// By another evaluation, or by a delegate.
         case otherwise
-        /// By whoever accepts it without a check that it has passed.
+        /// By a delegate, without a check that the chain has passed.
         case unchecked
     }
 
-    /// What can be said about the chain whoever has accepted it.
+    /// Facts about the chain that do not depend on who accepted it.
     package struct Standing: Hashable, Sendable {
         /// Whether it passes the default evaluation under the roots of the connection's configuration.
         package let passesDefault: Bool
-        /// The SHA-256 of the keys on the path that was built, not of whatever else the server sent.
+        /// The SHA-256 of the keys on the path that was built, without other certificates that the server sent.
         package let keys: Set<SHA256Digest>
     }
 
@@ -41,44 +41,44 @@ package final class PeerEvidence: Sendable {
         init(_ standing: Standing) { self.standing = standing }
     }
 
-    /// What the server has learnt about the client.
+    /// The client identity that the server has received.
     package let identity: ClientIdentity
-    /// How the server came to be trusted.
+    /// How the server was accepted.
     package let acceptance: Acceptance
     private let trust: PeerTrust
     private let finding = AtomicLazyReference<Finding>()
 
-    /// What a handshake has shown that ended with this chain being accepted.
+    /// Creates the evidence of a handshake whose chain was accepted.
     package init(of trust: PeerTrust, acceptance: Acceptance, identity: ClientIdentity) {
         self.trust = trust
         self.acceptance = acceptance
         self.identity = identity
     }
 
-    /// Whether roots would have to be read to say more about the chain, which no loop's thread may do. Who accepts without a check
-    /// needs none.
+    /// Whether more facts about the chain require reading the roots, which must not be done on a loop's thread. Accepting a peer
+    /// without a check does not read them.
     package var needsRoots: Bool { finding.load() == nil && !trust.store.isLoaded }
 
-    /// The name of the roots that judge the chain: none of two that differ is the other's.
+    /// The name of the roots that the chain is evaluated with; roots that differ have different names.
     package var rootsName: String? { trust.store.name }
 
-    /// Reads the roots. Blocks. Where they cannot be read, it stays so, and the chain passes no evaluation.
+    /// Reads the roots. Blocks. If they cannot be read, the chain passes no evaluation.
     package func readRoots() { try? trust.store.load() }
 
-    /// Whether the default evaluation was part of how the server came to be trusted, and would have passed under another name
-    /// as well: its certificate is for that, too.
+    /// Whether the server was accepted by an evaluation that includes the default one, which would also have passed for this
+    /// host: its certificate is valid for it too.
     package func isStandard(forHost host: String) -> Bool {
         guard acceptance == .standard, let leaf = trust.certificates.first else { return false }
         return PeerIdentity.matches(host: host, certificate: leaf)
     }
 
-    /// Whether the chain has passed no check, and the default evaluation, which is run then, refuses it.
+    /// Whether the chain has passed no check, and the default evaluation, which is performed now, refuses it.
     package func isUnproven(at time: UnixTime) -> Bool {
         acceptance == .unchecked && !standing(at: time).passesDefault
     }
 
-    /// What can be said about the chain. The first call builds the path, and judges it unless that was done: CPU time
-    /// alone, fit for a loop's thread, unless it `needsRoots`.
+    /// Returns the facts about the chain. The first call builds the path and evaluates it unless that was done: this takes only
+    /// CPU time, so that a loop's thread may do it, unless `needsRoots`.
     package func standing(at time: UnixTime) -> Standing {
         if let finding = finding.load() { return finding.standing }
         let path = TrustPath(of: trust, at: time)

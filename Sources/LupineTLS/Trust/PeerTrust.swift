@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: MIT
 
-/// What a peer presented, and what it is judged against: its chain, the stapled answer, the host that was asked for.
+/// What a peer presented, and what it is evaluated against: its chain, the stapled response, the requested host.
 ///
-/// Making one judges nothing. It is a value: it may be used from any thread and when the connection is gone, and changing
-/// its anchors changes no other copy. Evaluating is pure CPU time, and fit for a loop's thread, once the roots have been read, which
-/// the first evaluation does otherwise, unless the policy asks about revocation and the access that is given reaches the network.
+/// Creating one evaluates nothing. A value: it may be used on any thread, also after the connection is closed, and changing the
+/// anchors of one copy affects no other. Evaluation takes only CPU time, so that a loop's thread may do it, with two exceptions:
+/// the first evaluation reads the roots unless they are loaded, and a policy about revocation may access the network through
+/// `revocation`.
 public struct PeerTrust: Sendable {
-    /// The certificates as they were sent, the leaf first.
+    /// The certificates as sent, leaf first.
     public let certificates: [Certificate]
-    /// The OCSP response that came in the handshake.
+    /// The OCSP response that was stapled in the handshake.
     public let stapledResponse: [UInt8]?
-    /// The host that was asked for: a name or an IP literal without brackets.
+    /// The requested host: a name or an IP literal without brackets.
     public let host: String
-    /// What ends a chain.
+    /// The anchors.
     package var store: TrustStore
-    /// Issuers supplied locally, for servers that forget to send theirs. They are not trusted.
+    /// Intermediate certificates for servers that do not send theirs. They are not trusted.
     package var intermediates: [Certificate]
 
-    /// What a peer presented.
+    /// Creates a value with these contents.
     package init(
         certificates: [Certificate], stapledResponse: [UInt8]?, host: String, store: TrustStore,
         intermediates: [Certificate] = []
@@ -29,16 +30,16 @@ public struct PeerTrust: Sendable {
         self.intermediates = intermediates
     }
 
-    /// The path that was built (I-12.5): the leaf, then each issuer that could be found and whose signature fits, ending at
-    /// the anchor or at the last certificate that could be linked. Dates play no part.
+    /// Returns the path that was built (I-12.5): the leaf, then each issuer that was found and whose signature is valid, ending
+    /// at the anchor or at the last certificate that could be linked. Dates are ignored.
     public func chain() -> [Certificate] { TrustPath(of: self, at: nil).linked }
 
-    /// Whether the chain satisfies the policy at this time; the most serious problem if it does not (I-12.9).
+    /// Returns whether the chain satisfies the policy at this time, or the most serious problem if it does not (I-12.9).
     public func evaluate(_ policy: TrustPolicy, at time: UnixTime) -> Result<Void, TrustFailure> {
         evaluate(policy, at: time, revocation: .none)
     }
 
-    /// The same, with access to kept answers and the network for a policy that asks about revocation.
+    /// The same, with access to cached answers and the network for a policy about revocation.
     package func evaluate(
         _ policy: TrustPolicy, at time: UnixTime, revocation: RevocationAccess
     ) -> Result<Void, TrustFailure> {

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT
 
-/// Keeps answers about revocation for evaluations on any thread. `LupineTransport` puts a `RevocationCache` behind its lock.
+/// Caches revocation answers for evaluations on any thread. `LupineTransport` implements it with a locked `RevocationCache`.
 package protocol RevocationCaching: Sendable {
-    /// What is known at this time.
+    /// Returns the answer that is valid at this time; nil for none.
     func answer(for key: RevocationKey, at time: UnixTime) -> RevocationAnswer?
-    /// Keeps an answer.
+    /// Stores an answer.
     func keep(_ answer: RevocationAnswer, for key: RevocationKey, at time: UnixTime)
 }
 
-/// What an answer is about.
+/// The subject of an answer.
 package enum RevocationKey: Hashable, Sendable {
-    /// One certificate under one issuer, by their SHA-256 fingerprints.
+    /// One certificate and its issuer, by their SHA-256 fingerprints.
     case status(certificate: SHA256Digest, issuer: SHA256Digest)
-    /// An issuer's list from one place.
+    /// An issuer's list from one URL.
     case list(url: String, issuer: SHA256Digest)
-    /// One place that failed to answer.
+    /// A failed query to one URL.
     case failure(url: String, certificate: SHA256Digest)
 }
 
-/// An answer that has been verified, or how asking for one failed.
+/// A verified answer, or the failure of a query.
 package struct RevocationAnswer: Sendable {
     enum Content: Sendable {
         case status(RevocationStatus)
@@ -27,30 +27,30 @@ package struct RevocationAnswer: Sendable {
     }
 
     let content: Content
-    /// From when on it may be used.
+    /// The start of its validity.
     let from: UnixTime
-    /// Until when.
+    /// The end of its validity.
     let until: UnixTime
-    /// What it weighs, in bytes.
+    /// Its approximate size in memory, in bytes.
     let size: Int
 }
 
-/// Verified answers until they are outdated, bounded in entries and bytes; the least recently used goes first.
+/// Caches verified answers until they expire, bounded in entries and bytes; the least recently used is dropped first.
 ///
-/// A plain value: whoever shares one puts it behind a lock. A revocation list counts with the length of its DER.
+/// A plain value: share it behind a lock. A revocation list counts with its `weight`.
 package struct RevocationCache: Sendable {
     private struct Entry {
         let answer: RevocationAnswer
         var lastUse: UInt64
     }
 
-    /// The most answers kept.
+    /// The most answers in the cache.
     package let entryLimit: Int
-    /// The most bytes kept.
+    /// The most bytes in the cache.
     package let byteLimit: Int
     private var entries: [RevocationKey: Entry] = [:]
     private var uses: UInt64 = 0
-    /// The bytes kept.
+    /// The number of bytes in the cache.
     package private(set) var bytes = 0
 
     /// An empty cache.
@@ -59,10 +59,10 @@ package struct RevocationCache: Sendable {
         self.byteLimit = byteLimit
     }
 
-    /// How many answers are kept.
+    /// The number of answers in the cache.
     package var count: Int { entries.count }
 
-    /// The answer that is valid at this time.
+    /// Returns the answer that is valid at this time; nil for none.
     package mutating func answer(for key: RevocationKey, at time: UnixTime) -> RevocationAnswer? {
         guard let entry = entries[key], entry.answer.from <= time, time <= entry.answer.until else {
             return nil
@@ -72,7 +72,7 @@ package struct RevocationCache: Sendable {
         return entry.answer
     }
 
-    /// Keeps an answer in place of an older one; one that is larger than the whole cache is not kept.
+    /// Stores an answer, replacing an older one; an answer that is larger than the whole cache is not stored.
     package mutating func keep(_ answer: RevocationAnswer, for key: RevocationKey, at time: UnixTime) {
         remove(key)
         guard answer.size <= byteLimit, entryLimit > 0, time <= answer.until else { return }

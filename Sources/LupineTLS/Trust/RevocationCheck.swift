@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 
-/// Whether anybody has revoked a certificate of a path (I-10.11): every certificate but the anchor is asked about.
+/// Checks the revocation of every certificate of a path except the anchor (I-10.11).
 ///
-/// What is stapled and what was given is looked at first; then, as the options allow, kept answers and the network. A
-/// signed "revoked" is always the end. Without a definite answer the path passes, unless a positive one is required.
+/// Stapled and supplied answers are used first; then, as the options allow, cached ones and the network. A signed "revoked"
+/// always fails the check. Without a definite answer the path passes, unless a positive one is required.
 package struct RevocationCheck: Sendable, Hashable {
-    /// How many of the places that a certificate names are tried.
+    /// The most URLs of a certificate that are tried.
     static let placeLimit = 3
 
-    /// What is allowed and required.
+    /// The allowed methods and requirements.
     package let options: RevocationOptions
-    /// Lists that the caller gave.
+    /// Lists that the caller has supplied.
     package let lists: [RevocationList]
 
     init(_ options: RevocationOptions, lists: [RevocationList] = []) {
@@ -18,18 +18,18 @@ package struct RevocationCheck: Sendable, Hashable {
         self.lists = lists
     }
 
-    /// Whether it may wait for the network.
+    /// Whether the check may wait for the network.
     package var reachesNetwork: Bool {
         !options.contains(.networkAccessDisabled) && !options.isDisjoint(with: .any)
     }
 
-    /// What is wrong with the path, revocation included. It still has to be anchored and within its dates (I-10.10).
+    /// Returns the failure of the path, including revocation. It also has to be anchored and within its validity (I-10.10).
     func failure(
         of trust: PeerTrust, on path: TrustPath, at time: UnixTime, access: RevocationAccess
     ) -> TrustFailure? {
         let chainFailure = path.failure(asServer: false, at: time)
         if let chainFailure, chainFailure.severity < TrustFailure.severityOfDates { return chainFailure }
-        // A path that is refused anyway is not worth a question to the network.
+        // A path that is refused anyway does not justify a network query.
         let allowed = reachesNetwork && chainFailure == nil ? access : .cached(access.cache)
         let inquiry = RevocationInquiry(options: options, lists: lists, access: allowed, time: time)
         var unknown: TrustFailure?
@@ -46,7 +46,7 @@ package struct RevocationCheck: Sendable, Hashable {
         return chainFailure ?? (options.contains(.requirePositiveResponse) ? unknown : nil)
     }
 
-    /// Until when the stapled answer counts that the leaf demands; nil when it demands none.
+    /// The time until which the stapled response that the leaf requires is valid; nil when it requires none.
     static func stapleEnd(of trust: PeerTrust, on path: TrustPath, at time: UnixTime) -> UnixTime? {
         guard path.built.count > 1, let leaf = path.built.first, leaf.mustStaple else { return nil }
         let answer = try? trust.stapledResponse.map { staple throws(RevocationProblem) in
@@ -55,8 +55,8 @@ package struct RevocationCheck: Sendable, Hashable {
         return answer?.until ?? time
     }
 
-    /// What the stapled answer, or its absence, has against the leaf. Without the demand for one (RFC 7633) nothing but a
-    /// signed "revoked" counts.
+    /// Returns the failure because of the stapled response or its absence. Unless the leaf requires one (RFC 7633), only a signed
+    /// "revoked" counts.
     static func stapleFailure(of trust: PeerTrust, on path: TrustPath, at time: UnixTime) -> TrustFailure? {
         guard path.built.count > 1, let leaf = path.built.first else { return nil }
         guard let staple = trust.stapledResponse else {

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
 
-/// Gets the bytes of an answer about revocation. `LupineTransport` has the one that speaks HTTP.
+/// Fetches revocation answers. `LupineTransport` implements it with HTTP.
 public protocol RevocationFetcher: Sendable {
-    /// The body of a successful answer. Blocks: it is called on a worker, never on a loop's thread.
+    /// Returns the body of a successful response. Blocks: called on a worker, never on a loop's thread.
     func fetch(
         _ query: RevocationQuery, deadline: ContinuousClock.Instant
     ) throws(RevocationFetchError) -> [UInt8]
 }
 
-/// What is to be fetched.
+/// A query for a revocation answer.
 public struct RevocationQuery: Sendable, Hashable {
-    /// Where; an `http` URL as the certificate names it.
+    /// An `http` URL from the certificate.
     public let url: String
-    /// The OCSP request to POST as `application/ocsp-request`; nil for the GET of a revocation list.
+    /// The OCSP request to POST as `application/ocsp-request`; nil for a GET request for a revocation list.
     public let body: [UInt8]?
-    /// How many bytes the answer may have.
+    /// The most bytes that the response may have.
     public let limit: Int
 
-    /// A query.
+    /// Creates a query.
     public init(url: String, body: [UInt8]?, limit: Int) {
         self.url = url
         self.body = body
@@ -25,15 +25,15 @@ public struct RevocationQuery: Sendable, Hashable {
     }
 }
 
-/// Why nothing could be fetched.
+/// Why a revocation answer could not be fetched.
 public enum RevocationFetchError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The deadline has passed.
     case timedOut
-    /// The answer is longer than this.
+    /// The response is longer than this limit.
     case tooLarge(limit: Int)
-    /// The server answered with this status.
+    /// The server responded with this status.
     case status(Int)
-    /// Another reason, in words.
+    /// Another reason, as text.
     case failed(String)
 
     public var description: String {
@@ -46,16 +46,16 @@ public enum RevocationFetchError: Error, Hashable, Sendable, CustomStringConvert
     }
 }
 
-/// What an evaluation may use to learn about revocation beyond what the peer has stapled.
+/// The sources of revocation answers besides what the peer has stapled.
 package struct RevocationAccess: Sendable {
-    /// Who fetches; nil for nobody.
+    /// Fetches answers; nil for no network access.
     package var fetcher: (any RevocationFetcher)?
-    /// Until when it may take, in all.
+    /// The deadline for all queries together.
     package var deadline: ContinuousClock.Instant
-    /// Where answers are kept.
+    /// The cache of answers.
     package var cache: (any RevocationCaching)?
 
-    /// Access through these.
+    /// Creates access with these sources.
     package init(
         fetcher: (any RevocationFetcher)?, deadline: ContinuousClock.Instant,
         cache: (any RevocationCaching)? = nil
@@ -65,10 +65,10 @@ package struct RevocationAccess: Sendable {
         self.cache = cache
     }
 
-    /// None.
+    /// No access.
     package static var none: RevocationAccess { RevocationAccess(fetcher: nil, deadline: .now) }
 
-    /// Kept answers and no network.
+    /// Access to cached answers only, without the network.
     package static func cached(_ cache: (any RevocationCaching)?) -> RevocationAccess {
         RevocationAccess(fetcher: nil, deadline: .now, cache: cache)
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// Asks about one certificate after the other, from source to source until one gives a definite answer.
+/// Determines the revocation status of single certificates, trying one source after the other until one gives a definite answer.
 struct RevocationInquiry {
-    /// For how long a place that failed is not asked again, in seconds.
+    /// The time in seconds for which a failed URL is not tried again.
     static let failurePause: Int64 = 60
 
     let options: RevocationOptions
@@ -12,7 +12,7 @@ struct RevocationInquiry {
 
     private enum Method { case ocsp, crl }
 
-    /// The definite answer, or why the first source that should have had one has none.
+    /// Returns the definite status, or the problem of the first source that failed.
     func status(
         of certificate: Certificate, issuer: Certificate, staple: [UInt8]?
     ) -> Result<RevocationStatus, RevocationProblem> {
@@ -44,7 +44,7 @@ struct RevocationInquiry {
         return options.contains(.preferCRL) ? allowed.reversed() : allowed
     }
 
-    /// Kept or fetched OCSP answers.
+    /// Uses a cached OCSP status, or fetches one.
     private func ask(_ certificate: Certificate, _ issuer: Certificate, _ outcome: inout Outcome) {
         let key = RevocationKey.status(certificate: certificate.fingerprint, issuer: issuer.fingerprint)
         if case .status(let status)? = access.cache?.answer(for: key, at: time)?.content {
@@ -70,7 +70,7 @@ struct RevocationInquiry {
         }
     }
 
-    /// Kept or fetched lists.
+    /// Uses cached revocation lists, or fetches them.
     private func look(for certificate: Certificate, _ issuer: Certificate, _ outcome: inout Outcome) {
         for url in RevocationInquiry.usable(certificate.crlURLs) where !outcome.isDefinite {
             let key = RevocationKey.list(url: url, issuer: issuer.fingerprint)
@@ -110,7 +110,7 @@ struct RevocationInquiry {
         return bytes
     }
 
-    /// Does not repeat what failed a moment ago, and remembers it when it fails now.
+    /// Runs `body`, unless it has failed recently; caches a new failure.
     private func remembering<Answer>(
         _ key: RevocationKey, _ body: () throws(RevocationProblem) -> Answer
     ) throws(RevocationProblem) -> Answer {
@@ -128,22 +128,22 @@ struct RevocationInquiry {
         }
     }
 
-    /// The places that can be asked: over plain `http`, since `https` would need an answer about itself.
+    /// The URLs that can be used: plain `http`, because `https` would itself need a revocation check.
     private static func usable(_ urls: [String]) -> ArraySlice<String> {
         urls.filter { $0.utf8.count <= 2048 && $0.lowercased().hasPrefix("http://") }
             .prefix(RevocationCheck.placeLimit)
     }
 }
 
-/// What the sources have said so far.
+/// The results of the sources so far.
 private struct Outcome {
     private var status: RevocationStatus?
     private var problem: RevocationProblem?
 
-    /// Whether nobody else needs to be asked.
+    /// Whether no further source is needed.
     var isDefinite: Bool { status != nil }
 
-    /// The first "revoked", else "good" if anybody said so, else the first problem.
+    /// "Revoked" if a source says so, otherwise "good" if a source says so, otherwise the first problem.
     var result: Result<RevocationStatus, RevocationProblem> {
         if let status { return .success(status) }
         return .failure(problem ?? .noSource)

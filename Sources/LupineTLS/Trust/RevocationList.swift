@@ -4,19 +4,18 @@ internal import CLupineOpenSSL
 
 /// A certificate revocation list (RFC 5280 §5): a value, shared between threads.
 ///
-/// Parsing believes nothing. `status` answers for one certificate once `verifySignature` has said that the certificate's
-/// own issuer signed the list; lists of other issuers (indirect ones), differences between lists, and lists for some
-/// reasons alone give no answer.
+/// Parsing establishes no trust. `status` may be used after `verifySignature` has confirmed that the certificate's own issuer
+/// signed the list. Lists of other issuers (indirect CRLs), delta CRLs, and lists for some reasons only are not supported.
 public struct RevocationList: Sendable, Hashable {
-    /// The most bytes a fetched list may have.
+    /// The largest list that is fetched, in bytes.
     static let sizeLimit = 8 << 20
 
     let handle: OpenSSLHandle<RevocationListObject>
-    /// From when until when it counts.
+    /// The validity of the list.
     let window: RevocationWindow
-    /// The length of its DER.
+    /// The length of the DER.
     let size: Int
-    /// What it takes in memory, about: an entry of some 40 bytes becomes objects of some 300.
+    /// The approximate size in memory: an entry of some 40 bytes becomes objects of some 300.
     var weight: Int { size.multipliedReportingOverflow(by: 8).partialValue }
     private let fingerprint: [UInt8]
     private let scope: RevocationScope
@@ -55,7 +54,7 @@ public struct RevocationList: Sendable, Hashable {
         fingerprint = digest
     }
 
-    /// Whether the list bears the issuer's name.
+    /// Whether the list names this certificate's subject as its issuer.
     func isNamed(after issuer: Certificate) -> Bool {
         unsafe X509_NAME_cmp(
             X509_CRL_get_issuer(handle.pointer), X509_get_subject_name(issuer.handle.pointer)) == 0
@@ -67,7 +66,7 @@ public struct RevocationList: Sendable, Hashable {
         guard isNamed(after: issuer) else { throw .otherCertificate }
         var digest: Int32 = 0
         let algorithm = unsafe X509_CRL_get_signature_nid(handle.pointer)
-        // All bits are set when the certificate has no such extension.
+        // OpenSSL returns all bits set when the certificate has no key usage extension.
         guard unsafe X509_get_key_usage(issuer.handle.pointer) & UInt32(KU_CRL_SIGN) != 0,
             unsafe OBJ_find_sigid_algs(algorithm, &digest, nil) == 1, !WeakDigest.includes(digest),
             let key = unsafe X509_get0_pubkey(issuer.handle.pointer),
@@ -75,13 +74,13 @@ public struct RevocationList: Sendable, Hashable {
         else { throw .badSignature }
     }
 
-    /// What the list says about a certificate of the issuer that has signed it.
+    /// Returns the list's status for a certificate of the issuer that has signed it.
     func status(of certificate: Certificate, at time: UnixTime) throws(RevocationProblem) -> RevocationStatus
     {
         guard window.contains(time) else { throw .outdated }
         guard scope.covers(certificate) else { throw .otherCertificate }
         var entry: OpaquePointer?
-        // Two stands for an entry that says "removed from the list".
+        // The result 2 means an entry with the reason "removeFromCRL".
         guard unsafe X509_CRL_get0_by_cert(handle.pointer, &entry, certificate.handle.pointer) == 1,
             let entry = unsafe entry
         else { return .good }
@@ -89,7 +88,7 @@ public struct RevocationList: Sendable, Hashable {
         return unsafe .revoked(at: date, reason: RevocationStatus.reason(RevocationList.reason(of: entry)))
     }
 
-    /// The number of an entry's reason; -1 without one.
+    /// The reason code of an entry; -1 without one.
     private static func reason(of entry: OpaquePointer) -> Int {
         guard let value = unsafe X509_REVOKED_get_ext_d2i(entry, NID_crl_reason, nil, nil) else { return -1 }
         let reason = unsafe value.assumingMemoryBound(to: ASN1_ENUMERATED.self)

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: MIT
 
-/// Why an answer about revocation was of no use.
+/// Why a revocation answer could not be used.
 public enum RevocationProblem: Error, Hashable, Sendable {
-    /// The certificate names nobody to ask, or nobody was to be asked.
+    /// The certificate names no source, or none may be queried.
     case noSource
     /// The answer could not be fetched.
     case notFetched(url: String, String)
-    /// The answer is no OCSP response or no CRL.
+    /// The answer is neither an OCSP response nor a CRL.
     case malformed
-    /// The responder refused to answer, such as `tryLater`, by its number (RFC 6960 §4.2.1).
+    /// The responder returned an error, such as `tryLater`, by its number (RFC 6960 §4.2.1).
     case responderRefused(status: Int)
-    /// The answer is signed by somebody who may not answer.
+    /// The answer is not validly signed by an authorized signer.
     case badSignature
     /// The answer is about other certificates.
     case otherCertificate
-    /// The answer is not yet, or no longer, valid.
+    /// The answer has expired or is not yet valid.
     case outdated
     /// The responder does not know the certificate.
     case unknownCertificate
-    /// The answer is longer than what is read.
+    /// The answer is longer than the limit.
     case tooLarge(limit: Int, bytes: Int)
-    /// A list that gives no complete answer: an indirect one, a difference, one for some reasons alone, or one with a
-    /// critical extension that nobody here understands.
+    /// The list gives no complete answer: an indirect CRL, a delta CRL, one for some reasons only, or one with an unknown
+    /// critical extension.
     case unsupported
 }
 

@@ -2,14 +2,14 @@
 
 internal import CLupineOpenSSL
 
-/// Which certificates of its issuer a revocation list speaks about (RFC 5280 §5.2.5).
+/// The certificates of its issuer that a revocation list covers (RFC 5280 §5.2.5).
 struct RevocationScope: Sendable, Hashable {
     private var excludesAuthorities = false
     private var excludesOthers = false
-    /// The DER of the places that the list is for; nil when it is for every place.
+    /// The DER of the distribution point names that the list is for; nil when it is for all.
     private var places: Set<[UInt8]>?
 
-    /// Reads the list's extensions; throws for a list that can give no complete answer or that nobody here understands.
+    /// Reads the list's extensions; throws for a list that cannot give a complete answer or has unknown critical extensions.
     init(of list: OpenSSLHandle<RevocationListObject>) throws(RevocationProblem) {
         try RevocationScope.checkExtensions(of: list)
         var critical: Int32 = 0
@@ -17,7 +17,7 @@ struct RevocationScope: Sendable, Hashable {
             let value = unsafe X509_CRL_get_ext_d2i(
                 list.pointer, NID_issuing_distribution_point, &critical, nil)
         else {
-            // -1: there is none; anything else: it cannot be read or is there twice.
+            // -1: there is no such extension; anything else: it is malformed or occurs twice.
             guard critical == -1 else { throw .malformed }
             return
         }
@@ -34,14 +34,14 @@ struct RevocationScope: Sendable, Hashable {
         }
     }
 
-    /// Whether the list's silence about this certificate means that it is good.
+    /// Whether the absence of this certificate from the list means that it is good.
     func covers(_ certificate: Certificate) -> Bool {
         guard !(certificate.isAuthority ? excludesAuthorities : excludesOthers) else { return false }
         guard let places else { return true }
         return !places.isDisjoint(with: RevocationScope.places(of: certificate))
     }
 
-    /// Throws for critical extensions of the list or of an entry that are not known here: such a list must not be used.
+    /// Throws for unknown critical extensions of the list or of an entry: such a list must not be used.
     private static func checkExtensions(
         of list: OpenSSLHandle<RevocationListObject>
     ) throws(RevocationProblem) {
@@ -69,7 +69,7 @@ struct RevocationScope: Sendable, Hashable {
         }
     }
 
-    /// The places that a certificate says its list is at.
+    /// The distribution point names of a certificate.
     private static func places(of certificate: Certificate) -> Set<[UInt8]> {
         guard
             let points = unsafe OpaquePointer(
@@ -78,7 +78,7 @@ struct RevocationScope: Sendable, Hashable {
         defer { unsafe lupine_CRL_DIST_POINTS_free(points) }
         var places: Set<[UInt8]> = []
         for index in 0..<max(unsafe lupine_sk_DIST_POINT_num(points), 0) {
-            // With an issuer or reasons of its own it names a list that gives no complete answer.
+            // A distribution point with its own issuer or reasons names a list that gives no complete answer.
             guard let point = unsafe lupine_sk_DIST_POINT_value(points, index),
                 let name = unsafe point.pointee.distpoint, unsafe point.pointee.CRLissuer == nil,
                 unsafe point.pointee.reasons == nil, let names = unsafe fullNames(name)
@@ -88,7 +88,7 @@ struct RevocationScope: Sendable, Hashable {
         return places
     }
 
-    /// The DER of each name of a place; nil when the place is named relative to the issuer.
+    /// The DER of each full name; nil when the name is relative to the issuer.
     private static func fullNames(_ name: UnsafeMutablePointer<DIST_POINT_NAME>) -> Set<[UInt8]>? {
         guard unsafe name.pointee.type == 0, let names = unsafe name.pointee.name.fullname else { return nil }
         var all: Set<[UInt8]> = []

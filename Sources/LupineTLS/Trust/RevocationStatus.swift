@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-/// What an issuer says about a certificate.
+/// The revocation status of a certificate.
 enum RevocationStatus: Sendable, Hashable {
     case good
     case revoked(at: UnixTime?, reason: String?)
 
-    /// The name of a reason (RFC 5280 §5.3.1); nil when none is given.
+    /// The name of a reason code (RFC 5280 §5.3.1); nil without one.
     static func reason(_ code: Int) -> String? {
         switch code {
         case ..<0: nil
@@ -24,12 +24,12 @@ enum RevocationStatus: Sendable, Hashable {
     }
 }
 
-/// From when until when a signed answer counts.
+/// The validity of a signed answer.
 struct RevocationWindow: Sendable, Hashable {
     let from: UnixTime
     let until: UnixTime
 
-    /// The times of an answer, widened by the skew; without the next update it counts for a day.
+    /// Creates a window from the times of an answer, extended by the skew; without nextUpdate the answer is valid for a day.
     init(from begin: UnixTime, until end: UnixTime?) throws(RevocationProblem) {
         if let end, end < begin { throw .malformed }
         from = begin.adding(-OCSPAnswer.skew)

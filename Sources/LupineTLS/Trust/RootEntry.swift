@@ -2,14 +2,15 @@
 
 internal import Synchronization
 
-/// One trusted certificate, known by its subject's name alone until somebody asks for it: then it is parsed, once. Any thread.
+/// A trusted certificate of which only the subject is read until it is needed; then it is parsed, once. May be used on any
+/// thread.
 final class RootEntry: Sendable {
-    /// Where a certificate comes from.
+    /// The source of a certificate.
     struct Origin: Sendable, Hashable {
         let path: String
-        /// Counted from 1.
+        /// Starts at 1.
         let number: Int
-        /// Whether a certificate that cannot be parsed is passed over, as in a folder, and is no error.
+        /// Whether a certificate that cannot be parsed is skipped, as in a folder, instead of being an error.
         let isLenient: Bool
     }
 
@@ -29,15 +30,16 @@ final class RootEntry: Sendable {
     /// `OpenSSLName.hash` of the subject.
     let hash: UInt32
 
-    /// A certificate that is there.
+    /// Creates an entry for a parsed certificate.
     init(_ certificate: Certificate) {
         content = .parsed(certificate)
         hash = OpenSSLName(subjectOf: certificate)?.hash ?? 0
     }
 
-    /// What a block or a file holds, known by its outline. What has none is parsed at once.
+    /// Creates an entry for the DER of a block or a file, reading only the subject. If that is not possible, parses the
+    /// certificate.
     ///
-    /// - Throws: What is wrong with it, as far as it shows now.
+    /// - Throws: The error of the certificate, as far as it is known by now.
     convenience init(der: [UInt8], trustSettings: Bool, _ origin: Origin) throws(CertificateError) {
         guard der.count <= Certificate.largestSize,
             let subject = CertificateOutline.subject(in: der, trustSettings: trustSettings),
@@ -54,25 +56,25 @@ final class RootEntry: Sendable {
         self.hash = hash
     }
 
-    /// Whether it was parsed because somebody asked.
+    /// Whether the certificate was parsed on demand.
     var isParsed: Bool { outcome.load() != nil }
 
-    /// What a certificate was read from, to find those that are there twice.
+    /// The input that a certificate was read from, to find duplicates.
     struct Octets: Hashable {
         fileprivate let der: [UInt8]
         fileprivate let trustSettings: Bool
 
-        /// Takes in the end of the signature alone, as `Certificate` does.
+        /// Hashes only the end of the signature, as `Certificate` does.
         func hash(into hasher: inout Hasher) { hasher.combine(der.suffix(16)) }
     }
 
-    /// Nil for a certificate that was there already.
+    /// Nil for a certificate that was given in parsed form.
     var octets: Octets? {
         guard case .der(let der, let trustSettings, _, _) = content else { return nil }
         return Octets(der: der, trustSettings: trustSettings)
     }
 
-    /// Whether that is its subject.
+    /// Whether the certificate has this subject.
     func isNamed(_ name: OpenSSLName) -> Bool {
         guard hash == name.hash else { return false }
         return switch content {
@@ -81,14 +83,14 @@ final class RootEntry: Sendable {
         }
     }
 
-    /// The certificate; nil for one that is passed over.
+    /// Returns the certificate; nil if it is skipped.
     ///
-    /// - Throws: Where it is, and what is wrong with it.
+    /// - Throws: The error of the certificate, with its location.
     func certificate() throws(TrustRootsError) -> Certificate? {
         switch content {
         case .parsed(let certificate): return certificate
         case .der(let der, let trustSettings, _, let origin):
-            // Two who come at once parse the same, and one of them is kept.
+            // Concurrent callers may both parse it; one result is kept.
             let known =
                 outcome.load() ?? outcome.storeIfNil(Outcome(Self.parse(der, trustSettings, origin)))
             return origin.isLenient ? try? known.result.get() : try known.result.get()

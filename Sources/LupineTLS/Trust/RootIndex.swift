@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 
-/// Trusted certificates by their subjects, in the order in which they were found.
+/// Trusted certificates by subject, in the order in which they were found.
 ///
-/// All bytes are in memory when it has been made: a look-up is CPU time alone, and what changes on the disk later does not count. Any
-/// thread.
+/// All bytes are in memory once it is created: a lookup takes only CPU time, and later changes on the disk have no effect. May be
+/// used on any thread.
 package final class RootIndex: Sendable {
     private let entries: [RootEntry]
     private let byHash: [UInt32: [Int]]
-    /// How many files have been read for it.
+    /// The number of files that were read for it.
     let filesRead: Int
 
-    /// An index of these, each kept once.
+    /// Creates an index of these entries, without duplicates.
     init(_ entries: [RootEntry], filesRead: Int = 0) {
         var known: Set<RootEntry.Octets> = []
         var byHash: [UInt32: [Int]] = [:]
@@ -23,17 +23,17 @@ package final class RootIndex: Sendable {
         self.filesRead = filesRead
     }
 
-    /// An index of certificates that are there.
+    /// Creates an index of parsed certificates.
     convenience init(_ certificates: [Certificate]) { self.init(certificates.map { RootEntry($0) }) }
 
-    /// How many of them have been parsed because somebody asked.
+    /// The number of certificates that were parsed on demand.
     var parsedCount: Int { entries.count { $0.isParsed } }
 
-    /// The certificates with this subject, in their order.
+    /// Returns the certificates with this subject, in order.
     ///
     /// - Parameters:
     ///   - name: The subject.
-    ///   - failure: Set to what is wrong with a certificate of that name that cannot be parsed.
+    ///   - failure: Set to the error of a certificate with this subject that cannot be parsed.
     package func certificates(named name: OpenSSLName, failure: inout TrustRootsError?) -> [Certificate] {
         var found: [Certificate] = []
         for index in byHash[name.hash] ?? [] where entries[index].isNamed(name) {

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: MIT
 
-/// Reads the files and folders that trusted certificates are kept in, and parses none of them that can be told by its outline.
+/// Reads the files and folders of trusted certificates, without parsing certificates whose subject can be found by their outline.
 ///
-/// It blocks while it reads: never on a loop's thread. What it reads has limits: `PEM.largestSize` for a file, `namesLimit` and
-/// `contentLimit` for a folder.
+/// Blocks: never use it on a loop's thread. Input is limited: `PEM.largestSize` for a file, `namesLimit` and `contentLimit` for a
+/// folder.
 package struct RootReader {
     private(set) var entries: [RootEntry] = []
     private var filesRead = 0
     private let namesLimit: Int
     private let contentLimit: Int
 
-    /// How many octets the names in a folder may have together.
+    /// The most octets of all file names in a folder together.
     package static let longestNames = 4 << 20
 
-    /// A reader that has read nothing.
+    /// Creates a reader.
     ///
     /// - Parameters:
-    ///   - namesLimit: How many octets the names in a folder may have together.
-    ///   - contentLimit: How many octets the files of a folder may have together.
+    ///   - namesLimit: The most octets of all file names in a folder together.
+    ///   - contentLimit: The most octets of all files in a folder together.
     package init(namesLimit: Int = longestNames, contentLimit: Int = 64 << 20) {
         self.namesLimit = namesLimit
         self.contentLimit = contentLimit
     }
 
-    /// What was read.
+    /// An index of everything that was read.
     package var index: RootIndex { RootIndex(entries, filesRead: filesRead) }
 
-    /// Takes the certificates of a file, PEM or one in DER, which has to have some.
+    /// Reads the certificates in a file, PEM or one in DER; throws if there are none.
     mutating func read(file path: String) throws(TrustRootsError) {
         do throws(CertificateError) {
             let bytes = try CertificateFile.read(path, limit: PEM.largestSize)
@@ -37,15 +37,15 @@ package struct RootReader {
         }
     }
 
-    /// Takes the certificates in what a file holds, which has to have some.
+    /// Reads the certificates in a file's content; throws if there are none.
     package mutating func read(content bytes: [UInt8], of path: String) throws(CertificateError) {
         entries += try Self.entries(in: bytes, of: path, isLenient: false)
     }
 
-    /// Takes the certificates of a folder's regular files, whatever their names, except those that begin with a dot. What is no
-    /// certificate is passed over, and what can be read is not held up by what cannot; but there have to be some.
+    /// Reads the certificates in a folder's regular files, regardless of their names, except those that begin with a dot. Files
+    /// that are unreadable or contain no certificate are skipped; throws if there is no certificate at all.
     ///
-    /// A file that has several names, as one has that is linked to by its hash, is read once.
+    /// A file with several names, such as one with a hash link, is read once.
     mutating func read(folder path: String) throws(TrustRootsError) {
         var found: [RootEntry] = []
         do throws(CertificateError) {
@@ -72,7 +72,7 @@ package struct RootReader {
         entries += found
     }
 
-    /// The certificates of a file's content, as `Certificate.bundle(file:)` tells them.
+    /// The certificates in a file's content, found in the same way as by `Certificate.bundle(file:)`.
     private static func entries(
         in bytes: [UInt8], of path: String, isLenient: Bool
     ) throws(CertificateError) -> [RootEntry] {

@@ -2,11 +2,11 @@
 
 internal import Synchronization
 
-/// The roots of a configuration, read when somebody needs one of them, and kept from then on. Any thread.
+/// The roots of a configuration, read on first use and then cached. May be used on any thread.
 final class RootSource: Sendable {
     private final class Loaded: Sendable {
         let indexes: [RootIndex]
-        /// What they were called while they were read.
+        /// The name of the roots while they were read.
         let name: String
 
         init(_ indexes: [RootIndex], name: String) {
@@ -20,15 +20,16 @@ final class RootSource: Sendable {
 
     init(_ roots: TrustRoots) { self.roots = roots }
 
-    /// What tells the roots from others: their name as they were read; before that, as their files are now.
+    /// Identifies the roots: their name when they were read; before that, the name by the current state of their files.
     var name: String { loaded.load()?.name ?? roots.name }
 
     /// The indexes, if they have been read.
     var indexes: [RootIndex]? { loaded.load()?.indexes }
 
-    /// The indexes, in the order in which their certificates count. Blocks where they have to be read.
+    /// Returns the indexes in order of precedence. Blocks if they have to be read.
     ///
-    /// - Throws: What cannot be read. It is tried again for the next who asks; the system's roots are read once per process.
+    /// - Throws: The error of what cannot be read. The next call tries again, except for the system's roots, which are read once
+    ///   per process.
     func load() throws(TrustRootsError) -> [RootIndex] {
         if let indexes { return indexes }
         let (indexes, name) = try Self.reading(roots.name, read)
@@ -46,8 +47,8 @@ final class RootSource: Sendable {
         return indexes
     }
 
-    /// Reads files, and gives the name that they had meanwhile. When they are written to at the same time, they are read again; those
-    /// that do not come to rest have a name that nobody else's have.
+    /// Reads files, and returns the name that they had meanwhile. If the files change during the reading, they are read again;
+    /// files that keep changing get a unique random name.
     static func reading<Content>(
         _ name: @autoclosure () -> String, _ read: () throws(TrustRootsError) -> Content
     ) throws(TrustRootsError) -> (content: Content, name: String) {

@@ -4,19 +4,19 @@ internal import CLupineOpenSSL
 internal import Glibc
 internal import Synchronization
 
-/// Where the system keeps its trusted roots.
+/// The locations of the system's trusted roots.
 ///
-/// `SSL_CERT_FILE` and `SSL_CERT_DIR` (a list with colons) replace every other place, as they do for OpenSSL; what they
-/// name has to be there. Otherwise the first distribution's bundle that exists is taken, and last OpenSSL's own.
+/// `SSL_CERT_FILE` and `SSL_CERT_DIR` (a list separated by colons) replace all other locations, as with OpenSSL, and have to
+/// exist. Otherwise the first existing bundle of a distribution is used, and last OpenSSL's default.
 struct SystemRoots {
     /// `SSL_CERT_FILE`, when it is set and not empty.
     var file: String?
     /// The parts of `SSL_CERT_DIR`.
     var directories: [String] = []
-    /// Bundles to look for, the first that can be opened is read.
+    /// The bundles to try; the first that can be opened is read.
     var bundles = SystemRoots.distributionBundles
 
-    /// Debian and its kin; Fedora and its kin, old and new; SUSE; Alpine.
+    /// Debian and derivatives; Fedora and derivatives, old and new; SUSE; Alpine.
     static let distributionBundles = [
         "/etc/ssl/certs/ca-certificates.crt",
         "/etc/pki/tls/certs/ca-bundle.crt",
@@ -25,7 +25,7 @@ struct SystemRoots {
         "/etc/ssl/cert.pem",
     ]
 
-    /// As the process' environment says. `getenv` races with a `setenv` elsewhere; it is called once per process.
+    /// The locations by the process's environment. `getenv` races with `setenv` in other code, so it is called once per process.
     static func fromEnvironment() -> SystemRoots {
         var roots = SystemRoots()
         roots.file = value(of: "SSL_CERT_FILE")
@@ -34,7 +34,7 @@ struct SystemRoots {
         return roots
     }
 
-    /// What the process has read.
+    /// The result of reading the system's roots.
     final class Reading: Sendable {
         let index: Result<RootIndex, TrustRootsError>
         let name: String
@@ -51,13 +51,13 @@ struct SystemRoots {
 
     private static let ofProcess = fromEnvironment()
     private static let published = AtomicLazyReference<Reading>()
-    /// The roots as the process' environment says, read once.
+    /// The roots by the process's environment, read once.
     static let reading = published.storeIfNil(Reading(ofProcess))
 
-    /// What tells them from others: their name as they were read; before that, as their files are now.
+    /// Identifies the roots: their name when they were read; before that, the name by the current state of their files.
     static var name: String { published.load()?.name ?? ofProcess.name }
 
-    /// What tells these roots from others: where they are read from, and the state of the files there.
+    /// Identifies these roots: by their locations and the state of the files there.
     var name: String {
         var parts: [String] = []
         if file != nil || !directories.isEmpty {
@@ -69,7 +69,7 @@ struct SystemRoots {
         return SHA256Digest.of(Array(parts.joined(separator: "\0").utf8)).description
     }
 
-    /// The certificates found. Blocks while it reads them.
+    /// Reads the certificates. Blocks.
     func load() throws(TrustRootsError) -> RootIndex {
         var reader = RootReader()
         if file != nil || !directories.isEmpty {

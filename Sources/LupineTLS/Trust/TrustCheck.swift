@@ -2,35 +2,35 @@
 
 internal import Synchronization
 
-/// One step of an evaluator, told apart by where it may run.
+/// One step of an evaluator, classified by where it may run.
 package enum TrustCheck: Sendable, Hashable {
-    /// CPU time alone: on any thread.
+    /// Takes only CPU time: on any thread.
     case local(LocalTrustCheck)
     /// Waits for the network: on a worker.
     case fetching(RevocationCheck)
-    /// The caller's closure, which replies when it likes.
+    /// The caller's closure, which replies at any time.
     case custom(CustomTrustCheck)
 }
 
-/// A step that needs nothing but the peer's trust.
+/// A step that needs only the peer's trust.
 package enum LocalTrustCheck: Sendable, Hashable {
-    /// What is validated.
+    /// The subject of a validation.
     package enum Validation: Sendable, Hashable {
         case chain, chainAndHost
     }
 
-    /// These certificates become the only anchors, for this step's successors too.
+    /// Makes these certificates the only anchors, for later steps too.
     case anchors(TrustAnchors)
-    /// The server policy.
+    /// Evaluates the server policy.
     case validation(Validation)
-    /// One of the chain's certificates is among these.
+    /// Requires that the chain contains one of these certificates.
     case certificatePins(Set<Certificate>)
-    /// One of the chain's keys is among these.
+    /// Requires that the chain contains one of these keys.
     case keyPins(Set<PublicKeyPin>)
-    /// Revocation by what is stapled, given or kept.
+    /// Checks revocation with stapled, supplied and cached answers.
     case revocation(RevocationCheck)
 
-    /// Whether a path to an anchor is built for it.
+    /// Whether the step needs a path to an anchor.
     var asksForRoots: Bool {
         switch self {
         case .anchors: false
@@ -41,11 +41,11 @@ package enum LocalTrustCheck: Sendable, Hashable {
     }
 }
 
-/// Anchors with the store that is made of them, once per evaluator.
+/// Anchors with their store, which is created once per evaluator.
 package struct TrustAnchors: Sendable, Hashable {
-    /// Which they are.
+    /// The anchors.
     package let certificates: [Certificate]
-    /// The store that trusts them and nothing else.
+    /// The store that trusts only them.
     package let store: TrustStore
 
     init(_ certificates: [Certificate]) {
@@ -60,18 +60,18 @@ package struct TrustAnchors: Sendable, Hashable {
     package func hash(into hasher: inout Hasher) { hasher.combine(certificates) }
 }
 
-/// A caller's own evaluation; equal to its copies and to nothing else.
+/// A caller's own evaluation; equal only to its copies.
 public struct CustomTrustCheck: Sendable, Hashable {
-    /// Takes the verdict; it may be called on any thread.
+    /// Receives the verdict; may be called on any thread.
     public typealias Reply = @Sendable (Result<Void, TrustFailure>) -> Void
 
-    /// What the program does to judge a peer. In a struct: a closure that is itself the value of a lock is wrapped once
-    /// more by each look at it.
+    /// The program's evaluation of a peer. A struct, because a closure stored directly in a lock gets one more reabstraction
+    /// thunk at each access.
     private struct Evaluation {
         let ask: @Sendable (PeerTrust, @escaping Reply) -> Void
     }
 
-    /// Holds the closure, until whoever ends it has taken it out: then it does not matter who lets go of the box last.
+    /// Holds the closure until `empty` removes it, so that it does not matter which thread releases the box last.
     private final class Box: Sendable {
         private let lock: Mutex<Evaluation>
 
@@ -90,7 +90,8 @@ public struct CustomTrustCheck: Sendable, Hashable {
 
         init(_ evaluation: Evaluation) { box = Box(evaluation) }
 
-        // The last to hold it may be a connection, on its event loop; what the closure holds is the program's.
+        // The last reference may be a connection's, on its event loop; the closure may hold objects of the program's, so it is
+        // released in a task.
         deinit { Task.detached { [box] in box.empty() } }
     }
 
@@ -100,7 +101,7 @@ public struct CustomTrustCheck: Sendable, Hashable {
         body = Body(Evaluation(ask: closure))
     }
 
-    /// Asks for the verdict.
+    /// Calls the closure.
     package func ask(about trust: PeerTrust, reply: @escaping Reply) { body.box.evaluation.ask(trust, reply) }
 
     public static func == (left: CustomTrustCheck, right: CustomTrustCheck) -> Bool {

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: MIT
 
-/// A peer that was accepted, and for how long the verdict may be used again.
+/// The acceptance of a peer, and the time for which the verdict may be reused.
 package struct TrustVerdict: Sendable, Hashable {
-    /// Until when a resumed session may go without another evaluation: the first end of a validity in the chain, or that of
-    /// the stapled answer if the leaf demands one. Nil when the next connection has to ask again, as after a custom check
-    /// or one of revocation.
+    /// The time until which a resumed session needs no further evaluation: the earliest expiry in the chain, or that of the
+    /// stapled response if the leaf requires one. Nil when the next connection needs a new evaluation, as after a custom check or
+    /// a check of revocation.
     package let reusableUntil: UnixTime?
 }
 
-/// One peer on its way through an evaluator's checks.
+/// The progress of one peer through an evaluator's checks.
 ///
-/// A value without a thread: its owner calls `resume`, and does what the step says. The path is validated once, however
-/// many checks ask about it, unless one of them changes the anchors.
+/// A value without a thread: its owner calls `resume` and performs the returned step. The path is validated once, however many
+/// checks use it, unless one of them changes the anchors.
 package struct TrustEvaluation: Sendable {
-    /// What the owner does next.
+    /// What the owner has to do next.
     package enum Step: Sendable {
-        /// Nothing more: the verdict.
+        /// Nothing: this is the verdict.
         case finished(Result<TrustVerdict, TrustFailure>)
-        /// Call `resumeOnWorker` on a thread that may wait.
+        /// Call `resumeOnWorker` on a thread that may block.
         case needsWorker
-        /// Ask the closure about the trust, then call `answer` with its reply.
+        /// Ask the closure about the trust, then pass its reply to `answer`.
         case asks(CustomTrustCheck, PeerTrust)
     }
 
@@ -29,15 +29,15 @@ package struct TrustEvaluation: Sendable {
     private let time: UnixTime
     private var reusableUntil: UnixTime? = UnixTime(seconds: .max)
 
-    /// Begins; nothing is evaluated yet.
+    /// Starts an evaluation; nothing is evaluated yet.
     package init(of trust: PeerTrust, by evaluator: TrustEvaluator, at time: UnixTime) {
         self.trust = trust
         self.time = time
         rest = evaluator.checks[...]
     }
 
-    /// Does the checks that need no waiting, up to the next that does: one that asks the network, or roots that have not been read.
-    /// `revocation` may have a cache; its fetcher is not used.
+    /// Performs checks up to the next one that has to wait: for the network, or for roots that have not been read. `revocation`
+    /// may have a cache; its fetcher is not used.
     package mutating func resume(revocation: RevocationAccess = .none) -> Step {
         resume(revocation: revocation, mayRead: false)
     }
@@ -58,7 +58,7 @@ package struct TrustEvaluation: Sendable {
         return .finished(.success(TrustVerdict(reusableUntil: reusableUntil)))
     }
 
-    /// Reads the roots, or does the check that waits for the network, and then those behind it. Never on a loop's thread.
+    /// Reads the roots, or performs the check that waits for the network, and then continues. Never call it on a loop's thread.
     package mutating func resumeOnWorker(revocation: RevocationAccess) -> Step {
         while case .fetching(let check)? = rest.first {
             reusableUntil = nil
@@ -70,7 +70,7 @@ package struct TrustEvaluation: Sendable {
         return resume(revocation: revocation, mayRead: true)
     }
 
-    /// Takes the reply to what `asks` has asked, and goes on as `resume` does.
+    /// Accepts the reply to `asks`, and continues like `resume`.
     package mutating func answer(
         _ reply: Result<Void, TrustFailure>, revocation: RevocationAccess = .none
     ) -> Step {
@@ -124,7 +124,7 @@ package struct TrustEvaluation: Sendable {
 }
 
 extension Certificate {
-    /// How a pinned certificate is written in a message: its subject and its SHA-256.
+    /// The text for a pinned certificate in messages: its subject and its SHA-256.
     var pinText: String {
         "\(subject) (SHA-256 \(fingerprint))"
     }

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: MIT
 
-/// How servers are judged: a value that is compared, so that a connection trusted under one evaluator is never lent to a
+/// How servers are evaluated: a value that is compared, so that a connection trusted under one evaluator is never used for a
 /// request with another.
 ///
-/// An evaluator does nothing by itself: `TrustEvaluation` walks through its checks for one peer. Two custom evaluators
-/// are equal only when one is a copy of the other.
+/// An evaluator does nothing by itself: `TrustEvaluation` performs its checks for one peer. Two custom evaluators are equal only
+/// when one is a copy of the other.
 public struct TrustEvaluator: Sendable, Hashable {
-    /// The steps, in order; the first that fails is the verdict.
+    /// The steps, in order; the first failure is the verdict.
     package let checks: [TrustCheck]
 
     private init(_ checks: [TrustCheck]) { self.checks = checks }
 
-    /// The configured roots and the host's name.
+    /// Validates the chain to the configured roots, and the host name.
     public static let `default` = system()
 
-    /// The configured roots; the host's name only when asked for.
+    /// Validates the chain to the configured roots, and optionally the host name.
     public static func system(checksHost: Bool = true) -> TrustEvaluator {
         TrustEvaluator([.local(.validation(checksHost ? .chainAndHost : .chain))])
     }
 
-    /// A certificate of the chain has to be one of these: the leaf, an intermediate or the root.
+    /// Requires that the chain contains one of these certificates: the leaf, an intermediate or the root.
     ///
-    /// With `acceptsSelfSigned` they are also the only anchors: the configured roots count no longer.
+    /// With `acceptsSelfSigned` they are also the only anchors: the configured roots are not used.
     public static func pinnedCertificates(
         _ certificates: [Certificate], acceptsSelfSigned: Bool = false, validatesChain: Bool = true,
         checksHost: Bool = true
@@ -33,7 +33,7 @@ public struct TrustEvaluator: Sendable, Hashable {
         return TrustEvaluator(checks + [.local(.certificatePins(Set(certificates)))])
     }
 
-    /// A key of the chain has to be one of these; more than one makes the others backup pins.
+    /// Requires that the chain contains one of these keys; several pins serve as backup pins for each other.
     public static func pinnedKeys(
         _ pins: [PublicKeyPin], validatesChain: Bool = true, checksHost: Bool = true
     ) -> TrustEvaluator {
@@ -43,7 +43,7 @@ public struct TrustEvaluator: Sendable, Hashable {
         )
     }
 
-    /// No certificate of the chain but its anchor may be revoked. `lists` are asked in any case.
+    /// Requires that no certificate of the chain except the anchor is revoked. `lists` are always used.
     public static func revocation(
         _ options: RevocationOptions = .any, lists: [RevocationList] = [], validatesChain: Bool = true,
         checksHost: Bool = true
@@ -54,30 +54,31 @@ public struct TrustEvaluator: Sendable, Hashable {
                 + [check.reachesNetwork ? .fetching(check) : .local(.revocation(check))])
     }
 
-    /// Each in order; the first refusal counts. Anchors that one has set stay set for those behind it.
+    /// Performs several evaluators in order; the first failure counts. Anchors that one sets stay in effect for later ones.
     public static func composite(_ evaluators: [TrustEvaluator]) -> TrustEvaluator {
         TrustEvaluator(evaluators.flatMap(\.checks))
     }
 
-    /// Everybody is taken for who they say they are. For tests alone.
+    /// Accepts every server. For tests only.
     public static let disabled = TrustEvaluator([])
 
-    /// Whatever the closure replies, on whatever thread and once.
+    /// Lets the closure decide. It replies once, on any thread.
     ///
-    /// The closure is called on one of a few threads that are there for this alone, never on an event loop, and may block: it
-    /// holds up the connection that it is asked about, and others with such a closure once all threads are taken. The time for the
-    /// handshake runs meanwhile. A connection that is given up before its turn comes is not asked about; a reply after that is
-    /// dropped. The shutdown of a client with event loops of its own waits until the closure has returned, so the closure must
-    /// not wait for that.
+    /// The closure is called on one of a few threads that exist only for this purpose, never on an event loop, and may block: it
+    /// delays the connection that it is asked about, and others with a custom check once all these threads are busy. The
+    /// handshake timeout keeps running. A connection that is given up before its turn is not asked about; a later reply is
+    /// ignored. Shutting down a client with event loops of its own waits until the closure has returned, so the closure must not
+    /// wait for the shutdown.
     ///
-    /// - Parameter body: Gets the peer and the closure for the verdict. Never to reply, and to let go of the closure, is to refuse.
+    /// - Parameter body: Receives the peer and the reply closure. Releasing the reply closure without calling it refuses the
+    ///   peer.
     public static func custom(
         _ body: @escaping @Sendable (PeerTrust, @escaping CustomTrustCheck.Reply) -> Void
     ) -> TrustEvaluator {
         TrustEvaluator([.custom(CustomTrustCheck(body))])
     }
 
-    /// Whether every check is CPU time alone once the roots have been read, so that a loop's thread may do all of them.
+    /// Whether all checks take only CPU time once the roots have been read, so that a loop's thread may perform them.
     package var isLocal: Bool {
         checks.allSatisfy {
             switch $0 {
@@ -87,7 +88,7 @@ public struct TrustEvaluator: Sendable, Hashable {
         }
     }
 
-    /// Whether it certainly judges by the roots of the configuration. Nobody knows what a closure of the program's asks for.
+    /// Whether it certainly uses the roots of the configuration. A custom check may or may not.
     package var asksForRoots: Bool {
         for check in checks {
             switch check {
@@ -100,17 +101,17 @@ public struct TrustEvaluator: Sendable, Hashable {
         return false
     }
 
-    /// Whether code of the program's is called.
+    /// Whether it calls code of the program's.
     package var asksProgram: Bool {
         checks.contains { if case .custom = $0 { true } else { false } }
     }
 
-    /// Whether whoever passes has passed the default evaluation, too, under the roots of the configuration.
+    /// Whether a peer that passes has also passed the default evaluation under the configuration's roots.
     package var includesDefault: Bool {
         for check in checks {
             switch check {
             case .local(.validation(.chainAndHost)): return true
-            // From here on other roots count.
+            // Later checks use other roots.
             case .local(.anchors): return false
             case .local, .fetching, .custom: break
             }
@@ -118,8 +119,8 @@ public struct TrustEvaluator: Sendable, Hashable {
         return false
     }
 
-    /// The keys of which the chain has to have one of each set; nil for an evaluator that asks for anything else but these
-    /// and the default evaluation.
+    /// The sets of keys of which the chain has to contain one each; nil for an evaluator with other checks than these and the
+    /// default evaluation.
     package var requiredKeys: [Set<PublicKeyPin>]? {
         var required: [Set<PublicKeyPin>] = []
         for check in checks {
@@ -132,10 +133,11 @@ public struct TrustEvaluator: Sendable, Hashable {
         return required
     }
 
-    /// Whether nothing is checked at all.
+    /// Whether it has no checks.
     package var checksNothing: Bool { checks.isEmpty }
 
-    /// Evaluates at once, for evaluators without a custom check. Blocks when the network is asked: never on a loop's thread.
+    /// Evaluates synchronously; not for evaluators with a custom check. Blocks for network queries: never call it on a loop's
+    /// thread.
     package func evaluate(
         _ trust: PeerTrust, at time: UnixTime, revocation: RevocationAccess = .none
     ) -> Result<TrustVerdict, TrustFailure> {
@@ -150,7 +152,7 @@ public struct TrustEvaluator: Sendable, Hashable {
         }
     }
 
-    /// Host validation includes everything that default validation looks at, so one check does for both.
+    /// Host validation includes everything in chain validation, so one check suffices for both.
     private static func validation(chain: Bool, host: Bool) -> [TrustCheck] {
         switch (chain, host) {
         case (_, true): [.local(.validation(.chainAndHost))]

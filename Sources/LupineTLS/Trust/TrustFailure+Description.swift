@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// What a person reads: what is wrong, with which certificate, and what can be done. The host stands in the error around it.
+/// The text for users: the problem, the certificate, and a remedy. The enclosing error names the host.
 extension TrustFailure: CustomStringConvertible {
     public var description: String {
         switch self {
@@ -53,7 +53,7 @@ extension TrustFailure: CustomStringConvertible {
         }
     }
 
-    /// The first of a list that a peer may have made long.
+    /// The first entries of a list that a peer may have made long.
     private static func list(_ names: [String]) -> String {
         let shown = names.prefix(10).joined(separator: ", ")
         return names.count > 10 ? "\(shown) and \(names.count - 10) more" : names.isEmpty ? "none" : shown

@@ -2,9 +2,9 @@
 
 internal import CLupineOpenSSL
 
-/// What OpenSSL would call it: the number that goes with a failure in logs and in errors of other systems.
+/// OpenSSL's number for a failure, for logs and for errors of other systems.
 extension TrustFailure {
-    /// The `X509_V_ERR_` number that comes closest.
+    /// The closest `X509_V_ERR_` number.
     package var verificationCode: Int {
         switch self {
         case .noCertificate: Int(X509_V_ERR_INVALID_CALL)

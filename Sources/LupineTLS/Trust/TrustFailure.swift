@@ -1,56 +1,56 @@
 // SPDX-License-Identifier: MIT
 
-/// Why a chain is not trusted: the one precise reason, with its evidence.
+/// Why a chain is not trusted: the precise reason, with its evidence.
 ///
-/// Subjects and issuers are names as RFC 4514 writes them. When a chain has several faults, the most serious is told
+/// Subjects and issuers are names in the form of RFC 4514. When a chain has several problems, the most serious is reported
 /// (I-12.9).
 public enum TrustFailure: Error, Hashable, Sendable {
     /// The peer has sent no certificate.
     case noCertificate
-    /// The leaf is for other names.
+    /// The leaf is valid for other names.
     case hostMismatch(host: String, names: [String])
-    /// The validity of this certificate of the chain is over.
+    /// A certificate of the chain has expired.
     case expired(subject: String, since: UnixTime)
-    /// The validity of this certificate of the chain has not begun.
+    /// A certificate of the chain is not yet valid.
     case notYetValid(subject: String, until: UnixTime)
-    /// The roots that the chain would have been judged by cannot be read.
+    /// The roots for the evaluation of the chain cannot be read.
     case rootsUnusable(TrustRootsError)
-    /// The issuer of this certificate was neither sent nor is it known.
+    /// The issuer of this certificate was not sent and is unknown.
     case issuerMissing(subject: String, issuer: String)
-    /// The chain is complete, and its end is no trusted root.
+    /// The chain is complete, but its last certificate is not a trusted root.
     case untrustedRoot(subject: String)
-    /// The leaf is its own issuer, and no trusted root.
+    /// The leaf is self-signed and not a trusted root.
     case selfSigned(subject: String)
-    /// A signature of the chain does not fit.
+    /// A signature of the chain is invalid.
     case badSignature(subject: String)
-    /// An issuer of the chain may not issue.
+    /// An issuer of the chain is not an authority.
     case notAnAuthority(subject: String)
-    /// The chain is longer than one of its issuers allows.
+    /// The chain is longer than an issuer's path length constraint allows.
     case pathTooLong(subject: String)
-    /// A name lies outside what an issuer may issue for.
+    /// A name violates an issuer's name constraints.
     case nameNotPermitted(subject: String)
-    /// The leaf is not for servers, or not for clients where those are asked about.
+    /// The leaf must not be used for servers, or not for clients under a client policy.
     case wrongUsage(subject: String)
-    /// A key is shorter than what is taken.
+    /// A key is shorter than allowed.
     case weakKey(subject: String, bits: Int)
-    /// A signature is made with an algorithm that is no longer taken.
+    /// A signature uses an algorithm that is too weak.
     case weakSignature(subject: String, algorithm: String)
-    /// A critical extension that nobody here understands.
+    /// A critical extension is unknown.
     case unknownCriticalExtension(subject: String)
-    /// The issuer has revoked it.
+    /// The issuer has revoked the certificate.
     case revoked(subject: String, at: UnixTime?, reason: String?)
-    /// Nobody gave the definite answer about revocation that was required.
+    /// A definite answer about revocation is required, and none was available.
     case revocationUnknown(subject: String, RevocationProblem)
-    /// The certificate demands a stapled answer (RFC 7633), and none came.
+    /// The certificate requires a stapled response (RFC 7633), and none was sent.
     case stapleMissing(subject: String)
     /// None of the chain's certificates is pinned.
     case certificateNotPinned(expected: [String], found: [String])
     /// None of the chain's keys is pinned.
     case keyNotPinned(expected: [String], found: [String])
-    /// There is nothing to compare with.
+    /// There are no pins to compare with.
     case noPins
-    /// The caller's own evaluation said no.
+    /// The caller's own evaluation refused the peer.
     case refused(String)
-    /// Another verdict of OpenSSL's path validation, by its number and words.
+    /// Another error of OpenSSL's path validation, with its number and text.
     case invalidChain(subject: String, code: Int, reason: String)
 }

@@ -2,9 +2,9 @@
 
 internal import CLupineOpenSSL
 
-/// How a path is judged: OpenSSL's complaints and the house's own become failures, and the most serious is the verdict.
+/// The verdict about a path: the problems found by OpenSSL and by Lupine become failures, and the most serious one counts.
 extension TrustPath {
-    /// What is wrong with it under the basic policy, or also as a server's.
+    /// Returns the failure of the path under the basic policy, or under the checks for a server too.
     func failure(asServer: Bool, at time: UnixTime) -> TrustFailure? {
         guard !built.isEmpty else { return .noCertificate }
         if let rootsFailure { return .rootsUnusable(rootsFailure) }
@@ -16,7 +16,7 @@ extension TrustPath {
             }
             if (failure.severity, depth) < (known.failure.severity, known.depth) { worst = (failure, depth) }
         }
-        // Where a chain is too long to go on, nothing is known to be missing.
+        // When OpenSSL stopped because the chain is too long, a missing issuer is not a separate problem.
         let isTooLong = problems.contains { $0.code == X509_V_ERR_CERT_CHAIN_TOO_LONG }
         for problem in problems where !(isTooLong && problem.isAboutAnchoring) {
             if let failure = failure(for: problem, asServer: asServer, at: time) {
@@ -24,7 +24,7 @@ extension TrustPath {
             }
         }
         for (depth, certificate) in built.enumerated().dropFirst() where !isAnchor(depth) {
-            // OpenSSL takes some certificates of before version 3 for authorities.
+            // OpenSSL accepts some certificates before X.509 version 3 as authorities.
             if !certificate.isAuthority {
                 note(.notAnAuthority(subject: certificate.subject.description), depth: depth)
             }
@@ -36,7 +36,7 @@ extension TrustPath {
         return worst?.failure
     }
 
-    /// Every key and signature that is too weak (I-12.7), from the leaf on; nobody signs for the anchor.
+    /// All weak keys and signatures (I-12.7), from the leaf on; the anchor's signature is not checked.
     private var weaknesses: [(failure: TrustFailure, depth: Int)] {
         var found: [(failure: TrustFailure, depth: Int)] = []
         for (depth, certificate) in built.enumerated() {
@@ -51,12 +51,12 @@ extension TrustPath {
         return found
     }
 
-    /// Until when a path that was found good stays good: the first end of a validity, the anchor's aside.
+    /// The time until which a valid path stays valid: the earliest expiry, except the anchor's.
     var validUntil: UnixTime {
         built.dropLast(isAnchored ? 1 : 0).map(\.notAfter).min() ?? UnixTime(seconds: .max)
     }
 
-    /// Whether that certificate is the one that is trusted as it is.
+    /// Whether the certificate at this depth is the anchor.
     private func isAnchor(_ depth: Int) -> Bool { isAnchored && depth == built.count - 1 }
 
     private func failure(for problem: Problem, asServer: Bool, at time: UnixTime) -> TrustFailure? {
@@ -82,7 +82,7 @@ extension TrustPath {
         case X509_V_ERR_INVALID_PURPOSE: return asServer ? .wrongUsage(subject: subject) : nil
         case X509_V_ERR_UNHANDLED_CRITICAL_EXTENSION: return .unknownCriticalExtension(subject: subject)
         case X509_V_ERR_CERT_HAS_EXPIRED:
-            // The last second is part of the validity (RFC 5280 §4.1.2.5); OpenSSL's comparison leaves it out.
+            // The last second is part of the validity (RFC 5280 §4.1.2.5); OpenSSL's comparison excludes it.
             guard !isAnchor(problem.depth), certificate.notAfter < time else { return nil }
             return .expired(subject: subject, since: certificate.notAfter)
         case X509_V_ERR_CERT_NOT_YET_VALID:
@@ -109,10 +109,10 @@ extension TrustPath {
 }
 
 extension TrustFailure {
-    /// From here on the chain itself holds, and only times, names and answers are wrong.
+    /// From this severity on, the chain itself is valid, and only times, names and answers are wrong.
     static let severityOfDates = 5
 
-    /// The order in which problems are told when there are several, the most serious first.
+    /// The order in which one of several problems is chosen, the most serious first.
     var severity: Int {
         switch self {
         case .noCertificate, .noPins, .rootsUnusable: 0
@@ -132,7 +132,7 @@ extension TrustFailure {
 }
 
 extension TrustPath {
-    /// What is wrong with the trust under this policy; this is the path that was built of it.
+    /// Returns the failure of the trust under this policy; this path was built from it.
     func failure(
         of trust: PeerTrust, under policy: TrustPolicy, at time: UnixTime, revocation: RevocationAccess
     ) -> TrustFailure? {
@@ -140,13 +140,13 @@ extension TrustPath {
         case .basic: return failure(asServer: false, at: time)
         case .server(let host):
             let chainFailure = failure(asServer: true, at: time)
-            // Behind a chain that is not anchored or does not fit, nobody's word about revocation counts.
+            // Revocation answers count only if the chain is anchored and its signatures are valid.
             if let chainFailure, chainFailure.severity < TrustFailure.severityOfDates { return chainFailure }
             let staple = RevocationCheck.stapleFailure(of: trust, on: self, at: time)
             if case .revoked? = staple { return staple }
             return chainFailure ?? nameFailure(for: host) ?? staple
         case .client(let host):
-            // Usage for servers says nothing about a client's, and weakness does.
+            // A server's extended key usage is irrelevant for a client; weak keys are not.
             let chainFailure = failure(asServer: false, at: time)
             if let chainFailure, chainFailure.severity < TrustFailure.severityOfDates { return chainFailure }
             return weakness ?? clientUsageFailure ?? chainFailure ?? nameFailure(for: host)
@@ -155,10 +155,10 @@ extension TrustPath {
         }
     }
 
-    /// The first key or signature that is too weak, counted from the leaf.
+    /// The first weak key or signature, counted from the leaf.
     private var weakness: TrustFailure? { weaknesses.first?.failure }
 
-    /// The first certificate whose usage does not let a client present the leaf.
+    /// The first certificate whose key usage does not allow a client to present the leaf.
     private var clientUsageFailure: TrustFailure? {
         for (depth, certificate) in built.enumerated() where !isAnchor(depth) {
             if !certificate.mayServeClients(asAuthority: depth > 0) {

@@ -2,32 +2,32 @@
 
 internal import CLupineOpenSSL
 
-/// The path that was built from a peer's certificates, and everything that is wrong with it.
+/// The path that was built from a peer's certificates, and all of its problems.
 ///
-/// One run of OpenSSL's path validation (RFC 5280 §6) finds all problems, whatever policy is asked afterwards: the
-/// callback notes each and lets the run go on. So a composite evaluation validates once. What counts as a problem, and
-/// which is the most serious, is decided by `verdict`.
+/// One run of OpenSSL's path validation (RFC 5280 §6) finds all problems, whichever policy is evaluated afterwards: the callback
+/// records each and lets the run continue. So a composite evaluation validates once. `failure(of:under:at:revocation:)` decides
+/// which problems count under a policy, and which one is the most serious.
 struct TrustPath: Sendable {
-    /// One complaint of OpenSSL's.
+    /// A problem that OpenSSL found.
     struct Problem: Sendable, Hashable {
-        /// Its `X509_V_ERR_` number.
+        /// The `X509_V_ERR_` number.
         let code: Int32
-        /// At which certificate of the path, counted from the leaf.
+        /// The certificate of the path that it concerns, counted from the leaf.
         let depth: Int
     }
 
-    /// The leaf and the issuers that were found for it by name, the anchor or the last that was found at the end.
+    /// The leaf and the issuers that were found by name, ending with the anchor or the last issuer that was found.
     let built: [Certificate]
-    /// All complaints, in the order in which they were found.
+    /// All problems, in the order in which they were found.
     let problems: [Problem]
-    /// Whether the last certificate is trusted as it is.
+    /// Whether the last certificate is an anchor.
     let isAnchored: Bool
-    /// What the certificates on all paths that were tried have cost (`Certificate.signatureCost`).
+    /// The total cost of the certificates on all paths that were tried (`Certificate.signatureCost`).
     private(set) var work = 0
-    /// Why roots that might have ended the path could not be had; nil where it is anchored all the same.
+    /// Why roots that might have completed the path could not be read; nil if the path is anchored.
     private(set) var rootsFailure: TrustRootsError?
 
-    /// The part of the path whose signatures fit (I-12.5): an issuer that only bears the right name is not of it.
+    /// The part of the path whose signatures are valid (I-12.5), without issuers that match only by name.
     var linked: [Certificate] {
         var count = built.count
         for problem in problems {
@@ -40,7 +40,7 @@ struct TrustPath: Sendable {
         return Array(built.prefix(count))
     }
 
-    /// Builds and validates.
+    /// Builds and validates the path.
     init(of trust: PeerTrust, at time: UnixTime?) {
         guard let leaf = trust.certificates.first else {
             self.init(built: [], problems: [], isAnchored: false)
@@ -54,8 +54,8 @@ struct TrustPath: Sendable {
         }
         let sent = trust.certificates.dropFirst() + trust.intermediates
         var others = sent.filter { $0.signatureCost != nil }
-        // OpenSSL takes the first issuer that fits by name and does not turn back. When that leads nowhere, the next
-        // run leaves it out: there may be another one, cross-signed or with the right key.
+        // OpenSSL uses the first issuer that matches by name and never backtracks. If that one leads nowhere, the next run omits
+        // it: there may be another one, cross-signed or with the right key.
         let anchors = trust.store.anchors(for: trust.certificates + trust.intermediates)
         let store = anchors.handle
         var path = TrustPath(leaf: leaf, others: others, store: store, time: time)
@@ -71,7 +71,7 @@ struct TrustPath: Sendable {
         if others.count < sent.count, !best.isAnchored, let end = best.built.last,
             sent.contains(where: { $0.signatureCost == nil && $0.subject == end.issuer })
         {
-            // Which it is, and not that it is missing.
+            // Reports that the issuer's key is unsupported, rather than that the issuer is missing.
             let problem = Problem(
                 code: X509_V_ERR_UNSUPPORTED_SIGNATURE_ALGORITHM, depth: best.built.count - 1)
             let others = best.problems.filter { !$0.isAboutAnchoring }
@@ -84,8 +84,8 @@ struct TrustPath: Sendable {
 
     private var cost: Int { built.reduce(0) { $0 + ($1.signatureCost ?? 1) } }
 
-    /// How often names are compared with constraints at most, in all certificates that were sent: OpenSSL compares each name of each
-    /// with the constraints of each issuer above it, also where nobody vouches for any of them.
+    /// The most comparisons of names with name constraints over all certificates that were sent: OpenSSL compares each name with
+    /// the constraints of each issuer above it, even if none of them is trusted.
     static let comparisonLimit = 1 << 17
 
     private static func comparisons(in certificates: [Certificate]) -> Int {
@@ -97,18 +97,18 @@ struct TrustPath: Sendable {
         return overflow ? .max : product
     }
 
-    /// How many issuers that lead nowhere are left out, one after the other.
+    /// The most issuers that are omitted, one after the other, because they lead nowhere.
     static let detourLimit = 8
-    /// How many certificates may stand between the leaf and the anchor; chains in use have three at most. Each costs the
-    /// loop's thread a signature, with a key that the peer has chosen to be slow.
+    /// The most certificates between the leaf and the anchor; real chains have at most three. Each costs the loop's thread a
+    /// signature verification, with a key that the peer may have chosen to be slow.
     static let intermediateLimit = 10
-    /// After how much work on paths no other way is tried.
+    /// The amount of work after which no other path is tried.
     static let workLimit = 24
 
-    /// Whether signatures link it to an anchor.
+    /// Whether signatures link the path to an anchor.
     private var isSound: Bool { isAnchored && linked.count == built.count }
 
-    /// The issuer that this path would be better off without; nil when it is sound up to an anchor.
+    /// The issuer to omit in the next attempt; nil when the path is linked to an anchor.
     private var wrongTurn: Certificate? {
         if isSound { return nil }
         let linked = linked.count
@@ -131,14 +131,14 @@ struct TrustPath: Sendable {
             self.init(built: run.built, problems: notes.problems, isAnchored: false)
             return
         }
-        // What lies behind the anchor is not of the path, and nobody signs for the anchor.
+        // Certificates after the anchor do not belong to the path, and the anchor's own signature is not checked.
         let problems = notes.problems.filter { problem in
             problem.depth < anchor || problem.depth == anchor && !problem.isAboutSignature
         }
         self.init(built: Array(run.built[...anchor]), problems: problems, isAnchored: true)
     }
 
-    /// What the callback writes into.
+    /// Collects the problems that the callback reports.
     private final class Notes {
         var problems: [Problem] = []
     }
@@ -154,7 +154,7 @@ struct TrustPath: Sendable {
             unsafe X509_STORE_CTX_free(context)
             unsafe lupine_sk_X509_free(untrusted)
         }
-        // The stack borrows: `others` outlives it.
+        // The stack does not retain its elements: `others` outlives it.
         for other in others { unsafe _ = lupine_sk_X509_push(untrusted, other.handle.pointer) }
         OpenSSLErrors.clear()
         guard unsafe X509_STORE_CTX_init(context, store.pointer, leaf.handle.pointer, untrusted) == 1
@@ -183,14 +183,14 @@ struct TrustPath: Sendable {
         let outcome = withExtendedLifetime((notes, others)) { unsafe X509_verify_cert(context) }
         defer { OpenSSLErrors.clear() }
         guard outcome == 1, let chain = unsafe X509_STORE_CTX_get0_chain(context) else {
-            // OpenSSL gave up without asking, such as for want of memory, and may not have come to the signatures:
-            // nothing but the leaf is known to be linked.
+            // OpenSSL failed without calling back, for example without memory, and may not have verified any signature: only the
+            // leaf is known to be linked.
             let code = unsafe X509_STORE_CTX_get_error(context)
             notes.problems.append(Problem(code: code == X509_V_OK ? X509_V_ERR_UNSPECIFIED : code, depth: 0))
             return ([leaf], nil)
         }
         let built = unsafe Certificate.all(in: chain)
-        // The first of the trusted ones: a leaf that is its own anchor may have issuers behind it.
+        // The first trusted certificate: a leaf that is an anchor itself may have issuers after it.
         let anchor = unsafe Int(X509_STORE_CTX_get_num_untrusted(context))
         let isAnchored =
             built.indices.contains(anchor)
@@ -200,7 +200,7 @@ struct TrustPath: Sendable {
 }
 
 extension TrustPath.Problem {
-    /// Whether it says that a certificate is not signed by the issuer that was found for it.
+    /// Whether a certificate is not signed by the issuer that was found for it.
     var isAboutSignature: Bool {
         switch code {
         case X509_V_ERR_CERT_SIGNATURE_FAILURE, X509_V_ERR_UNABLE_TO_DECRYPT_CERT_SIGNATURE: true
@@ -208,7 +208,7 @@ extension TrustPath.Problem {
         }
     }
 
-    /// Whether it says that the path reaches no anchor.
+    /// Whether the path reaches no anchor.
     var isAboutAnchoring: Bool {
         switch code {
         case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,

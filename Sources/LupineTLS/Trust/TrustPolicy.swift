@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: MIT
 
-/// What a chain has to prove.
+/// The requirements that a chain has to meet.
 ///
-/// Every policy asks for a chain of fitting signatures that ends at an anchor, whose issuers may issue, whose names are
-/// permitted and whose certificates are valid (RFC 5280 §6); the anchor itself is trusted as it is.
+/// Every policy requires a chain of valid signatures that ends at an anchor, whose issuers are authorities, whose names are
+/// permitted and whose certificates are within their validity (RFC 5280 §6); the anchor itself is trusted without checks.
 public enum TrustPolicy: Sendable, Hashable {
-    /// No more than that.
+    /// No further requirements.
     case basic
-    /// Also: the leaf is for servers and for this host (RFC 9525) unless it is nil, keys and signatures are strong
-    /// enough, a stapled "revoked" is heeded, and a leaf that demands a staple (RFC 7633) has one.
+    /// In addition: the leaf is for servers and for this host (RFC 9525) unless it is nil, keys and signatures are strong
+    /// enough, no stapled response says "revoked", and a leaf that requires a staple (RFC 7633) has one.
     case server(host: String?)
-    /// The same for the other side: the leaf is for clients.
+    /// Like `server` without the checks of the staple, and with a leaf for clients.
     case client(host: String?)
-    /// Also: nobody has revoked a certificate of the chain; neither purpose nor name is looked at.
+    /// In addition: no certificate of the chain is revoked. Neither key usage nor name is checked.
     case revocation(RevocationOptions)
 }
 
-/// How revocation is looked up. The raw values are those of `SecPolicyCreateRevocation`.
+/// How revocation is checked. The raw values are those of `SecPolicyCreateRevocation`.
 public struct RevocationOptions: OptionSet, Sendable, Hashable {
     public let rawValue: UInt
 
     public init(rawValue: UInt) { self.rawValue = rawValue }
 
-    /// Ask the responder that the certificate names (RFC 6960).
+    /// Query the OCSP responder that the certificate names (RFC 6960).
     public static let ocsp = RevocationOptions(rawValue: 1 << 0)
     /// Fetch the revocation list that the certificate names (RFC 5280 §5).
     public static let crl = RevocationOptions(rawValue: 1 << 1)
-    /// Where both are possible, the list first.
+    /// Prefer the list if both methods are possible.
     public static let preferCRL = RevocationOptions(rawValue: 1 << 2)
-    /// Without a definite "good" for every certificate but the anchor, the chain is refused.
+    /// Refuse the chain unless there is a definite "good" for every certificate except the anchor.
     public static let requirePositiveResponse = RevocationOptions(rawValue: 1 << 3)
-    /// Only answers that were stapled, given or kept.
+    /// Use only stapled, supplied and cached answers.
     public static let networkAccessDisabled = RevocationOptions(rawValue: 1 << 4)
-    /// Whatever the certificate offers.
+    /// Use any method that the certificate offers.
     public static let any: RevocationOptions = [.ocsp, .crl]
 }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 
-/// What one look at a peer says: the path that was built, and what is wrong with it under several policies at once.
+/// The evaluation of a peer under several policies at once, with the path that was built.
 ///
-/// For callers who show the path as well as the verdict. The path is built and validated once, whatever is asked of it.
+/// For callers that show the path as well as the verdict. The path is built and validated once, however many policies there are.
 package struct TrustReport: Sendable {
-    /// The leaf and each issuer that signatures link to it (I-12.5).
+    /// The leaf and each issuer that is linked by a signature (I-12.5).
     package let chain: [Certificate]
-    /// Whether the last of them is trusted as it is.
+    /// Whether the last certificate of the path is an anchor.
     package let isAnchored: Bool
-    /// The most serious problem under any of the policies; nil when all pass (I-12.11).
+    /// The most serious problem under any of the policies; nil when all are satisfied (I-12.11).
     package let failure: TrustFailure?
 }
 
 extension PeerTrust {
-    /// Looks at the peer under each of the policies. `responses` are OCSP responses that may be about the leaf: the first
-    /// that is stands in for the stapled one. Blocks when a policy asks about revocation and `revocation` reaches the network.
+    /// Evaluates the peer under each of the policies. `responses` are candidate OCSP responses for the leaf: the first valid one
+    /// replaces the stapled one. Blocks when a policy is about revocation and `revocation` reaches the network.
     package func report(
         under policies: [TrustPolicy], responses: [[UInt8]] = [], at time: UnixTime,
         revocation: RevocationAccess = .none

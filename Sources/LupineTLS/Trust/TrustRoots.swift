@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT
 
-/// Which certificates are trusted without further proof.
+/// Describes which certificates are trusted without further proof.
 ///
-/// A description and no more: nothing is read before a `TrustStore` is made of it.
+/// Only a description: nothing is read before a `TrustStore` is created from it.
 public struct TrustRoots: Sendable, Hashable {
-    /// Those of the system: `SSL_CERT_FILE` and `SSL_CERT_DIR`, else the distribution's bundle, else OpenSSL's own default.
+    /// Whether the system's roots are used: `SSL_CERT_FILE` and `SSL_CERT_DIR`, else the distribution's bundle, else OpenSSL's
+    /// default.
     public var includesSystem: Bool
     /// PEM bundles to read.
     public var files: [String]
     /// Directories whose PEM and DER files are read.
     public var directories: [String]
-    /// Certificates given as they are; they need not be self-signed.
+    /// Certificates that are given directly; they need not be self-signed.
     public var certificates: [Certificate]
 
-    /// A set of roots.
+    /// Creates a description.
     public init(
         includesSystem: Bool = true, files: [String] = [], directories: [String] = [],
         certificates: [Certificate] = []
@@ -24,19 +25,19 @@ public struct TrustRoots: Sendable, Hashable {
         self.certificates = certificates
     }
 
-    /// The system's.
+    /// The system's roots.
     public static let system = TrustRoots()
-    /// None at all: every chain is refused, unless an evaluator brings anchors of its own.
+    /// No roots: every chain is refused, unless an evaluator sets its own anchors.
     public static let none = TrustRoots(includesSystem: false)
 
-    /// Nothing but these certificates.
+    /// Only these certificates.
     public static func certificates(_ certificates: [Certificate]) -> TrustRoots {
         TrustRoots(includesSystem: false, certificates: certificates)
     }
 
-    /// What tells these roots from others, also in another process: a digest of which they are, and of the state of their files, so
-    /// that it is another one when a file has been replaced; the system's as they were read, if they have been. It blocks for a look
-    /// at each file; none is read.
+    /// Identifies these roots, in other processes too: a digest of which they are, and of the state of their files, so that it
+    /// changes when a file is replaced; for the system's roots, as they were read, if they have been. Blocks to query the state
+    /// of each file, but reads none.
     package var name: String {
         if isPlainSystem { return SystemRoots.name }
         var parts = [includesSystem ? SystemRoots.name : ""]
@@ -46,7 +47,7 @@ public struct TrustRoots: Sendable, Hashable {
         return SHA256Digest.of(parts.joined(separator: "\0").utf8.map { $0 }).description
     }
 
-    /// Whether it asks for the system's roots and for nothing else.
+    /// Whether it describes the system's roots and nothing else.
     var isPlainSystem: Bool {
         includesSystem && files.isEmpty && directories.isEmpty && certificates.isEmpty
     }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-/// Why roots could not be loaded. A store is never silently empty or half filled.
+/// Why roots could not be loaded. A store is never silently empty or incomplete.
 public enum TrustRootsError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A bundle or directory that was asked for cannot be read, or has something in it that cannot.
+    /// A bundle or directory of the configuration cannot be read, or has invalid contents.
     case unusable(path: String, CertificateError)
-    /// The directory holds no certificate.
+    /// The directory contains no certificate.
     case empty(path: String)
-    /// The system has no roots at any of these places.
+    /// The system has no roots at any of these locations.
     case noSystemRoots(tried: [String])
 
     public var description: String {

@@ -2,11 +2,10 @@
 
 internal import CLupineOpenSSL
 
-/// Trusted roots: a value to share between connections and threads.
+/// Trusted roots: a value, shared between connections and threads.
 ///
-/// What is described by files is read when it is first needed, and a certificate is parsed when a chain asks for its name. Reading
-/// blocks and belongs on no loop's thread: whoever is on one looks at `isLoaded`, and has a worker call `load` otherwise. Everything
-/// else is CPU time alone.
+/// Files are read on first use, and a certificate is parsed when a chain needs its name. Reading blocks and must not happen on a
+/// loop's thread: code on a loop checks `isLoaded`, and otherwise has a worker call `load`. Everything else takes only CPU time.
 package struct TrustStore: Sendable {
     private enum Layer: Sendable {
         case index(RootIndex)
@@ -14,7 +13,7 @@ package struct TrustStore: Sendable {
     }
 
     private let layers: [Layer]
-    /// The name of roots that are not read from files; nil for a store that nobody has described.
+    /// The name of roots that are not read from files; nil for a store without a description.
     private let fixedName: String?
 
     private init(_ layers: [Layer], name: String? = nil) {
@@ -22,7 +21,7 @@ package struct TrustStore: Sendable {
         fixedName = name
     }
 
-    /// What `roots` describes; nothing is read yet.
+    /// Creates a store for `roots`; nothing is read yet.
     package init(_ roots: TrustRoots) {
         if roots.isPlainSystem {
             self = .system
@@ -33,20 +32,20 @@ package struct TrustStore: Sendable {
         }
     }
 
-    /// What tells the roots from others, also in another process (`TrustRoots.name`): as they were read; before that, as their files
-    /// are now. Nil for one that was not made of a description.
+    /// Identifies the roots, in other processes too (`TrustRoots.name`): as they were read; before that, by the current state of
+    /// their files. Nil for a store that was not created from a description.
     package var name: String? {
         if case .source(let source)? = layers.first, layers.count == 1 { return source.name }
         return fixedName
     }
 
-    /// Nothing but these certificates, each of which ends a chain, be it a root, an intermediate or a leaf.
+    /// Creates a store of these certificates only. Each ends a chain, whether it is a root, an intermediate or a leaf.
     package init(anchors: [Certificate]) { self.init([.index(RootIndex(anchors))]) }
 
-    /// The system's roots, shared by all who use them.
+    /// The system's roots, shared in the process.
     package static let system = TrustStore([.source(RootSource(.system))])
 
-    /// What it trusts and these certificates too.
+    /// Returns a store that trusts these certificates too.
     package func adding(_ anchors: [Certificate]) -> TrustStore {
         TrustStore(layers + [.index(RootIndex(anchors))])
     }
@@ -61,12 +60,12 @@ package struct TrustStore: Sendable {
         }
     }
 
-    /// Reads what has not been read.
+    /// Reads what has not been read yet. Blocks.
     package func load() throws(TrustRootsError) {
         for case .source(let source) in layers { _ = try source.load() }
     }
 
-    /// What it has cost so far: files read, certificates parsed.
+    /// The work done so far: the numbers of files read and certificates parsed.
     package var usage: (filesRead: Int, parsed: Int) {
         var usage = (filesRead: 0, parsed: 0)
         for layer in layers {
@@ -83,18 +82,18 @@ package struct TrustStore: Sendable {
         return usage
     }
 
-    /// What it trusts, each once; all of it is read and parsed for that. Without what cannot be read.
+    /// All trusted certificates, without duplicates and without those that cannot be read. Reads and parses everything.
     package var certificates: [Certificate] {
         var failure: TrustRootsError?
         var known: Set<Certificate> = []
         return indexes(failure: &failure).flatMap(\.certificates).filter { known.insert($0).inserted }
     }
 
-    /// How many certificates it trusts.
+    /// The number of trusted certificates.
     package var count: Int { certificates.count }
 
-    /// Those of its certificates that a path through these others could come to: the ones with the name of one of them, or of the
-    /// issuer of one of them or of another anchor that was found.
+    /// Returns the anchors that a path through these certificates could reach: those whose subject is the subject or issuer of
+    /// one of them, or the issuer of another anchor that was found.
     func anchors(for certificates: [Certificate]) -> Anchors {
         var anchors = Anchors()
         let indexes = indexes(failure: &anchors.failure)
@@ -113,16 +112,16 @@ package struct TrustStore: Sendable {
         return anchors
     }
 
-    /// What was found for a chain.
+    /// The anchors for a chain.
     struct Anchors {
-        /// Those of one name in the order of the store.
+        /// Certificates of the same name are in the store's order.
         var certificates: [Certificate] = []
-        /// What could not be read or parsed.
+        /// The error of what could not be read or parsed.
         var failure: TrustRootsError?
 
-        /// OpenSSL's form of them.
+        /// The anchors as an OpenSSL store.
         ///
-        /// It is filled before it is wrapped and never again, and no look-up method that would load a file is attached.
+        /// It is filled before it is wrapped and never modified later, and has no lookup method that would load a file.
         var handle: OpenSSLHandle<StoreObject> {
             _ = OpenSSLLibrary.stays
             // Null only when memory is exhausted.
@@ -146,7 +145,7 @@ package struct TrustStore: Sendable {
 }
 
 extension Certificate {
-    /// The certificates of a stack that somebody else owns.
+    /// The certificates of a stack, which are retained.
     static func all(in stack: OpaquePointer) -> [Certificate] {
         var all: [Certificate] = []
         let count = unsafe lupine_sk_X509_num(stack)
