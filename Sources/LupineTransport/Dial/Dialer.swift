@@ -174,7 +174,7 @@ final class Dialer {
             self.lookedUp(host, answer)
         }
         switch start {
-        // Nor does a cached answer.
+        // A cached answer needs no look-up either.
         case .answered(let answer): lookedUp(host, answer)
         case .pending(let lookUp):
             metrics.lookUpStart = began

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The reason for which a proxy's URL cannot be used. Offsets count bytes of the URL. Carries nothing that may be a password.
+/// The reason why a proxy's URL cannot be used. Offsets count bytes of the URL. Carries nothing that may be a password.
 public enum ProxyURLError: Error, Hashable, Sendable {
     /// The scheme is not that of a supported proxy.
     case unsupportedScheme(String)

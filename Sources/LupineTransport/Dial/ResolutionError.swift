@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The reason for which a host name has no usable addresses.
+/// The reason why a host name has no usable addresses.
 public enum ResolutionError: Error, Hashable, Sendable {
     /// The name does not exist.
     case nameNotFound

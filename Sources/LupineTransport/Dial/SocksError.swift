@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// The reason for which a SOCKS5 proxy opened no connection.
+/// The reason why a SOCKS5 proxy opened no connection.
 ///
-/// The first group are the proxy's replies, the second are bytes that are not SOCKS5, the last is unusable input of the caller.
+/// The first group of cases are the proxy's replies, the second are violations of SOCKS5, the last is unusable input of the
+/// caller.
 public enum SocksError: Error, Hashable, Sendable {
     /// X'01'.
     case generalFailure

@@ -2,7 +2,7 @@
 
 public import LupineHTTP
 
-/// The reason for which an HTTP proxy opened no tunnel.
+/// The reason why an HTTP proxy opened no tunnel.
 public enum TunnelError: Error, Hashable, Sendable {
     /// 407: the head contains the proxy's challenges in Proxy-Authenticate.
     case authenticationRequired(ResponseHead)

@@ -3,11 +3,11 @@
 /// The threads of a group of loops for the program's code that may block, such as `TrustEvaluator.custom`. They are few, started
 /// when first needed, and end with the group.
 ///
-/// Each call takes one thread while it lasts. When all threads are taken, further calls wait in order, until a time-out of the
-/// caller: time-outs run on the loops meanwhile, and a call that is withdrawn before it began is never made. Unlike those of
-/// `WorkerPool` the threads are joined, so that none of the program's code runs for a group that has ended: the group's shutdown
-/// waits for calls that have begun. The pools are separate also because a program that blocks here must not delay look-ups or
-/// fetches for certificates. Any thread may call.
+/// Each call takes one thread while it lasts. When all threads are taken, further calls wait in order: the callers' time-outs run
+/// on the loops meanwhile, and a call that is withdrawn before it began is never made. Unlike those of `WorkerPool` the threads
+/// are joined, so that none of the program's code runs for a group that has ended: the group's shutdown waits for calls that have
+/// begun. The pools are separate also because a program that blocks here must not delay look-ups or fetches for certificates. Any
+/// thread may call.
 final class CalloutThreads: Sendable {
     typealias Ticket = WorkQueue.Ticket
 

@@ -62,8 +62,8 @@ package struct Readiness: OptionSet, Hashable, Sendable {
         try unsafe Syscalls.epollControl(epoll.rawValue, EPOLL_CTL_DEL, descriptor, nil)
     }
 
-    /// Waits until there are events or `timeout` milliseconds have passed (-1: for ever), and returns the number of events, with
-    /// that of the wake-up.
+    /// Waits until there are events or `timeout` milliseconds have passed (-1: for ever), and returns the number of events,
+    /// including the wake-up's.
     func wait(timeout: Int32) throws(Errno) -> Int {
         let number = epoll.rawValue
         ready = try unsafe events.withUnsafeMutableBufferPointer { buffer throws(Errno) in

@@ -3,8 +3,8 @@
 /// Delivers the events of one client or session to its observers, in order, on a thread of its own.
 ///
 /// The thread starts with the first event, waits when there are none, and ends when the reporter is gone and its events are
-/// delivered. Nothing but `whenTold` waits for it, so an observer that blocks delays no shutdown that does not use that. If no
-/// thread can be created, a task delivers the waiting events, and the next event tries again. Any thread may call.
+/// delivered. Only `whenTold` waits for it, so an observer that blocks delays no shutdown except one that uses that. If no thread
+/// can be created, a task delivers the waiting events, and the next event tries again. Any thread may call.
 package final class TransferReporter: Sendable {
     private let mailbox: Mailbox
 

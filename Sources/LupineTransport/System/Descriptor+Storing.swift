@@ -4,8 +4,8 @@ internal import Glibc
 
 /// Files that store content: created, continued, and checked after writing.
 extension Descriptor {
-    /// Creates a file for its owner only, open for writing. Throws `EEXIST` if a file or link exists at the path, so that nobody
-    /// else can have created it.
+    /// Creates a file for its owner only, open for writing. Throws `EEXIST` if there is a file or a link at the path, so the file
+    /// is certainly new.
     package static func creating(path: String) throws(Errno) -> Descriptor {
         Descriptor(
             adopting: try Syscalls.open(

@@ -14,7 +14,7 @@ protocol ChannelWire: TLSWire {
     var octetsSent: UInt64 { get }
     /// The total number of octets that the peer's kernel has acknowledged, if the local kernel reports it.
     var octetsAcknowledged: UInt64? { get }
-    /// The reason for which the last call failed.
+    /// The reason why the last call failed.
     var failure: ChannelFailure? { get }
 
     /// The loop has reported that there may be more to read; `isClosing` if the peer's end may be read, too.

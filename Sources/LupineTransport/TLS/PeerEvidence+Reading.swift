@@ -13,7 +13,7 @@ extension PeerEvidence {
         let pool = WorkerPool.trust
         switch pool.submit(pool.newTicket(), work) {
         case .running, .queued: break
-        // Blocks this thread, but no other thread would do it.
+        // Slow on this thread, but no other thread would do it.
         case .allHung, .noThread: work()
         }
     }

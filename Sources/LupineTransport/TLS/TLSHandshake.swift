@@ -142,13 +142,13 @@ final class TLSHandshake: LoopChannel {
     }
 
     private func inquire(about trust: PeerTrust, _ engine: TLSEngine) {
-        // The program's code is called on behalf of an exchange, so an exchange that was cancelled before is not asked about.
+        // The program's check is made on behalf of an exchange. If that was cancelled before its turn, no check is made.
         if peer.profile.trust.asksProgram, case .nobodyWaits = claimant() {
             return end(.failure(.cancelled))
         }
         let inquiry = TrustInquiry(peer.profile, trust, on: loop) { [weak self] verdict in
             guard let self, case .judging(let engine, _) = stage else { return }
-            // A delegate that is asked is asked for every connection (I-12.15).
+            // If the exchange has to be asked, it is asked for every connection, so the verdict is not reused (I-12.15).
             if peer.profile.questions == .none { acceptedUntil = (try? verdict.get())?.reusableUntil }
             judged(trust, verdict.map { _ in }, engine, how: evaluated)
         }
@@ -324,7 +324,7 @@ final class TLSHandshake: LoopChannel {
         forgetAsker()
     }
 
-    /// Releases the answerer: one that keeps the reply would otherwise be retained by this handshake in a cycle.
+    /// Releases the answerer: one that keeps the reply would otherwise form a reference cycle with this handshake.
     private func forgetAsker() {
         claimed = nil
         claim = { .claimed(nil) }

@@ -55,7 +55,7 @@ package final class TLSSettings: Sendable {
             let pool = WorkerPool.trust
             switch pool.submit(pool.newTicket(), { self.load() }) {
             case .running, .queued: break
-            // Blocks this thread, but no other thread would do it.
+            // Slow on this thread, but no other thread would do it.
             case .allHung, .noThread: load()
             }
         }
