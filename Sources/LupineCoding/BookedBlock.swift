@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 import Glibc
 
-/// The blocks that zlib and brotli ask for, each booked with the decoder's ``DecoderMemory`` before it is made.
+/// Allocates the blocks of zlib and brotli, each after reserving its size in the decoder's ``DecoderMemory``.
 ///
-/// Each is preceded by its size, so that it can be given back to the account. The account comes as the pointer that a
-/// decoder hands to its library together with these functions.
+/// Each block is preceded by its size, which is released when the block is freed. `account` is the pointer that a decoder passes
+/// to its library together with these functions.
 enum BookedBlock {
-    /// What stands in front of a block; 16 bytes keep it aligned.
+    /// The size before a block; 16 bytes keep it aligned.
     private static let header = 16
 
-    /// A block of `size` bytes; nil where the account refuses it or there is no memory.
+    /// Returns a block of `size` bytes; nil if the account refuses it or there is no memory.
     static func allocate(_ account: UnsafeMutableRawPointer?, _ size: Int) -> UnsafeMutableRawPointer? {
         let (bytes, overflow) = size.addingReportingOverflow(header)
         guard !overflow, let account = unsafe account?.assumingMemoryBound(to: DecoderMemory.self),
@@ -23,7 +23,7 @@ enum BookedBlock {
         return unsafe block + header
     }
 
-    /// Frees a block that ``allocate(_:_:)`` made.
+    /// Frees a block of ``allocate(_:_:)``.
     static func free(_ account: UnsafeMutableRawPointer?, _ address: UnsafeMutableRawPointer?) {
         guard let account = unsafe account?.assumingMemoryBound(to: DecoderMemory.self),
             let block = unsafe address.map({ unsafe $0 - header })

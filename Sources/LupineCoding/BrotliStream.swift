@@ -2,17 +2,17 @@
 import CLupineBrotli
 import Glibc
 
-/// Brotli's decoding state, owned (RFC 7932): the only place that touches `BrotliDecoderState`.
+/// Owns brotli's decoder state (RFC 7932): the only code that uses `BrotliDecoderState`.
 ///
-/// Windows are at most 16 MiB; the "large window" extension, which would let a peer demand 1 GiB, stays off. Memory
-/// is booked with ``DecoderMemory``. The library cannot reset a state: ``reset()`` drops it and the next byte makes a
-/// new one, so a body that never comes costs nothing.
+/// Windows are at most 16 MiB; the "large window" extension, with which a peer could demand 1 GiB, stays off. Memory is accounted
+/// for in ``DecoderMemory``. The library cannot reset a state: ``reset()`` destroys it and the next byte creates a new one, so a
+/// body that never arrives costs nothing.
 @safe
 struct BrotliStream: ~Copyable {
     private var state: OpaquePointer?
     private let account: UnsafeMutablePointer<DecoderMemory>
 
-    /// Most memory held, so far.
+    /// The maximum memory held so far.
     var peakMemory: Int { unsafe account.pointee.peak }
 
     init(memoryLimit: Int) {
@@ -25,13 +25,13 @@ struct BrotliStream: ~Copyable {
         unsafe account.deallocate()
     }
 
-    /// Starts over with a new stream.
+    /// Starts a new stream.
     mutating func reset() {
         if let state = unsafe state { unsafe BrotliDecoderDestroyInstance(state) }
         unsafe state = nil
     }
 
-    /// One call of `BrotliDecoderDecompressStream`: from `input` into `output[at..<at + room]`.
+    /// Calls `BrotliDecoderDecompressStream` once: from `input` into `output[at..<at + room]`.
     mutating func step(
         _ input: Span<UInt8>, into output: inout MutableSpan<UInt8>, at: Int, room: Int
     ) -> DecoderStep {

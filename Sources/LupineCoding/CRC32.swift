@@ -2,8 +2,7 @@
 
 internal import CLupineZlib
 
-/// The checksum of gzip (RFC 1952 section 8): tells octets that an accident has changed. It is no signature: whoever wants to change
-/// them makes it anew.
+/// The checksum of gzip (RFC 1952 section 8): detects accidental changes. It is not a signature: an attacker can recompute it.
 package struct CRC32: Sendable {
     /// The checksum of the octets so far.
     package private(set) var value: UInt32 = 0
@@ -11,9 +10,9 @@ package struct CRC32: Sendable {
     /// The checksum of no octets.
     package init() {}
 
-    /// Takes the next octets.
+    /// Adds the next octets.
     package mutating func update(_ octets: Span<UInt8>) {
-        // Nothing at all would mean a new start to zlib.
+        // An empty buffer would reset zlib's checksum.
         if octets.isEmpty { return }
         let former = UInt(value)
         value = unsafe octets.withUnsafeBufferPointer { buffer in

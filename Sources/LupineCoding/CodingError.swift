@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: MIT
 
-/// What went wrong while a content coding was read, undone or applied.
+/// An error in naming, decoding or encoding a content coding.
 ///
-/// Each case names the coding and, where bytes were involved, how many bytes of that coding's own input stand before
-/// the fault. In a stack (`gzip, br`) that input is what the coding after it decoded to, so the offset counts there.
-/// A body that ends too early (``cutShort(coding:offset:)``) is told apart from one that is wrong
-/// (``corrupt(coding:offset:fault:)``): the first is a broken transfer, the second a broken sender.
+/// Each case names the coding and, where bytes were involved, the number of bytes of that coding's own input before the error. In
+/// a stack (`gzip, br`) that input is the output of the coding applied after it, so the offset counts there. A truncated body
+/// (``cutShort(coding:offset:)``) is distinguished from an invalid one (``corrupt(coding:offset:fault:)``): the first is a fault
+/// of the transfer, the second of the sender.
 public enum CodingError: Error, Hashable, Sendable {
-    /// The list names a coding that is not known here. `name` is at most 64 bytes long.
+    /// The list names an unknown coding. `name` is at most 64 bytes long.
     case unknownCoding(name: String)
     /// The list stacks more codings than ``ContentCoding/maximumStack``.
     case tooManyCodings(limit: Int)
-    /// The bytes are not what the coding allows. For gzip and deflate the offset is exact and the fault always the
-    /// same; br looks ahead by as much as it is given, so there `offset` is where reading had come to, and the fault's
-    /// detail may depend on how the body was divided.
+    /// The bytes are not valid in the coding. For gzip and deflate the offset is exact and the fault always the same; br reads
+    /// ahead as far as its input goes, so there `offset` is the position reached, and the fault's detail may depend on how the
+    /// body was divided.
     case corrupt(coding: ContentCoding, offset: Int, fault: Fault)
-    /// The body ended before the coding's end mark.
+    /// The body ended before the end of the coded stream.
     case cutShort(coding: ContentCoding, offset: Int)
     /// More than ``ExpansionLimit/bytes`` bytes would have been decoded. All bytes up to the limit were delivered.
     case outputLimit(coding: ContentCoding, limit: Int)
-    /// The body grew by more than ``ExpansionLimit/ratio`` : 1. `received` encoded bytes had been read and `decoded`
-    /// bytes delivered (or handed to the next coding of the stack) when one more would have crossed the limit.
+    /// The body expanded by more than ``ExpansionLimit/ratio`` : 1. `received` encoded bytes had been read and `decoded` bytes
+    /// delivered (or passed to the next coding of the stack) when one more would have exceeded the limit.
     case ratioLimit(coding: ContentCoding, limit: Int, received: Int, decoded: Int)
-    /// The coding needs more working memory than the `limit` bytes it may have, or than the system gives.
+    /// The coding needs more working memory than the `limit` bytes that it is allowed, or than the system provides.
     case memoryLimit(coding: ContentCoding, limit: Int)
 
-    /// What a decoder found wrong.
+    /// The kind of corruption that a decoder found.
     public enum Fault: Hashable, Sendable {
-        /// The stream's header: not this format, or a form of it that nobody may send.
+        /// The stream's header is not of this format, or of a form that is not allowed.
         case header(detail: String)
-        /// The compressed data itself. `detail` is the decoder's own word for it.
+        /// The compressed data is invalid. `detail` is the decoder's own description.
         case data(detail: String)
-        /// The data decoded, and its checksum says that it is not what was encoded.
+        /// The data was decoded, but its checksum does not match.
         case checksum
-        /// The data decoded, and the length that the sender noted is another one.
+        /// The data was decoded, but its length does not match the one in the stream.
         case length
-        /// The stream needs a preset dictionary, which HTTP has no way to name.
+        /// The stream needs a preset dictionary, which HTTP cannot name.
         case dictionary
     }
 }

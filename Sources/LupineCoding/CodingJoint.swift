@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The buffer between two codings of a stack: what the outer one decoded to and the inner one has not yet read.
+/// The buffer between two codings of a stack: the bytes that the outer one has decoded and the inner one has not yet read.
 ///
 /// It is filled only when it is empty, so nothing is ever moved in it.
 final class CodingJoint {
@@ -9,7 +9,7 @@ final class CodingJoint {
     private var bytes: [UInt8] = []
     private var held = 0..<0
 
-    /// Hands what was written and not yet read to `body`, which says how much of it it read.
+    /// Passes the unread bytes to `body`, which returns how many of them it read.
     func read(
         _ body: (Span<UInt8>) throws(CodingError) -> CodingStream.Progress
     ) throws(CodingError) -> CodingStream.Progress {
@@ -19,7 +19,7 @@ final class CodingJoint {
         return progress
     }
 
-    /// Hands the room to `body`, which says how much of it it wrote. Only when all was read.
+    /// Passes the buffer to `body`, which returns how many bytes it wrote. Only when all bytes have been read.
     func refill(
         _ body: (inout MutableSpan<UInt8>) throws(CodingError) -> CodingStream.Progress
     ) throws(CodingError) -> CodingStream.Progress {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// One coding of a stack, being undone: a decoder, its share of the limits, and its place in the books.
+/// One coding of a stack: a decoder, its limits, and its byte counts.
 ///
-/// The limits are enforced here, so that they hold between the codings of a stack as well as at its end. A fault that
-/// follows decoded bytes waits until those were taken.
+/// The limits are enforced here, so that they apply between the codings of a stack as well as at its end. An error after decoded
+/// bytes is thrown once those bytes have been taken.
 final class CodingStage {
     private enum Progress {
         case decoding  // → ended, failed
@@ -17,10 +17,10 @@ final class CodingStage {
     private var progress = Progress.decoding
     private var decoded = 0
 
-    /// So much brotli is read with one call: 80 octets can be a header of which all tables have to be built anew.
+    /// The maximum input of one call to brotli: 80 octets can be a header for which all tables have to be built anew.
     private static let brotliInOneCall = 2 << 10
 
-    /// Bytes taken in.
+    /// The input bytes consumed.
     private(set) var consumed = 0
 
     init(_ coding: ContentCoding, limit: ExpansionLimit) {
@@ -29,10 +29,10 @@ final class CodingStage {
         decoder = StageDecoder(coding)
     }
 
-    /// Most memory the decoder held, so far.
+    /// The maximum memory that the decoder has held so far.
     var peakMemory: Int { decoder.peakMemory }
 
-    /// Starts over with a new body.
+    /// Starts a new body.
     func reset() {
         consumed = 0
         decoded = 0
@@ -42,8 +42,7 @@ final class CodingStage {
 
     /// Decodes `input` into `output[start...]`.
     ///
-    /// - Parameter received: how many bytes of the body itself were read, or nil when this stage is the one that
-    ///   reads them.
+    /// - Parameter received: the number of bytes of the body itself that were read, or nil if this stage reads them.
     func decode(
         _ input: Span<UInt8>, into output: inout MutableSpan<UInt8>, at start: Int, received: Int?
     ) throws(CodingError) -> CodingStream.Progress {
@@ -64,7 +63,7 @@ final class CodingStage {
                 }
             }
             let allowed = limit.ceiling(received: received ?? consumed) - decoded
-            // With nothing allowed, room for one byte shows whether there is one.
+            // If no more is allowed, room for one byte shows whether there is one.
             let room = min(output.count - start - written, max(allowed, 1))
             let step = decoder.step(
                 input.extracting(read..<end), into: &output, at: start + written, room: room)
@@ -95,8 +94,8 @@ final class CodingStage {
         }
     }
 
-    /// Books bytes that pass through without a coding, and says how many of them may. Fewer than `count` is a
-    /// failure, which ``checkFailure()`` throws.
+    /// Counts bytes that pass without a coding, and returns how many are allowed. Fewer than `count` is a failure, which
+    /// ``checkFailure()`` throws.
     func admit(_ count: Int) -> Int {
         guard case .decoding = progress else { return 0 }
         let admitted = min(count, limit.ceiling(received: consumed + count) - decoded)
@@ -108,12 +107,12 @@ final class CodingStage {
         return admitted
     }
 
-    /// Throws the fault that ended this body, if one did.
+    /// Throws the error that ended this body, if there was one.
     func checkFailure() throws(CodingError) {
         if case .failed(let error) = progress { throw error }
     }
 
-    /// Says whether the body may end here.
+    /// Throws if the body may not end here.
     func finish() throws(CodingError) {
         try checkFailure()
         if case .decoding = progress, !decoder.isComplete {

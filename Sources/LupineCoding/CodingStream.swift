@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 
-/// The door of this module: undoes the content codings of one body, piece by piece, in bounded memory.
+/// The module's entry point: decodes the content codings of one body, piece by piece, in bounded memory.
 ///
-/// Push encoded bytes in, take decoded bytes out in pieces of the caller's size. Nothing is read ahead: a caller that
-/// stops calling stops the decoding, which is all the back-pressure there is to it. Between the codings of a stack
-/// stands a buffer of 16 KiB; each gzip or deflate decoder holds at most 48 KiB and each br decoder at most 32 MiB
-/// (the window that the sender chose, mostly far less).
+/// The caller passes encoded bytes in and takes decoded bytes out, in pieces of its own size. Nothing is read ahead: a caller
+/// that stops calling stops the decoding, which provides back-pressure. Between the codings of a stack there is a buffer of 16
+/// KiB; each gzip or deflate decoder holds at most 48 KiB and each br decoder at most 32 MiB (depending on the sender's window,
+/// usually far less).
 ///
-/// Not for whole messages: it knows no fields and no framing. A body that must not be decoded (of a HEAD, 204, 206 or
-/// 304 response) must not be pushed here. Used by one thread at a time: a connection's loop. It holds no lock.
+/// Not for whole messages: it knows neither fields nor framing. A body that must not be decoded (of a HEAD, 204, 206 or 304
+/// response) must not be passed to it. Used by one thread at a time: a connection's loop. It uses no locks.
 ///
 /// ```swift
 /// let stream = CodingStream(try ContentCoding.list("gzip, br"))
@@ -25,49 +25,49 @@
 /// try stream.finish()
 /// ```
 package final class CodingStream {
-    /// What one call did.
+    /// The result of one call.
     package struct Progress: Hashable, Sendable {
-        /// Bytes taken from the front of the input. The rest must come again.
+        /// The bytes consumed from the beginning of the input. The rest has to be passed again.
         package var consumed: Int
-        /// Bytes written to the front of the output.
+        /// The bytes written to the beginning of the output.
         package var produced: Int
-        /// What the next call should bring.
+        /// What the next call needs.
         package var status: Status
     }
 
-    /// What the next call should bring.
+    /// What the next call needs.
     package enum Status: Hashable, Sendable {
-        /// More input: all of it was consumed and all that it decodes to was written.
+        /// More input: all of it was consumed and everything decoded from it was written.
         case needsInput
-        /// More room, and the input that is left (perhaps none): take what was written, perhaps nothing, and call again.
-        /// More bytes follow, or the fault that stopped them, or the call has done enough: the codings of a stack may have much
-        /// to read that comes to nothing.
+        /// More room, and the remaining input, if any: take the bytes written, if any, and call again. More bytes follow, or the
+        /// error that stopped them, or the call reached its limit of work: the codings of a stack may have to read much that
+        /// decodes to nothing.
         case needsRoom
-        /// Nothing: every coding is at its end mark. More input is consumed and ignored. (gzip tells its end only when
-        /// something else than another member follows; a body that just ends there is complete all the same.)
+        /// Nothing: every coding has ended. Further input is consumed and ignored. (gzip reports its end only when other bytes
+        /// than a member follow; a body that ends there is complete too.)
         case done
     }
 
-    /// Whether there is nothing to undo, so that a caller may hand its bytes on without this stream.
+    /// Whether there are no codings, so that a caller may pass on its bytes without this stream.
     package let isIdentity: Bool
-    /// In the order in which they run. Never empty.
+    /// The stages in the order in which they run. Never empty.
     private let stages: [CodingStage]
     /// `joints[n]` carries bytes from `stages[n]` to `stages[n + 1]`.
     private let joints: [CodingJoint]
     private var isDrained = true
     private var piece: [UInt8] = []
-    /// Bytes that have passed between codings in this call.
+    /// The number of bytes passed between codings in this call.
     private var passed = 0
 
-    /// After so many a call returns.
+    /// The number of such bytes after which a call returns.
     private static let passedInOneCall = 64 << 10
 
-    /// Most memory the decoders held, so far.
+    /// The maximum memory that the decoders have held so far.
     package var peakMemory: Int { stages.reduce(0) { $0 + $1.peakMemory } }
 
     /// - Parameters:
-    ///   - codings: as ``ContentCoding/list(_:)-(Sequence)`` gives them: in the order in which they were applied.
-    ///   - limit: how far the body may grow.
+    ///   - codings: in the order in which they were applied, as returned by ``ContentCoding/list(_:)-(Sequence)``.
+    ///   - limit: the limit on the expansion of the body.
     package init(_ codings: [ContentCoding], limit: ExpansionLimit = .standard) {
         let applied = codings.filter { $0 != .identity }
         isIdentity = applied.isEmpty
@@ -79,12 +79,12 @@ package final class CodingStream {
 
     /// Decodes some of `input` into `output`.
     ///
-    /// Bytes that decoded before a fault or a limit are always handed out first: the call that writes them returns
-    /// ``Status/needsRoom``, and the next one throws. After a throw every further call throws the same.
+    /// Bytes that were decoded before an error or a limit are always delivered first: the call that writes them returns
+    /// ``Status/needsRoom``, and the next one throws. After an error every further call throws the same.
     package func decode(
         _ input: Span<UInt8>, into output: inout MutableSpan<UInt8>
     ) throws(CodingError) -> Progress {
-        // Also a call that throws leaves nothing to take.
+        // A call that throws leaves no decoded bytes either.
         isDrained = true
         passed = 0
         let progress = try fill(&output, from: stages.count - 1, input)
@@ -92,8 +92,8 @@ package final class CodingStream {
         return progress
     }
 
-    /// Decodes all of `input` and hands the bytes to `deliver` in pieces of at most 64 KiB, each valid during its call
-    /// only. For callers that take everything at once; without a coding the input itself is handed on, uncopied.
+    /// Decodes all of `input` and passes the bytes to `deliver` in pieces of at most 64 KiB, each valid only during its call. For
+    /// callers that take everything at once; without a coding the input itself is passed on, without a copy.
     package func push(_ input: Span<UInt8>, deliver: (Span<UInt8>) -> Void) throws(CodingError) {
         if isIdentity {
             let admitted = stages[0].admit(input.count)
@@ -114,27 +114,27 @@ package final class CodingStream {
         }
     }
 
-    /// Says that the body is over.
+    /// Ends the body.
     ///
     /// A body without a single byte is complete in any coding: servers label empty bodies too.
     ///
     /// - Precondition: the last ``decode(_:into:)`` did not return ``Status/needsRoom``.
-    /// - Throws: ``CodingError/cutShort(coding:offset:)`` when a coding's end mark has not come.
+    /// - Throws: ``CodingError/cutShort(coding:offset:)`` if the end of a coding is missing.
     package func finish() throws(CodingError) {
         precondition(isDrained, "finish() before the decoded bytes were taken")
         guard stages[0].consumed > 0 else { return }
         for stage in stages { try stage.finish() }
     }
 
-    /// Makes ready for another body in the same codings, after any outcome of the last one. zlib's states are kept and
-    /// reused; brotli has no such thing, so its state is made anew when the next body's first byte comes.
+    /// Prepares for another body with the same codings, whatever the outcome of the last one. zlib's states are reused; brotli's
+    /// cannot be, so a new one is created at the next body's first byte.
     package func reset() {
         for stage in stages { stage.reset() }
         for joint in joints { joint.removeAll() }
         isDrained = true
     }
 
-    /// Lets stage `index` write into `output`, fetching what it needs from the stages before it.
+    /// Runs stage `index` with `output`, fetching its input from the stages before it.
     private func fill(
         _ output: inout MutableSpan<UInt8>, from index: Int, _ input: Span<UInt8>
     ) throws(CodingError) -> Progress {
@@ -150,13 +150,13 @@ package final class CodingStream {
                 }
                 total.produced += step.produced
                 if step.status == .needsRoom || passed >= Self.passedInOneCall { return total }
-                // Also a stage that is done asks for more: the checksum of the one before it may still be to come.
+                // A stage that is done also asks for more: the checksum of the stage before it may still be missing.
                 let supply = try joint.refill { room throws(CodingError) in
                     try fill(&room, from: index - 1, input.extracting(total.consumed...))
                 }
                 total.consumed += supply.consumed
                 passed += supply.produced
-                // Less than there was room for: it has done enough.
+                // Less than there was room for: the stage has reached its limit of work.
                 if supply.status == .needsRoom, supply.produced < CodingJoint.size { return total }
                 if supply.produced == 0 {
                     total.status = step.status == .done && supply.status == .done ? .done : .needsInput
@@ -164,7 +164,7 @@ package final class CodingStream {
                 }
             }
         } catch {
-            // The failed stage remembers: the next call meets it again, with nothing before it.
+            // The failed stage stores the error: the next call throws it, before any output.
             if total.produced == 0 { throw error }
             total.status = .needsRoom
             return total

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 
-/// How much work an encoder puts into making a body smaller: zlib's levels, 0 to 9.
+/// The effort of an encoder to compress a body: zlib's levels, 0 to 9.
 public struct CompressionLevel: RawRepresentable, Hashable, Sendable {
     public let rawValue: Int
 
-    /// No compression, only the wrapping.
+    /// No compression, only the format's wrapping.
     public static let store = CompressionLevel(checked: 0)
-    /// The least work.
+    /// The least effort.
     public static let fastest = CompressionLevel(checked: 1)
-    /// zlib's own choice between work and size.
+    /// zlib's default compromise between effort and size.
     public static let standard = CompressionLevel(checked: 6)
     /// The smallest result.
     public static let smallest = CompressionLevel(checked: 9)

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: MIT
 
-/// A content coding that can be undone here (RFC 9110 §8.4.1), and the two header fields that name codings.
+/// A content coding that can be decoded (RFC 9110 §8.4.1), and the two header fields that name codings.
 ///
-/// Not a list parser for anything else: elements of `Content-Encoding` have no parameters and no quotes.
+/// Not a general list parser: elements of `Content-Encoding` have no parameters and no quotes.
 public enum ContentCoding: String, Hashable, Sendable, CaseIterable {
     /// Brotli (RFC 7932).
     case br
     /// Gzip (RFC 1952), one member or several. Also sent as `x-gzip`.
     case gzip
-    /// Deflate in the zlib wrapping (RFC 1950); the raw form (RFC 1951), which some servers send under this name, is
-    /// recognised. Also sent as `x-deflate`.
+    /// Deflate in the zlib wrapping (RFC 1950); the raw form (RFC 1951), which some servers send under this name, is recognized
+    /// too. Also sent as `x-deflate`.
     case deflate
-    /// No coding at all.
+    /// No coding.
     case identity
 
-    /// How many codings a body may be wrapped in. Nobody sends more than two; each costs a decoder's memory, so the
-    /// number is small. The same limit as curl's.
+    /// The maximum number of codings of a body. Senders use at most two, and each costs a decoder's memory, so the number is
+    /// small. curl has the same limit.
     public static let maximumStack = 5
 
-    /// The codings that can be undone here, best first.
+    /// The codings that can be decoded, in order of preference.
     public static let decodable: [ContentCoding] = [.br, .gzip, .deflate]
 
-    /// The coding of this name, whatever its case, or nil when it is not known.
+    /// The coding with this name, compared case-insensitively, or nil if it is unknown.
     public init?(name: some StringProtocol) {
         let matches: (StaticString) -> Bool = { Self.equal(name.utf8, $0) }
         if matches("gzip") || matches("x-gzip") {
@@ -37,17 +37,16 @@ public enum ContentCoding: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Reads the value of a `Content-Encoding` field; several field lines are one list, joined by commas.
+    /// Parses the value of a `Content-Encoding` field; several field lines are one list, joined by commas.
     ///
-    /// - Returns: the codings in the order in which they were applied, the outermost last. `identity` and empty
-    ///   elements say nothing and are left out.
-    /// - Throws: ``CodingError/unknownCoding(name:)`` for the first name that is not known, and
-    ///   ``CodingError/tooManyCodings(limit:)``.
+    /// - Returns: the codings in the order in which they were applied, the outermost last. `identity` and empty elements are
+    ///   skipped.
+    /// - Throws: ``CodingError/unknownCoding(name:)`` for the first unknown name, and ``CodingError/tooManyCodings(limit:)``.
     public static func list(_ value: some StringProtocol) throws(CodingError) -> [ContentCoding] {
         try list([value])
     }
 
-    /// Reads all `Content-Encoding` field lines of a message, in their order. See ``list(_:)``.
+    /// Parses all `Content-Encoding` field lines of a message, in order. See ``list(_:)``.
     public static func list(_ lines: some Sequence<some StringProtocol>) throws(CodingError)
         -> [ContentCoding]
     {
@@ -67,8 +66,8 @@ public enum ContentCoding: String, Hashable, Sendable, CaseIterable {
         return codings
     }
 
-    /// The value of an `Accept-Encoding` field (RFC 9110 §12.5.3) that asks for these codings, the first one most:
-    /// `br;q=1.0, gzip;q=0.9, deflate;q=0.8`.
+    /// Returns the value of an `Accept-Encoding` field (RFC 9110 §12.5.3) for these codings, the most preferred first: `br;q=1.0,
+    /// gzip;q=0.9, deflate;q=0.8`.
     public static func acceptEncoding(_ codings: [ContentCoding] = decodable) -> String {
         codings.enumerated()
             .map { "\($1.rawValue);q=\($0 == 0 ? "1.0" : "0.\(max(10 - $0, 1))")" }
@@ -80,7 +79,7 @@ public enum ContentCoding: String, Hashable, Sendable, CaseIterable {
             .elementsEqual(lowercased.description.utf8)
     }
 
-    /// Without the spaces and tabs around it (OWS, RFC 9110 §5.6.3).
+    /// Returns the bytes without spaces and tabs around them (OWS, RFC 9110 §5.6.3).
     private static func trimmed<Bytes: BidirectionalCollection<UInt8>>(_ bytes: Bytes) -> Bytes.SubSequence {
         let isSpace: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 }
         let front = bytes.drop(while: isSpace)

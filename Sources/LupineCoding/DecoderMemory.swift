@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 
-/// The account of one decoder's memory: every block that zlib or brotli asks for is booked here first, and refused
-/// when it would cross the limit. So the bound that a decoder states is a bound that holds, whatever the peer sends.
+/// The memory account of one decoder: every block that zlib or brotli requests is reserved here first, and refused if it would
+/// exceed the limit. So the memory bound of a decoder holds, whatever the peer sends.
 struct DecoderMemory {
-    /// Most bytes that may be held at once.
+    /// The maximum number of bytes held at once.
     let limit: Int
-    /// Bytes held now.
+    /// The bytes held now.
     private(set) var held = 0
-    /// Most bytes held so far.
+    /// The maximum number of bytes held so far.
     private(set) var peak = 0
 
     init(limit: Int) { self.limit = limit }
 
-    /// Books a block, or says no.
+    /// Reserves a block; returns false if that exceeds the limit.
     mutating func take(_ size: Int) -> Bool {
         guard size >= 0, size <= limit - held else { return false }
         held += size
@@ -20,6 +20,6 @@ struct DecoderMemory {
         return true
     }
 
-    /// Returns a block.
+    /// Releases a block.
     mutating func give(_ size: Int) { held -= size }
 }

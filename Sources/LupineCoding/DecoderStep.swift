@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 
-/// What one call into a decoder did.
+/// The result of one call of a decoder.
 struct DecoderStep {
-    /// Where the decoder stands after a call.
+    /// The state of the decoder after a call.
     enum Outcome {
-        /// In mid-stream: it wants more input, or more room.
+        /// Within the stream: it needs more input or more room.
         case running
-        /// At the end mark; what is left of the input does not belong to it.
+        /// At the end of the stream; the remaining input does not belong to it.
         case ended
-        /// The input is wrong. `unread` bytes of what was consumed lie behind the fault.
+        /// The input is invalid. `unread` bytes of the consumed ones are after the fault.
         case failed(CodingError.Fault, unread: Int)
-        /// The memory account was overdrawn.
+        /// The memory limit was exceeded.
         case outOfMemory
     }
 

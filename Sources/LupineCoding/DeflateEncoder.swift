@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 
-/// Encodes one body as `gzip` or `deflate` (in the zlib wrapping, the only form of it that is right to send), piece by
-/// piece: request bodies on the way out, and the test server's responses.
+/// Encodes one body as `gzip` or `deflate` (in the zlib wrapping, the only correct form to send), piece by piece: for request
+/// bodies, and for the test server's responses.
 ///
-/// Used by one thread at a time. Holds at most 272 KiB, whatever the body's size.
+/// Used by one thread at a time. Holds at most 272 KiB, whatever the size of the body.
 package final class DeflateEncoder {
-    /// The codings this encoder makes.
+    /// The codings that this encoder produces.
     package enum Coding: Hashable, Sendable, CaseIterable {
         case gzip
         case deflate
 
-        /// The same, as named in `Content-Encoding`.
+        /// The name of the coding in `Content-Encoding`.
         package var contentCoding: ContentCoding {
             switch self {
             case .gzip: .gzip
@@ -19,12 +19,12 @@ package final class DeflateEncoder {
         }
     }
 
-    /// What zlib needs for a 32 KiB window at its usual memory level.
+    /// The memory that zlib needs for a 32 KiB window at its default memory level.
     private static let memory = 272 << 10
 
     private var stream: DeflateStream
 
-    /// - Throws: ``CodingError/memoryLimit(coding:limit:)`` when the system gives no memory.
+    /// - Throws: ``CodingError/memoryLimit(coding:limit:)`` if the system provides no memory.
     package init(_ coding: Coding, level: CompressionLevel = .standard) throws(CodingError) {
         let wrapping: InflateStream.Wrapping =
             switch coding {
@@ -37,20 +37,20 @@ package final class DeflateEncoder {
         self.stream = stream
     }
 
-    /// Encodes some of `input` into `output`. Most input yields nothing at once; it is kept and comes later.
+    /// Encodes some of `input` into `output`. Most input produces no output at once; it is buffered.
     package func encode(_ input: Span<UInt8>, into output: inout MutableSpan<UInt8>) -> CodingStream.Progress
     {
         run(input, into: &output, flush: .none)
     }
 
-    /// Room that a flush needs at least: zlib cannot tell a flush that just filled the room from one that is not
-    /// finished, and would write its 5-byte mark again and again.
+    /// The minimum room for a flush: zlib does not distinguish a flush that just filled the room from an unfinished one, and
+    /// would write its 5-byte marker again and again.
     package static let flushRoom = 16
 
-    /// Writes out all that was encoded so far, so that the other side can decode it now. Costs some bytes each time.
-    /// To be called until it returns ``CodingStream/Status/needsInput``.
+    /// Writes all output so far, so that the peer can decode it now. Costs some bytes each time. To be called until it returns
+    /// ``CodingStream/Status/needsInput``.
     ///
-    /// - Precondition: `output` holds ``flushRoom`` bytes.
+    /// - Precondition: `output` has at least ``flushRoom`` bytes.
     package func flush(into output: inout MutableSpan<UInt8>) -> CodingStream.Progress {
         precondition(output.count >= Self.flushRoom, "too little room for a flush")
         let none: [UInt8] = []
@@ -63,7 +63,7 @@ package final class DeflateEncoder {
         return run(none.span, into: &output, flush: .finish)
     }
 
-    /// Makes ready for another body, in the same memory.
+    /// Prepares for another body, in the same memory.
     package func reset() { stream.reset() }
 
     private func run(

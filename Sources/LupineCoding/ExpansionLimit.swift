@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 
-/// How far a body may grow while its content codings are undone: what stops a compression bomb.
+/// The limits on the expansion of a body by its content codings: the protection against a compression bomb.
 ///
-/// Two limits: an absolute one on what the caller gets, exact to the byte, and a ratio to the encoded bytes that have
-/// been read by then, which also holds between the codings of a stack, there at 20:1 at most above 1 MiB, so that
-/// `gzip, gzip` cannot multiply its way past it. What was decoded up to a limit is delivered; the byte after it is the error. A body at the very edge of
-/// the ratio may pass in one division and not in another, since how much has been read is a matter of the division.
+/// There are two limits: an absolute one on the output, exact to the byte, and a ratio to the encoded bytes read so far. The
+/// ratio also applies between the codings of a stack, there at most 20:1 above 1 MiB, so that `gzip, gzip` cannot multiply beyond
+/// it. The bytes up to a limit are delivered; the next one is the error. A body at the very edge of the ratio may pass or fail
+/// depending on how it is divided, because that determines how much has been read.
 ///
-/// The default ratio lies just above the 1032:1 that deflate can reach at most (a body of zeros is legitimate), and
-/// only counts once the body is large enough to hurt.
+/// The default ratio is just above the 1032:1 that deflate can reach at most (a body of zeros is legitimate), and applies only
+/// once the body is large enough to do harm.
 public struct ExpansionLimit: Hashable, Sendable {
-    /// Most bytes the whole body may decode to, or nil for no absolute limit.
+    /// The maximum decoded size of the body in bytes, or nil for no absolute limit.
     public var bytes: Int?
-    /// Most decoded bytes for each encoded byte read, or nil for no such limit.
+    /// The maximum number of decoded bytes for each encoded byte read, or nil for no such limit.
     public var ratio: Int?
-    /// So many bytes may be decoded before `ratio` counts.
+    /// The number of bytes that may be decoded before `ratio` applies.
     public var ratioFloor: Int
 
     /// 1100:1 once 16 MiB have been decoded; no absolute limit.
@@ -28,9 +28,9 @@ public struct ExpansionLimit: Hashable, Sendable {
         self.ratioFloor = ratioFloor
     }
 
-    /// The limit between two codings of a stack: an intermediate form may be larger than the body it wraps, so only
-    /// the ratio holds there. A stricter one: what is coded already can hardly be made smaller, and what the next coding has to
-    /// read costs time even if nothing comes of it.
+    /// The limit between two codings of a stack. An intermediate form may be larger than the body, so only the ratio applies. It
+    /// is stricter, because coded data can hardly be compressed again, and reading it costs the next coding time even if it
+    /// decodes to nothing.
     var betweenCodings: ExpansionLimit {
         ExpansionLimit(
             bytes: nil, ratio: ratio.map { min($0, Self.ratioBetweenCodings) },
@@ -40,13 +40,13 @@ public struct ExpansionLimit: Hashable, Sendable {
     private static let ratioBetweenCodings = 20
     private static let floorBetweenCodings = 1 << 20
 
-    /// How many bytes may stand decoded when `received` encoded bytes have been read. A limit that was set below zero
-    /// allows nothing.
+    /// Returns how many bytes may be decoded once `received` encoded bytes have been read. A limit that was set below zero allows
+    /// nothing.
     func ceiling(received: Int) -> Int {
         max(0, min(bytes ?? .max, ratioCeiling(received: received)))
     }
 
-    /// The error for wanting byte number `decoded + 1`.
+    /// The error for decoding byte number `decoded + 1`.
     func error(for coding: ContentCoding, received: Int, decoded: Int) -> CodingError {
         if let bytes, decoded >= bytes { return .outputLimit(coding: coding, limit: bytes) }
         return .ratioLimit(coding: coding, limit: ratio ?? .max, received: received, decoded: decoded)

@@ -2,14 +2,14 @@
 import CLupineZlib
 import Glibc
 
-/// zlib's inflating state, owned: the only place that touches `z_stream` for decoding.
+/// Owns zlib's inflate state: the only code that uses `z_stream` for decoding.
 ///
-/// Knows nothing of members, detection or limits; that is ``InflateDecoder``. zlib keeps a pointer back to its
-/// `z_stream`, so it lives on the heap and never moves. Memory is booked with ``DecoderMemory``.
+/// It does not know members, detection or limits; ``InflateDecoder`` does. zlib stores a pointer back to its `z_stream`, which is
+/// therefore on the heap and never moves. Memory is accounted for in ``DecoderMemory``.
 @safe
 struct InflateStream: ~Copyable {
-    /// Which header and trailer surround the deflate data; the raw value is zlib's `windowBits`. The window is always
-    /// the full 32 KiB, so that it is kept across a change of wrapping.
+    /// The header and trailer around the deflate data; the raw value is zlib's `windowBits`. The window is always the full 32
+    /// KiB, so that it is reused when the wrapping changes.
     enum Wrapping: CInt {
         case raw = -15
         case zlib = 15
@@ -21,13 +21,13 @@ struct InflateStream: ~Copyable {
     private var isOpen = false
     private var wrapping: Wrapping
 
-    /// Most memory held, so far.
+    /// The maximum memory held so far.
     var peakMemory: Int { unsafe account.pointee.peak }
 
-    /// Whether the last step ended between two blocks of the data.
+    /// Whether the last step ended between two deflate blocks.
     var isBetweenBlocks: Bool { unsafe stream.pointee.data_type & 128 != 0 }
 
-    /// Nothing is given to zlib before the first ``step(_:into:at:room:)``.
+    /// zlib's state is created by the first ``step(_:into:at:room:)``.
     init(_ wrapping: Wrapping, memoryLimit: Int) {
         self.wrapping = wrapping
         unsafe stream = .allocate(capacity: 1)
@@ -42,7 +42,7 @@ struct InflateStream: ~Copyable {
         unsafe account.deallocate()
     }
 
-    /// Starts over with a new stream, in the same memory.
+    /// Starts a new stream, in the same memory.
     mutating func reset(_ wrapping: Wrapping) {
         self.wrapping = wrapping
         guard isOpen else { return }
@@ -50,7 +50,7 @@ struct InflateStream: ~Copyable {
         precondition(status == Z_OK, "inflateReset2 refused its own state")
     }
 
-    /// One call of `inflate`: from `input` into `output[at..<at + room]`.
+    /// Calls `inflate` once: from `input` into `output[at..<at + room]`.
     mutating func step(
         _ input: Span<UInt8>, into output: inout MutableSpan<UInt8>, at: Int, room: Int
     ) -> DecoderStep {
@@ -82,13 +82,13 @@ struct InflateStream: ~Copyable {
         case Z_NEED_DICT: return .failed(.dictionary, unread: 0)
         case Z_MEM_ERROR: return .outOfMemory
         case Z_DATA_ERROR:
-            // The low six bits of `data_type` count the bits that were read and not yet used.
+            // The low six bits of `data_type` are the number of bits that were read but not used.
             return unsafe .failed(fault, unread: Int(stream.pointee.data_type & 63) / 8)
         case let other: preconditionFailure("inflate answered \(other) to a call that is within its rules")
         }
     }
 
-    /// zlib tells its faults apart by message only.
+    /// zlib distinguishes its faults only by message.
     private var fault: CodingError.Fault {
         let detail = unsafe stream.pointee.msg.map { unsafe String(cString: $0) } ?? "no detail"
         switch detail {
@@ -102,10 +102,10 @@ struct InflateStream: ~Copyable {
     }
 }
 
-/// zlib's deflating state, owned: the only place that touches `z_stream` for encoding. ``DeflateEncoder`` is its face.
+/// Owns zlib's deflate state: the only code that uses `z_stream` for encoding. Used by ``DeflateEncoder`` and `MessageDeflater`.
 @safe
 struct DeflateStream: ~Copyable {
-    /// What a call shall bring about besides taking input.
+    /// The flush that a call performs.
     enum Flush {
         case none
         case toByteBoundary
@@ -114,7 +114,7 @@ struct DeflateStream: ~Copyable {
 
     private let stream: UnsafeMutablePointer<z_stream>
 
-    /// Nil when there is no memory. A raw stream may have a window of 9 to 15 bits, the others have 15.
+    /// Returns nil if there is no memory. A raw stream may have a window of 9 to 15 bits, the others have 15.
     init?(_ wrapping: InflateStream.Wrapping, level: CInt, rawWindowBits: CInt = 15) {
         let windowBits = wrapping == .raw ? -rawWindowBits : wrapping.rawValue
         unsafe stream = .allocate(capacity: 1)
@@ -122,7 +122,7 @@ struct DeflateStream: ~Copyable {
         let status = unsafe deflateInit2_(
             stream, level, Z_DEFLATED, windowBits, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION,
             CInt(MemoryLayout<z_stream>.size))
-        // `deflateEnd`, in the deinit, is harmless on a state that was not made.
+        // `deflateEnd`, in the deinit, has no effect on a state that was not created.
         if status != Z_OK { return nil }
     }
 
@@ -131,13 +131,13 @@ struct DeflateStream: ~Copyable {
         unsafe stream.deallocate()
     }
 
-    /// Starts over with a new stream, in the same memory.
+    /// Starts a new stream, in the same memory.
     mutating func reset() {
         let status = unsafe deflateReset(stream)
         precondition(status == Z_OK, "deflateReset refused its own state")
     }
 
-    /// One call of `deflate`: from `input` into `output[at...]`.
+    /// Calls `deflate` once: from `input` into `output[at...]`.
     mutating func step(
         _ input: Span<UInt8>, into output: inout MutableSpan<UInt8>, at: Int, flush: Flush
     ) -> (consumed: Int, produced: Int, ended: Bool) {
@@ -156,8 +156,8 @@ struct DeflateStream: ~Copyable {
 }
 
 extension UnsafeMutablePointer<z_stream> {
-    /// Lends `input` and `output[at...]`, of which at most `room` bytes, to one call of zlib; says what it answered, took
-    /// and wrote.
+    /// Passes `input` and `output[at...]`, of which at most `room` bytes, to one call of zlib; returns its status and the bytes
+    /// read and written.
     fileprivate func lend(
         _ input: Span<UInt8>, _ output: inout MutableSpan<UInt8>, at: Int, room: Int, to call: (Self) -> CInt
     ) -> (status: CInt, consumed: Int, produced: Int) {
@@ -172,7 +172,7 @@ extension UnsafeMutablePointer<z_stream> {
                 return unsafe call(self)
             }
         }
-        // The spans are borrowed for this call alone.
+        // The spans are valid only for this call.
         unsafe pointee.next_in = nil
         unsafe pointee.next_out = nil
         return unsafe (status, offered - Int(pointee.avail_in), wanted - Int(pointee.avail_out))

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: MIT
 
-/// What `gzip` and `deflate` mean on the wire, above zlib: members, trailing bytes, and which deflate it is.
+/// Decodes `gzip` and `deflate` above zlib: members, trailing bytes, and the two forms of deflate.
 ///
-/// **gzip** (RFC 1952). A body is one member or several, decoded as one (§2.2). zlib reads the headers with all their
-/// flags and checks header CRC, CRC-32 and length. After a complete member, bytes that do not begin another one
-/// (`1f 8b 08`) are ignored to the end of the body, as gzip(1) and browsers do: zero padding and a server's stray
-/// newline are common, and the data before them is proven whole by its checksum. A body that ends inside those three
-/// bytes is cut short, since a member was on its way.
+/// **gzip** (RFC 1952). A body is one member or several, decoded as one (§2.2). zlib reads the headers with all their flags and
+/// checks header CRC, CRC-32 and length. After a complete member, bytes that do not begin another one (`1f 8b 08`) are ignored to
+/// the end of the body, as in gzip(1) and browsers: zero padding and a server's stray newline are common, and the checksum has
+/// verified the data before them. A body that ends within those three bytes is truncated, since another member was beginning.
 ///
-/// **deflate** (RFC 9110 §8.4.1.2). The zlib wrapping is what the name means; the raw form is what some servers send.
-/// The first two bytes tell: a zlib header has method 8, a window of at most 32 KiB and a check that makes the pair a
-/// multiple of 31. Read as raw deflate, such a first byte is a stored block with padding that is not zero, which no
-/// encoder writes. Bytes after the end are ignored.
+/// **deflate** (RFC 9110 §8.4.1.2). The zlib wrapping is the meaning of the name; some servers send the raw form. The first two
+/// bytes distinguish them: a zlib header has method 8, a window of at most 32 KiB and a check that makes the pair a multiple of
+/// 31. In raw deflate, such a first byte is a stored block with padding that is not zero, which no encoder writes. Bytes after
+/// the end are ignored.
 struct InflateDecoder: ~Copyable {
-    /// Most memory one decoder holds: zlib's state (7 KiB) and its window (32 KiB), with a margin for their books.
+    /// The maximum memory of one decoder: zlib's state (7 KiB) and window (32 KiB), and a margin for the size headers.
     static let memoryLimit = 48 << 10
 
     private enum State {
@@ -39,7 +38,7 @@ struct InflateDecoder: ~Copyable {
         }
     }
 
-    /// Most memory held, so far.
+    /// The maximum memory held so far.
     var peakMemory: Int { stream.peakMemory }
 
     init(gzip: Bool) {
@@ -48,13 +47,13 @@ struct InflateDecoder: ~Copyable {
         state = gzip ? .member : .sniffing(first: nil)
     }
 
-    /// Starts over with a new body, in the same memory.
+    /// Starts a new body, in the same memory.
     mutating func reset() {
         stream.reset(isGzip ? .gzip : .zlib)
         state = isGzip ? .member : .sniffing(first: nil)
     }
 
-    /// Decodes some of `input` into `output[at..<at + room]`. `room` is not zero.
+    /// Decodes some of `input` into `output[at..<at + room]`. `room` must not be zero.
     mutating func step(
         _ input: Span<UInt8>, into output: inout MutableSpan<UInt8>, at: Int, room: Int
     ) -> DecoderStep {
@@ -79,7 +78,7 @@ struct InflateDecoder: ~Copyable {
         }
     }
 
-    /// Between members: another one, or the rest that nobody reads.
+    /// Between members: looks for another one; otherwise the rest is ignored.
     private mutating func seekMember(
         _ input: Span<UInt8>, matched: Int, into output: inout MutableSpan<UInt8>, at: Int
     ) -> DecoderStep {
@@ -103,7 +102,7 @@ struct InflateDecoder: ~Copyable {
         return replay(magic.span, consumed: consumed, into: &output, at: at)
     }
 
-    /// At the start of a deflate body: zlib or raw.
+    /// At the start of a deflate body: detects zlib or raw.
     private mutating func sniff(
         _ input: Span<UInt8>, first: UInt8?, into output: inout MutableSpan<UInt8>, at: Int, room: Int
     ) -> DecoderStep {
@@ -128,7 +127,7 @@ struct InflateDecoder: ~Copyable {
         state = .body
     }
 
-    /// Gives zlib bytes that were taken earlier. Too few to decode to anything.
+    /// Passes bytes to zlib that were consumed earlier. They are too few to decode to anything.
     private mutating func replay(
         _ bytes: Span<UInt8>, consumed: Int, into output: inout MutableSpan<UInt8>, at: Int
     ) -> DecoderStep {

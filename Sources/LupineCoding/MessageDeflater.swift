@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-/// Compresses the messages of one direction of a WebSocket connection (RFC 7692 §7.2.1): raw deflate, each message ended
-/// by a flush whose mark is left out.
+/// Compresses the messages of one direction of a WebSocket connection (RFC 7692 §7.2.1): raw deflate, each message ended by a
+/// flush whose marker is removed.
 ///
-/// Not for bodies: those are `DeflateEncoder`'s. Used by one thread at a time. Holds at most 272 KiB, whatever the
-/// messages' size.
+/// Not for bodies; `DeflateEncoder` is. Used by one thread at a time. Holds at most 272 KiB, whatever the size of the messages.
 package final class MessageDeflater {
-    /// What a flush ends with, which is not sent.
+    /// The marker at the end of a flush, which is not sent.
     static let mark: InlineArray<4, UInt8> = [0x00, 0x00, 0xFF, 0xFF]
     private static let memory = 272 << 10
 
@@ -15,10 +14,10 @@ package final class MessageDeflater {
     private var room = [UInt8](repeating: 0, count: 16 << 10)
 
     /// - Parameters:
-    ///   - windowBits: The window that was agreed on, 9 to 15. With 8, which zlib has not, messages are sent as they are.
-    ///   - keepsContext: Whether a message may refer to those before it.
-    ///   - level: How hard it tries.
-    /// - Throws: ``CodingError/memoryLimit(coding:limit:)`` when the system gives no memory.
+    ///   - windowBits: The negotiated window, 9 to 15. With 8, which zlib does not support, messages are sent uncompressed.
+    ///   - keepsContext: Whether a message may refer to earlier ones.
+    ///   - level: The compression effort.
+    /// - Throws: ``CodingError/memoryLimit(coding:limit:)`` if the system provides no memory.
     package init(
         windowBits: Int = 15, keepsContext: Bool = true, level: CompressionLevel = .standard
     ) throws(CodingError) {
@@ -29,9 +28,9 @@ package final class MessageDeflater {
         self.keepsContext = keepsContext
     }
 
-    /// Adds the compressed form of a whole message to `output`.
+    /// Appends the compressed form of a whole message to `output`.
     package func deflate(_ message: Span<UInt8>, into output: inout [UInt8]) {
-        // A flush of nothing writes nothing: an empty message is the first octet of an empty block (§7.2.3.6).
+        // An empty flush writes nothing: an empty message is the first octet of an empty block (§7.2.3.6).
         guard !message.isEmpty else { return output.append(0) }
         var consumed = 0
         while consumed < message.count {

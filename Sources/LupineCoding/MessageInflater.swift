@@ -2,9 +2,8 @@
 
 /// Decompresses the messages of one direction of a WebSocket connection (RFC 7692 §7.2.2).
 ///
-/// The window is always the full one, which any that was agreed on fits into. Used by one thread at a time. After it has
-/// thrown, the connection is to be closed: the messages behind the one that broke may refer to it. Holds at most 48 KiB
-/// besides what it gives out.
+/// The window is always the maximum, which suffices for any negotiated one. Used by one thread at a time. After an error the
+/// connection has to be closed: later messages may refer to the invalid one. Holds at most 48 KiB besides its output.
 package final class MessageInflater {
     private static let memory = 48 << 10
 
@@ -12,7 +11,7 @@ package final class MessageInflater {
     private let keepsContext: Bool
     private var room = [UInt8](repeating: 0, count: 16 << 10)
 
-    /// - Parameter keepsContext: Whether the peer's messages may refer to those before them.
+    /// - Parameter keepsContext: Whether the peer's messages may refer to earlier ones.
     package init(keepsContext: Bool = true) { self.keepsContext = keepsContext }
 
     /// A message that is being decompressed.
@@ -21,16 +20,16 @@ package final class MessageInflater {
         fileprivate var consumed = 0
         fileprivate var output: [UInt8] = []
 
-        /// Nothing of it is done yet.
+        /// A message of which nothing is decompressed yet.
         package init(_ coded: [UInt8]) { self.coded = coded }
     }
 
-    /// So much is read with one call of `goOn`: what it costs is the peer's to say.
+    /// The input of one call of `goOn`: the peer decides how much work it causes.
     private static let step = 16 << 10
 
-    /// The octets of a whole message, of which there may be at most `limit`.
+    /// Returns the octets of a whole message, at most `limit`.
     ///
-    /// - Throws: ``CodingError/outputLimit(coding:limit:)`` for one more, and what is wrong with the data.
+    /// - Throws: ``CodingError/outputLimit(coding:limit:)`` if there are more, and the error of invalid data.
     package func inflate(_ message: Span<UInt8>, limit: Int) throws(CodingError) -> [UInt8] {
         var coded: [UInt8] = []
         coded.reserveCapacity(message.count)
@@ -41,9 +40,9 @@ package final class MessageInflater {
         }
     }
 
-    /// Goes on with a message, and gives its octets when it is done; nil when there is more to do.
+    /// Continues with a message, and returns its octets when it is complete; nil if there is more to do.
     ///
-    /// - Throws: ``CodingError/outputLimit(coding:limit:)`` for more octets than `limit`, and what is wrong with the data.
+    /// - Throws: ``CodingError/outputLimit(coding:limit:)`` for more octets than `limit`, and the error of invalid data.
     package func goOn(with message: inout Unfinished, limit: Int) throws(CodingError) -> [UInt8]? {
         let limit = max(limit, 0)
         let coded = message.coded
@@ -57,7 +56,7 @@ package final class MessageInflater {
             swap(&output, &message.output)
             return nil
         }
-        // The mark that the sender left out ends the last block.
+        // The marker that the sender removed ends the last block.
         let mark = MessageDeflater.mark
         try inflate(mark.span, before: end, limit: limit, into: &output)
         guard stream.isBetweenBlocks else { throw .cutShort(coding: .deflate, offset: end) }
@@ -81,7 +80,7 @@ package final class MessageInflater {
             case .running:
                 if consumed == input.count, step.produced < wanted { return }
             case .ended:
-                // A sender may say that a block is the last one, and go on with another (§7.2.3.4).
+                // A sender may mark a block as the last one, and continue with another (§7.2.3.4).
                 stream.reset(.raw)
                 if consumed == input.count { return }
             case .failed(let fault, let unread):

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 
-/// The decoder of any one coding: what ``CodingStage`` drives.
+/// The decoder of any one coding, used by ``CodingStage``.
 ///
-/// The payloads own C state and are moved out and back around each call, never copied.
+/// The payloads own C state and are moved out and back for each call, never copied.
 enum StageDecoder: ~Copyable {
     case inflate(InflateDecoder)
     case brotli(BrotliStream)
     case identity
 
-    /// Most memory one brotli decoder holds: the largest window (16 MiB), half of it again while the window grows,
-    /// and the code tables of a block (under 4 MiB).
+    /// The maximum memory of one brotli decoder: the largest window (16 MiB), half of it again while the window grows, and the
+    /// code tables of a block (under 4 MiB).
     static let brotliMemoryLimit = 32 << 20
 
     init(_ coding: ContentCoding) {
@@ -21,7 +21,7 @@ enum StageDecoder: ~Copyable {
         }
     }
 
-    /// Most memory held, so far.
+    /// The maximum memory held so far.
     var peakMemory: Int {
         switch self {
         case .inflate(let inflate): inflate.peakMemory
@@ -30,7 +30,7 @@ enum StageDecoder: ~Copyable {
         }
     }
 
-    /// Whether a body may end here. Brotli knows its end, and reports it.
+    /// Whether a body may end here. Brotli reports its end itself.
     var isComplete: Bool {
         switch self {
         case .inflate(let inflate): inflate.isComplete

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 
-/// The beginning of something too long or too strange to be shown whole: what errors quote.
+/// The beginning of a text for an error message.
 ///
-/// At most 48 octets, anything but visible ASCII escaped, so that it can go to a terminal or a log line as it is.
+/// At most 48 octets, with all but visible ASCII and spaces escaped, so that it is safe in a terminal or a log line.
 public struct Excerpt: Hashable, Sendable, CustomStringConvertible {
     /// The escaped text, without quotes.
     public let text: String
 
     private static let longest = 48
 
-    /// The beginning of octets from the wire.
+    /// The beginning of received octets.
     package init(_ bytes: Span<UInt8>) {
         var text = ""
         for index in 0..<min(bytes.count, Self.longest) { text += Self.escaped(bytes[index]) }
@@ -17,7 +17,7 @@ public struct Excerpt: Hashable, Sendable, CustomStringConvertible {
         self.text = text
     }
 
-    /// The beginning of a text that a caller handed in.
+    /// The beginning of a caller's text.
     package init(_ string: String) {
         var text = ""
         for octet in string.utf8.prefix(Self.longest) { text += Self.escaped(octet) }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// What an `HTTPError` says to a person: what happened, where, in plain words.
+/// Describes an `HTTPError` in plain words: the problem and its position.
 extension HTTPError: CustomStringConvertible {
     public var description: String {
         switch self {

@@ -2,9 +2,9 @@
 
 /// A client's side of one HTTP/1.1 connection: requests out, responses in (RFC 9112).
 ///
-/// It is the module's door, and sans-IO: it never sees a socket, a clock or a lock. Its owner appends what it writes
-/// to what is to be sent, hands it what has been received, and asks for events until it needs more. It belongs to one
-/// thread at a time. Once it has thrown, the connection is beyond repair and the same error is thrown again.
+/// The module's entry point, and sans-IO: it never uses a socket, a clock or a lock. Its owner sends what it appends to `output`,
+/// passes received octets to it, and asks for events until it needs more. Used on one thread at a time. Once it has thrown for
+/// received octets, the connection is unusable and the same error is thrown again.
 ///
 ///     var out: [UInt8] = []
 ///     try codec.send(head, body: .none, into: &out)
@@ -21,29 +21,29 @@ package struct ClientCodec {
     private var interimHeads = 0
     private var failure: HTTPError?
 
-    /// True from a request with `Expect: 100-continue` until the peer has answered it in any way: its content is to
-    /// be held back until then, or until the owner's patience ends.
+    /// True from a request with `Expect: 100-continue` until the peer has answered it in any way: the content is to be held back
+    /// until then, or until a time-out of the owner.
     package private(set) var awaitsContinue = false
 
-    /// A codec for a fresh connection.
+    /// A codec for a new connection.
     package init(limits: ParserLimits = ParserLimits(), leniency: Leniency = .client) {
         parser = HeadParser(.response, limits: limits, leniency: leniency)
     }
 
     // MARK: out
 
-    // Stored beside the states: whoever asks for what is computed has the codec copied.
+    // Stored beside the states: reading a computed property would copy the codec.
 
-    /// Whether a request may be sent now: at first, and when the exchange before is over on both sides and neither
-    /// said that it was the last.
+    /// Whether a request may be sent now: at first, and when both sides of the previous exchange are complete and neither has
+    /// announced the end of the connection.
     package private(set) var mayBegin = true
 
-    /// Whether the request has gone out in full.
+    /// Whether the request has been written completely.
     package private(set) var requestIsSent = false
 
-    /// Begins an exchange: writes the head. With `body: .none` the request is over at once, otherwise `sendEnd` ends
-    /// it. `expectContinue` means nothing without content or to HTTP/1.0 (RFC 9110 §10.1.1). Throws, and writes nothing,
-    /// when the head cannot be sent; the connection is untouched then.
+    /// Begins an exchange: writes the head. With `body: .none` the request is complete, otherwise `sendEnd` completes it.
+    /// `expectContinue` has no effect without content or in HTTP/1.0 (RFC 9110 §10.1.1). If the head cannot be sent, this throws,
+    /// writes nothing and leaves the connection unchanged.
     package mutating func send(
         _ head: RequestHead, body: OutgoingBody, expectContinue: Bool = false, into output: inout [UInt8]
     ) throws(HTTPError) {
@@ -64,13 +64,13 @@ package struct ClientCodec {
         if body == .none { states.handle(.requestEnded) }
     }
 
-    /// Writes what goes before the next `count` octets of content, which the owner then sends itself.
+    /// Writes the framing before the next `count` octets of content, which the owner then sends itself.
     package mutating func sendContent(_ count: Int, into output: inout [UInt8]) throws(HTTPError) {
         precondition(states.ours == .sending, "content without a request")
         try encoder.content(count, into: &output)
     }
 
-    /// Ends the request: writes what goes behind its content. Trailers need a body of unknown length.
+    /// Completes the request: writes the framing after its content. Trailers need a body of unknown length.
     package mutating func sendEnd(trailers: Fields = Fields(), into output: inout [UInt8]) throws(HTTPError) {
         precondition(states.ours == .sending, "an end without a request")
         try encoder.end(trailers: trailers, into: &output)
@@ -79,8 +79,8 @@ package struct ClientCodec {
 
     // MARK: in
 
-    /// Takes from `input` what the next event is made of. Ask again with the rest until it says `.needMore`, which
-    /// leaves nothing over.
+    /// Returns the next event and the number of octets of `input` that it consumed. To be called again with the rest until it
+    /// returns `.needMore`, which consumes everything.
     package mutating func next(_ input: Span<UInt8>) throws(HTTPError) -> (event: WireEvent, consumed: Int) {
         if let failure { throw failure }
         do {
@@ -143,14 +143,14 @@ package struct ClientCodec {
         return .head(head, framing: framing, keepAlive: keepAlive)
     }
 
-    /// Takes note of `count` octets of content that were received without passing through `next`, as `splice` does.
-    /// The body is of known length, and has so many left, or ends with the connection.
+    /// Records `count` octets of content that were received without `next`, as by `splice`. The body has a known length with at
+    /// least that many octets left, or ends with the connection.
     package mutating func skipContent(_ count: Int) {
         precondition(states.theirs == .body && decoder.skip(count), "content that was not due")
     }
 
-    /// The peer has closed its side. Returns `.end` when that ends the body, `.needMore` when nothing was due;
-    /// throws what was cut short otherwise.
+    /// Handles the peer's end of stream. Returns `.end` if it ends the body, `.needMore` if no response was expected; otherwise
+    /// throws `truncated`.
     package mutating func peerClosed() throws(HTTPError) -> WireEvent {
         if let failure { throw failure }
         switch states.theirs {

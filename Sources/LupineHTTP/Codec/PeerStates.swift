@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// Where both sides of a connection stand, held jointly, as a client sees them.
+/// The states of both sides of a connection, as a client sees them.
 ///
 ///     ours      idle -> sending -> sent -> (idle, with the next request)
 ///     theirs    idle -> head -> body -> ended -> (idle)
 ///                          \-> handedOver            any -> closed
 ///
-/// The sides move on their own, since a response may be over before its request is; what they may do together
-/// (begin anew, be reused) is asked here and nowhere else.
+/// The sides advance separately, since a response may be complete before its request is; only this type decides whether the next
+/// request may begin.
 struct PeerStates {
     enum Ours: Hashable { case idle, sending, sent }
     enum Theirs: Hashable { case idle, head, body, ended, handedOver, closed, failed }
@@ -20,7 +20,7 @@ struct PeerStates {
 
     private(set) var ours = Ours.idle
     private(set) var theirs = Theirs.idle
-    /// Whether neither side has said that this message is its last.
+    /// Whether neither side has announced that this message is its last.
     private(set) var keepAlive = true
 
     /// Whether a request may be sent now.
@@ -32,10 +32,10 @@ struct PeerStates {
         }
     }
 
-    /// One side has said that the connection ends with this message.
+    /// Records that one side has announced the end of the connection with this message.
     mutating func forbidReuse() { keepAlive = false }
 
-    /// The only writer of the two states. What our own side cannot do traps; what a peer cannot do is not asked.
+    /// The only writer of the two states. Misuse by the owner traps; a peer's violation is detected before and never gets here.
     mutating func handle(_ event: Event) {
         switch (event, ours, theirs) {
         case (.requestBegan, .idle, .idle), (.requestBegan, .sent, .ended):

@@ -2,7 +2,8 @@
 
 /// Writes the head of a request: RFC 9112 §3 and §6.
 ///
-/// What cannot be sent is an error and nothing is written; nothing is repaired. Framing fields are the encoder's own.
+/// A head that cannot be sent is an error and nothing is written; nothing is repaired. Framing fields are written by the encoder
+/// only.
 enum RequestEncoder {
     /// Writes request line, `Host`, framing, and the fields in their order, in one pass.
     static func encode(
@@ -31,7 +32,7 @@ enum RequestEncoder {
         output.append(Octet.lineFeed)
     }
 
-    /// The request line, for which room is made once.
+    /// Appends the request line, with one reservation of capacity.
     private static func appendLine(_ head: RequestHead, to output: inout [UInt8]) {
         let targetText = head.target.description
         let method = head.method.rawValue.utf8.span
@@ -48,7 +49,7 @@ enum RequestEncoder {
         }
     }
 
-    /// HTTP/1.0 knows no chunks (RFC 9112 §6.1), and no body is shorter than nothing.
+    /// HTTP/1.0 has no chunked coding (RFC 9112 §6.1), and a length cannot be negative.
     private static func requireFraming(of body: OutgoingBody, _ version: HTTPVersion) throws(HTTPError) {
         switch body {
         case .none: break
@@ -68,7 +69,7 @@ enum RequestEncoder {
         if fields.contains(name) { throw .framingFieldToSend(Excerpt(name.description)) }
     }
 
-    /// The `Host` line to write: none when the fields hold one (RFC 9112 §3.2 wants exactly one).
+    /// The `Host` line to write; nil if the fields have one (RFC 9112 §3.2 requires exactly one).
     private static func hostLine(_ head: RequestHead, lookingForOwn: Bool) throws(HTTPError) -> [UInt8]? {
         guard let index = lookingForOwn ? head.fields.firstIndex(of: .host) : nil else {
             if let authority = head.authority { return authority.hostLine }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 
-/// What a client's codec can say about the bytes it was given.
+/// An event in the octets that a client's codec received.
 package enum WireEvent: Sendable {
-    /// Nothing yet: all the input has been taken, more is needed.
+    /// All input was consumed and more is needed.
     case needMore
-    /// An interim (1xx) head; the final one is still to come.
+    /// An interim (1xx) head; the final one will follow.
     case interim(ResponseHead)
-    /// The final head, what ends its body, and whether its fields let the connection live on.
+    /// The final head, the framing of its body, and whether its fields allow the connection to be reused.
     case head(ResponseHead, framing: BodyFraming, keepAlive: Bool)
-    /// Content, at a range of the input.
+    /// Content, as a range of the input.
     case content(Range<Int>)
-    /// The response is over; trailers that may not be there have been dropped.
+    /// The response is complete; forbidden trailers have been dropped.
     case end(trailers: Fields)
-    /// What follows is not HTTP any more; nothing of it was taken.
+    /// The following octets are not HTTP; none of them was consumed.
     case handover
 }

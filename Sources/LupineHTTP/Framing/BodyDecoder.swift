@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 
-/// Finds the octets of a body in what follows its head, whichever way it is framed.
+/// Finds the content octets of a body, for each kind of framing.
 struct BodyDecoder {
     private enum State {
         case none
         case length(remaining: Int64, of: Int64)
-        /// As `chunks` says.
+        /// The progress is in `chunks`.
         case chunked
         case untilClose
     }
 
     private var state: State
-    /// Beside the state and not in it, so that it is worked on where it lies.
+    /// Not an associated value of the state, so that it is modified in place.
     private var chunks: ChunkedDecoder
 
-    /// A decoder for anything but a handover, which has no body.
+    /// A decoder for any framing; a handover has no body.
     init(_ framing: BodyFraming, limits: ParserLimits) {
         chunks = ChunkedDecoder(limits: limits)
         switch framing {
@@ -25,7 +25,7 @@ struct BodyDecoder {
         }
     }
 
-    /// Takes octets until there is something to say.
+    /// Consumes octets up to the next step.
     @inline(__always)
     mutating func next(_ input: Span<UInt8>) throws(HTTPError) -> (step: ChunkedDecoder.Step, consumed: Int) {
         switch state {
@@ -44,8 +44,8 @@ struct BodyDecoder {
         }
     }
 
-    /// Takes note of content that went another way than through `next`: `count` octets that nobody looked at. Only
-    /// content without framing of its own can; false otherwise.
+    /// Records `count` octets of content that did not pass through `next`. Returns false if the framing does not allow that: the
+    /// octets of a chunked body have to be decoded.
     mutating func skip(_ count: Int) -> Bool {
         switch state {
         case .length(let remaining, let length):
@@ -57,7 +57,7 @@ struct BodyDecoder {
         }
     }
 
-    /// The peer has closed: nil when that is how this body ends.
+    /// The error if the peer closes now; nil if that ends this body.
     var truncation: HTTPError.Truncation? {
         switch state {
         case .none, .untilClose: nil

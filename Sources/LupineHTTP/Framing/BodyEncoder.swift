@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 
-/// How much content a message to be sent has.
+/// The length of the content of a message to be sent.
 package enum OutgoingBody: Hashable, Sendable {
-    /// None, and nothing is said of it unless the method asks for it.
+    /// No content; nothing is announced unless the method requires it.
     case none
-    /// So many octets.
+    /// This many octets.
     case known(Int64)
-    /// Nobody knows: it goes in chunks.
+    /// An unknown length: the content is sent in chunks.
     case unknown
 
-    /// Throws when the length is below zero: on the wire it would be another one.
+    /// Throws if the length is negative: it would be sent as a different number.
     package func validate() throws(HTTPError) {
         if case .known(let length) = self, length < 0 {
             throw .bodyLengthMismatch(announced: length, given: 0)
@@ -25,8 +25,8 @@ package enum OutgoingBody: Hashable, Sendable {
     }
 }
 
-/// Puts framing around a body on its way out, without touching the content: the caller sends the framing that is
-/// written here, then its own octets.
+/// Writes the framing of a body without touching the content: the caller sends the framing that is written here, then the content
+/// octets.
 struct BodyEncoder {
     private enum State {
         case none
@@ -39,7 +39,7 @@ struct BodyEncoder {
 
     private init(_ state: State) { self.state = state }
 
-    /// Content as it is, ended by the end of the connection: what HTTP/1.0 gets when nobody knows the length.
+    /// Content without framing, ended by the end of the connection: for HTTP/1.0 and an unknown length.
     static let untilClose = BodyEncoder(State.untilClose)
 
     init(_ body: OutgoingBody) {
@@ -50,7 +50,7 @@ struct BodyEncoder {
         }
     }
 
-    /// Announces the next `count` octets of content: writes what goes before them.
+    /// Announces the next `count` octets of content: writes the framing before them.
     mutating func content(_ count: Int, into output: inout [UInt8]) throws(HTTPError) {
         // A chunk of size zero would end the body.
         guard count > 0 else { return }
@@ -72,8 +72,8 @@ struct BodyEncoder {
         }
     }
 
-    /// Ends the body: writes what goes behind its last octet. Trailers go with chunks only and are refused without
-    /// them, except where the peer is the reason: one that speaks HTTP/1.0 gets the content without them.
+    /// Ends the body: writes the framing after its last octet. Trailers need chunks and are refused without them, except with
+    /// `untilClose`: a peer that speaks HTTP/1.0 gets the content without them.
     mutating func end(trailers: Fields, into output: inout [UInt8]) throws(HTTPError) {
         for index in 0..<trailers.count where !TrailerRule.allows(trailers.name(at: index)) {
             throw .forbiddenTrailerToSend(Excerpt(trailers.name(at: index)))

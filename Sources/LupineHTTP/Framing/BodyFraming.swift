@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: MIT
 
-/// What ends a message's body: RFC 9112 §6.3, rule by rule.
+/// Determines the end of a message's body: RFC 9112 §6.3, rule by rule.
 package enum BodyFraming: Hashable, Sendable {
-    /// There is none.
+    /// No body.
     case none
-    /// So many octets, more than none.
+    /// This many octets, at least one.
     case length(Int64)
-    /// The chunk of size zero.
+    /// The chunk of size zero ends it.
     case chunked
-    /// The end of the connection; responses only.
+    /// The end of the connection ends it; responses only.
     case untilClose
-    /// What follows is not HTTP any more: an accepted CONNECT, or 101.
+    /// The following octets are not HTTP: an accepted CONNECT, or 101.
     case handover
 
-    /// What the request was, as far as its response's framing depends on it.
+    /// The kind of the request, on which the framing of its response depends.
     enum RequestKind { case head, connect, other }
 
-    /// The framing of a response, and whether its fields let the connection live on.
+    /// Returns the framing of a response, and whether its fields allow the connection to be reused.
     static func ofResponse(
         _ version: HTTPVersion, _ status: Status, _ fields: Fields, _ marks: FramingFields,
         to request: RequestKind
     ) throws(HTTPError) -> (framing: BodyFraming, keepAlive: Bool) {
         var keepAlive = persists(version, fields, marks)
-        // Framing fields are to be ignored here, whatever they hold (RFC 9110 §9.3.6).
+        // Framing fields are to be ignored here, whatever their value (RFC 9110 §9.3.6).
         if status.code == 101 { return (.handover, false) }
         if request == .connect, status.kind == .successful { return (.handover, false) }
         let length = try contentLength(fields, marks)
         if status.kind == .informational || status.code == 204 || status.code == 304 || request == .head {
-            // A server that announces content with 204 may send it: what then follows would pass for the next
-            // response (RFC 9110 §8.6, RFC 9112 §6.1).
+            // A server that announces content with 204 may send it, and it would be taken for the next response (RFC 9110 §8.6,
+            // RFC 9112 §6.1).
             if status.code == 204, marks.transferEncoding.count > 0 || length ?? 0 > 0 { keepAlive = false }
             return (.none, keepAlive)
         }
         if marks.transferEncoding.count > 0 {
             try requireChunked(fields, marks)
-            // Content-Length beside it is an attack or a mistake, and so is either in HTTP/1.0: the message is
-            // read, the connection is not trusted further (RFC 9112 §6.1, §6.3).
+            // Content-Length beside Transfer-Encoding is an attack or a mistake, and so is Transfer-Encoding in HTTP/1.0: the
+            // message is read, but the connection is not reused (RFC 9112 §6.1, §6.3).
             if length != nil || version == .http10 { keepAlive = false }
             return (.chunked, keepAlive)
         }
@@ -43,7 +43,7 @@ package enum BodyFraming: Hashable, Sendable {
         return (.untilClose, false)
     }
 
-    /// The framing of a request. Nothing ambiguous is let through (RFC 9112 §11.2).
+    /// Returns the framing of a request. Anything ambiguous is an error (RFC 9112 §11.2).
     static func ofRequest(
         _ version: HTTPVersion, _ fields: Fields, _ marks: FramingFields
     ) throws(HTTPError) -> (framing: BodyFraming, keepAlive: Bool) {
@@ -59,8 +59,8 @@ package enum BodyFraming: Hashable, Sendable {
         return (.length(length), keepAlive)
     }
 
-    /// Throws when a request says its length more than once, even if each time alike: readers differ on which of
-    /// the values, or which end of a list, they take.
+    /// Throws if a request states its length more than once, even with equal values: implementations differ on which of the
+    /// values, or which end of a list, they use.
     private static func requireOneNumber(_ fields: Fields, _ marks: FramingFields) throws(HTTPError) {
         guard marks.contentLength.count > 0 else { return }
         let index = Int(marks.contentLength.first)
@@ -75,7 +75,7 @@ package enum BodyFraming: Hashable, Sendable {
 
     /// RFC 9112 §9.3.
     private static func persists(_ version: HTTPVersion, _ fields: Fields, _ marks: FramingFields) -> Bool {
-        // What most servers say, if they say anything, needs no reading as a list.
+        // The value that most servers send, if any, need not be parsed as a list.
         if marks.connection.count == 1,
             fields.withValue(at: Int(marks.connection.first), { OctetScan.isKeepAlive($0) })
         {
@@ -90,7 +90,7 @@ package enum BodyFraming: Hashable, Sendable {
         return !close && (version == .http11 || keepAlive)
     }
 
-    /// Whether fields that are to be sent say that their message is the connection's last.
+    /// Whether the fields of a message to be sent announce the end of the connection.
     static func saysClose(_ fields: Fields) -> Bool {
         var next = fields.firstIndex(of: .connection)
         while let index = next {
@@ -100,8 +100,8 @@ package enum BodyFraming: Hashable, Sendable {
         return false
     }
 
-    /// The number that all `Content-Length` values agree on; nil when there is none. An empty element or line is no
-    /// number: readers differ on whether it says nothing, zero, or that the field is broken.
+    /// Returns the number that all `Content-Length` values agree on; nil if there is none. An empty element or line is not a
+    /// number: implementations differ on whether it means nothing, zero, or a broken field.
     private static func contentLength(_ fields: Fields, _ marks: FramingFields) throws(HTTPError) -> Int64? {
         guard marks.contentLength.count > 0 else { return nil }
         var agreed: (number: Int64, text: Excerpt)?
@@ -129,7 +129,7 @@ package enum BodyFraming: Hashable, Sendable {
         return agreed?.number
     }
 
-    /// Digits and nothing else, and not more than fit.
+    /// Accepts digits only, and no overflow.
     private static func number(in bytes: Span<UInt8>, _ range: Range<Int>) -> Int64? {
         guard !range.isEmpty else { return nil }
         var number: Int64 = 0
@@ -143,8 +143,8 @@ package enum BodyFraming: Hashable, Sendable {
         return number
     }
 
-    /// Throws unless the codings, all lines together, are `chunked` and nothing else: it must come last and only
-    /// once, and no other transfer coding is ever asked for.
+    /// Throws unless the transfer codings of all lines together are exactly `chunked`: it must come last and only once, and
+    /// Lupine never requests another one.
     private static func requireChunked(_ fields: Fields, _ marks: FramingFields) throws(HTTPError) {
         var elements = 0
         var isChunked = true
@@ -157,8 +157,8 @@ package enum BodyFraming: Hashable, Sendable {
         guard elements == 1, isChunked else { throw .invalidTransferEncoding(Excerpt(seen)) }
     }
 
-    /// The same for a request, where the list has no empty elements and no second line either: a reader that takes
-    /// the last line or the last element for the coding would see none.
+    /// The same for a request, where an empty element or a second line is an error too: an implementation that uses the last line
+    /// or the last element as the coding would see none.
     private static func requireChunkedAlone(_ fields: Fields, _ marks: FramingFields) throws(HTTPError) {
         try requireChunked(fields, marks)
         let index = Int(marks.transferEncoding.first)

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 
-/// Takes chunked framing off a body: RFC 9112 §7.1, to the letter.
+/// Removes the chunked framing of a body, strictly by RFC 9112 §7.1.
 ///
-/// No tolerance applies: a size is hexadecimal digits, lines end in CRLF, blanks stand only before an extension's
-/// semicolon. Extensions are skipped, within a limit that body octets pay for: a peer that sends much framing for
-/// little content is stopped. Content is never copied: `next` says where it lies.
+/// No tolerance applies: a size is hexadecimal digits, lines end in CRLF, blanks are allowed only before an extension's
+/// semicolon. Extensions are skipped, within a limit that grows with the content received: a peer that sends much framing for
+/// little content is stopped. Content is never copied: `next` returns its range.
 struct ChunkedDecoder {
     private enum State {
-        /// In a size; so many digits have been seen.
+        /// In a chunk size, after `digits` digits.
         case size(value: Int64, digits: Int)
-        /// In blanks that only a semicolon may follow.
+        /// In blanks that must be followed by a semicolon.
         case blanks(size: Int64)
         case extensions(size: Int64)
         case sizeLineFeed(size: Int64)
@@ -22,13 +22,13 @@ struct ChunkedDecoder {
 
     enum Step {
         case needMore
-        /// Content at a range of the input.
+        /// Content, as a range of the input.
         case content(Range<Int>)
-        /// The body is over.
+        /// The body is complete.
         case end(trailers: Fields)
     }
 
-    /// Kept apart on the heap and only made for trailers that are there: few are, and a decoder stands in every codec.
+    /// On the heap, and only created if there are trailers: these are rare, and every codec contains a decoder.
     private enum Trailers {
         case none
         indirect case parsing(HeadParser)
@@ -37,21 +37,21 @@ struct ChunkedDecoder {
     private var state = State.size(value: 0, digits: 0)
     private var trailers = Trailers.none
     private let limits: ParserLimits
-    /// Octets of content so far.
+    /// The content octets so far.
     private(set) var received: Int64 = 0
-    /// Octets of framing and content so far, for error messages.
+    /// The framing and content octets so far, for error messages.
     private var offset = 0
     private var extensionOctets: Int64 = 0
 
     init(limits: ParserLimits) { self.limits = limits }
 
-    /// Where the peer would break off, if it did now.
+    /// The truncation if the peer closed now.
     var truncation: HTTPError.Truncation {
         if case .trailers = state { return .insideTrailers }
         return .insideChunk(received: received)
     }
 
-    /// Takes octets until there is something to say. With `.needMore` all of the input was taken.
+    /// Consumes octets up to the next step. With `.needMore` all of the input was consumed.
     mutating func next(_ input: Span<UInt8>) throws(HTTPError) -> (step: Step, consumed: Int) {
         var index = 0
         while index < input.count {
@@ -88,8 +88,8 @@ struct ChunkedDecoder {
         return (.needMore, index)
     }
 
-    /// The quick way to the next chunk: a size line that is there in full and as plain as nearly all are, with the end
-    /// of the chunk before it. Nil for anything else, which is then taken octet by octet with every rule in hand.
+    /// The fast path to the next chunk: a complete, plain size line, as nearly all are, with the end of the previous chunk. Nil
+    /// for anything else, which is then read octet by octet with all checks.
     @inline(__always)
     private func plainSize(_ input: Span<UInt8>, from start: Int) -> (size: Int64, end: Int)? {
         var index = start
@@ -119,12 +119,12 @@ struct ChunkedDecoder {
             && input[index &+ 1] == Octet.lineFeed
     }
 
-    /// The state that follows when `octet` of the framing comes.
+    /// Returns the state after one octet of framing.
     private mutating func state(after octet: UInt8) throws(HTTPError) -> State {
         switch state {
         case .size(let value, let digits):
             if let digit = Octet.hexadecimal(octet) {
-                // Sixteen digits hold every size that fits; a flood of leading zeros ends here too.
+                // Sixteen digits suffice for every size that fits; leading zeros are limited too.
                 guard digits < 16, value <= Int64.max >> 4 else { throw .chunkSizeOverflow(offset: offset) }
                 return .size(value: value << 4 | Int64(digit), digits: digits &+ 1)
             }
@@ -164,7 +164,7 @@ struct ChunkedDecoder {
         }
     }
 
-    /// One more octet of an extension.
+    /// Counts one more octet of an extension.
     private mutating func extending(_ size: Int64) throws(HTTPError) -> State {
         extensionOctets &+= 1
         let (allowed, isEndless) = received.addingReportingOverflow(Int64(limits.chunkExtensionBytes))

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// Where the fields stand that decide how a message is framed and whether its connection lives on, noted by the
-/// parser as it passes them so that nobody has to search again.
+/// The positions of the fields that determine a message's framing and whether its connection is reused, recorded by the parser so
+/// that they need not be searched for.
 struct FramingFields: Hashable, Sendable {
     private(set) var contentLength = Occurrences()
     private(set) var transferEncoding = Occurrences()
     private(set) var connection = Occurrences()
 
-    /// How often a field occurs, and where first.
+    /// The number of fields with a name, and the position of the first.
     struct Occurrences: Hashable, Sendable {
         private(set) var first: Int32 = 0
         private(set) var count: Int32 = 0
@@ -18,7 +18,7 @@ struct FramingFields: Hashable, Sendable {
         }
     }
 
-    /// Notes the field at `index` if it is one of the three.
+    /// Records the field at `index` if it is one of the three.
     @inline(__always)
     mutating func note(_ entry: Fields.Entry, at index: Int, in bytes: Span<UInt8>) {
         switch entry.tag {
@@ -27,7 +27,7 @@ struct FramingFields: Hashable, Sendable {
         }
     }
 
-    /// Notes a field whose tag is that of one of the three.
+    /// Records a field whose tag is that of one of the three.
     @inline(never)
     private mutating func noteLikely(_ entry: Fields.Entry, at index: Int, in bytes: Span<UInt8>) {
         let start = entry.name.lowerBound
@@ -47,7 +47,7 @@ struct FramingFields: Hashable, Sendable {
         }
     }
 
-    // The first and last eight letters of "content-length" and "connection", the first letter lowest.
+    // The first and last eight letters of "content-length" and "connection", the first letter in the lowest byte.
     private static let content: UInt64 = 0x2D74_6E65_746E_6F63
     private static let tLength: UInt64 = 0x6874_676E_656C_2D74
     private static let connecti: UInt64 = 0x6974_6365_6E6E_6F63

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// Which fields may stand in trailers: RFC 9110 §6.5.1.
+/// The fields that are allowed in trailers: RFC 9110 §6.5.1.
 ///
-/// Fields that frame, route, authenticate, control a response or describe its content are dropped on the way in and
-/// refused on the way out: a recipient acted on the head long ago, and a late change of it is an attack.
+/// Fields that frame, route, authenticate, control a response or describe its content are dropped on receipt and refused on
+/// sending: a recipient has already acted on the head, and a late change of it is an attack.
 package enum TrailerRule {
     private static let forbidden: Set<String> = [
         "age", "authorization", "cache-control", "connection", "content-encoding", "content-length",
@@ -14,10 +14,10 @@ package enum TrailerRule {
         "set-cookie", "te", "trailer", "transfer-encoding", "upgrade", "vary", "warning", "www-authenticate",
     ]
 
-    /// Whether a field of that name may stand in trailers.
+    /// Whether a field of that name is allowed in trailers.
     package static func allows(_ name: String) -> Bool { !forbidden.contains(name.lowercased()) }
 
-    /// `fields` without those that may not stand in trailers.
+    /// Returns `fields` without those that are not allowed in trailers.
     package static func allowed(_ fields: Fields) -> Fields {
         var allowed = fields
         for index in 0..<fields.count where !allows(fields.name(at: index)) {

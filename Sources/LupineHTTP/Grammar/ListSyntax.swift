@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: MIT
 
-/// Field values that are lists, and elements with parameters: RFC 9110 §5.6.
+/// Parses field values that are lists, and elements with parameters: RFC 9110 §5.6.
 ///
-/// Everything works on borrowed octets and gives back ranges; text is made only of what a caller asks for. Input of
-/// any shape is taken: a quote that is never closed ends with the value.
+/// All functions read borrowed octets and return ranges; strings are made only of the requested parts. Any input is accepted: an
+/// unclosed quoted string ends with the value.
 package enum ListSyntax {
-    /// How many elements are looked at where each costs more than its octets do, and how many parameters of one; those
-    /// behind them are as if they were not there.
+    /// The maximum number of elements, if processing one costs more than reading its octets, and of parameters of one element;
+    /// the ones after that are ignored.
     package static let mostElements = 256
 
-    /// Calls `body` with the range of each element between commas, without the blanks around it; commas in quoted
-    /// strings do not count and empty elements are left out (RFC 9110 §5.6.1.2). Of more elements than `limit` the others are
-    /// left out, too.
+    /// Calls `body` with the range of each element between commas, without surrounding blanks; commas in quoted strings are
+    /// ignored and empty elements are skipped (RFC 9110 §5.6.1.2). Elements after the first `limit` are ignored.
     package static func forEachElement(
         in bytes: Span<UInt8>, upTo limit: Int = .max, _ body: (Range<Int>) -> Void
     ) {
@@ -23,23 +22,23 @@ package enum ListSyntax {
         split(bytes, 0..<bytes.count, at: Octet.comma, keepingEmpty: true, body)
     }
 
-    /// Whether a list has an element that is `token`, given in small letters, in any mix of cases.
+    /// Whether a list contains the element `token`, given in lower case and compared case-insensitively.
     package static func contains(_ token: String, in bytes: Span<UInt8>) -> Bool {
         var isFound = false
         forEachElement(in: bytes) { isFound = isFound || bytes.equals(lowercased: token, in: $0) }
         return isFound
     }
 
-    /// The part of an element before its parameters: `text/html` of `text/html; charset=utf-8`. A semicolon in a
-    /// quoted string is no end of it.
+    /// Returns an element without its parameters: `text/html` of `text/html; charset=utf-8`. A semicolon in a quoted string does
+    /// not end it.
     package static func principal(of element: Range<Int>, in bytes: Span<UInt8>) -> Range<Int> {
         var principal: Range<Int>?
         split(bytes, element, at: Octet.semicolon, keepingEmpty: true) { principal = principal ?? $0 }
         return principal ?? element
     }
 
-    /// Calls `body` with the name and value of each parameter of an element, in order (RFC 9110 §5.6.6), up to
-    /// `mostElements` of them. Quotes are taken off and quoted pairs undone; a parameter without `=` has an empty value.
+    /// Calls `body` with the name and value of each parameter of an element, in order (RFC 9110 §5.6.6), up to `mostElements` of
+    /// them. Quotes and quoted pairs are removed; a parameter without `=` has an empty value.
     package static func forEachParameter(
         of element: Range<Int>, in bytes: Span<UInt8>, _ body: (_ name: String, _ value: String) -> Void
     ) {
@@ -58,7 +57,7 @@ package enum ListSyntax {
         }
     }
 
-    /// The value of the first parameter of that name, in any mix of cases.
+    /// Returns the value of the first parameter of that name, compared case-insensitively.
     package static func parameter(_ name: String, of element: Range<Int>, in bytes: Span<UInt8>) -> String? {
         let name = name.lowercased()
         var found: String?
@@ -68,7 +67,7 @@ package enum ListSyntax {
         return found
     }
 
-    /// An element's weight in thousandths (RFC 9110 §12.4.2): 1000 without one, nil when it is malformed.
+    /// Returns an element's weight in thousandths (RFC 9110 §12.4.2): 1000 without one, nil if it is malformed.
     package static func weight(of element: Range<Int>, in bytes: Span<UInt8>) -> Int? {
         guard let text = parameter("q", of: element, in: bytes) else { return 1_000 }
         let octets = Array(text.utf8)
@@ -84,7 +83,7 @@ package enum ListSyntax {
         return thousandths <= 1_000 ? thousandths : nil
     }
 
-    /// `range` as text, without quotes and with quoted pairs undone if it is a quoted string.
+    /// Returns `range` as text; without the quotes and quoted pairs if it is a quoted string.
     package static func unquoted(_ bytes: Span<UInt8>, _ range: Range<Int>) -> String {
         guard !range.isEmpty, bytes[range.lowerBound] == Octet.quote else { return bytes.text(range) }
         var octets: [UInt8] = []

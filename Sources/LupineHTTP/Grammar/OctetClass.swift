@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 
-/// What an octet may be in HTTP/1.1, as one table look-up.
+/// The classes of octets in HTTP/1.1, as one table look-up.
 ///
-/// The rows are RFC 9110 §5.6.2 (tokens), §5.5 (field values) and RFC 3986 §2 (what a request target may show on
-/// the wire). Nothing else in the module decides by hand what a byte is.
+/// The classes are those of RFC 9110 §5.6.2 (tokens), §5.5 (field values) and RFC 3986 §2 (the characters of a request target on
+/// the wire). The module's checks of these classes all use this table.
 enum OctetClass {
-    /// May stand in a token: a field name, a method.
+    /// Allowed in a token: a field name, a method.
     static let token: UInt8 = 1
-    /// May stand in a field value or a reason phrase: visible, space, tab, and the obsolete upper half.
+    /// Allowed in a field value or a reason phrase: visible ASCII, space, tab, and obs-text (the upper half).
     static let value: UInt8 = 2
-    /// May stand in a request target: visible ASCII.
+    /// Allowed in a request target: visible ASCII.
     static let target: UInt8 = 4
 
     /// Whether `octet` belongs to the class whose bit is `bit`.
@@ -17,7 +17,7 @@ enum OctetClass {
     static func contains(_ octet: UInt8, _ bit: UInt8) -> Bool { bits[Int(octet)] & bit != 0 }
 
     private static let bits: InlineArray<256, UInt8> = [
-        // 00-1F: controls; only the tab may stand in a value.
+        // 00-1F: controls; only the tab is allowed in a value.
         0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0,
         0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
         // SP ! " # $ % & ' ( ) * + , - . /
@@ -44,7 +44,7 @@ enum OctetClass {
     ]
 }
 
-/// The octets that the grammar names.
+/// Octets with a meaning in the grammar.
 enum Octet {
     static let tab: UInt8 = 0x09
     static let lineFeed: UInt8 = 0x0A
@@ -61,14 +61,14 @@ enum Octet {
     @inline(__always)
     static func isBlank(_ octet: UInt8) -> Bool { octet == space || octet == tab }
 
-    /// The number that a decimal digit stands for; nil for anything else.
+    /// Returns the value of a decimal digit; nil for anything else.
     @inline(__always)
     static func decimal(_ octet: UInt8) -> UInt8? {
         let digit = octet &- 0x30
         return digit < 10 ? digit : nil
     }
 
-    /// The number that a hexadecimal digit stands for; nil for anything else.
+    /// Returns the value of a hexadecimal digit; nil for anything else.
     @inline(__always)
     static func hexadecimal(_ octet: UInt8) -> UInt8? {
         let digit = octet &- 0x30
@@ -77,7 +77,7 @@ enum Octet {
         return letter < 6 ? letter &+ 10 : nil
     }
 
-    /// `octet` with an ASCII capital made small; other octets as they are.
+    /// Returns the octet with an ASCII capital lower-cased; other octets unchanged.
     @inline(__always)
     static func lowercased(_ octet: UInt8) -> UInt8 { octet &- 0x41 < 26 ? octet | 0x20 : octet }
 }

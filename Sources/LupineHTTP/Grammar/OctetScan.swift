@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 
-/// Walks over runs of octets, eight at a time where that is possible without reading past the span.
+/// Scans runs of octets, eight at a time where that does not read past the span.
 ///
-/// Each word is put together from eight checked subscripts; the compiler proves the checks once per word and emits
-/// a single load, so the loops are as fast as unsafe ones (`Scripts/bench http`).
+/// Each word is assembled from eight checked subscripts; the compiler proves the checks once per word and emits a single load, so
+/// the loops are as fast as unsafe ones (`Scripts/bench http`).
 enum OctetScan {
     private static let ones: UInt64 = 0x0101_0101_0101_0101
     private static let highs: UInt64 = 0x8080_8080_8080_8080
 
-    /// Eight octets from `index`, the first in the lowest byte. The caller has checked that they are there.
+    /// Returns eight octets from `index`, the first in the lowest byte. The caller has checked that they exist.
     @inline(__always)
     static func word(_ bytes: Span<UInt8>, at index: Int) -> UInt64 {
         let eight = bytes.extracting(droppingFirst: index).extracting(first: 8)
@@ -20,8 +20,8 @@ enum OctetScan {
         return low | high
     }
 
-    /// Eight octets from `index`, the first in the lowest byte; zeros stand for those past the end. It is for
-    /// scans in which a zero is no better than the end: a span of fewer than eight octets gives nothing but zeros.
+    /// Returns eight octets from `index`, the first in the lowest byte, with zeros for those past the end. For scans in which a
+    /// zero stops like the end does: a span of fewer than eight octets gives only zeros.
     @inline(__always)
     static func paddedWord(_ bytes: Span<UInt8>, at index: UInt32) -> UInt64 {
         let first = Int(index)
@@ -35,8 +35,8 @@ enum OctetScan {
         return low | high
     }
 
-    /// The same near the end: what is there is shifted down out of the last eight octets. No call, so that the loops
-    /// around it keep their values in registers.
+    /// The same near the end: the remaining octets are shifted down out of the last eight. Inlined, so that the loops around it
+    /// keep their values in registers.
     @inline(__always)
     private static func lastWord(_ bytes: Span<UInt8>, at start: Int) -> UInt64 {
         let last = bytes.extracting(last: 8)
@@ -47,26 +47,25 @@ enum OctetScan {
         return (low | high) >> (8 &* (start &+ 8 &- bytes.count))
     }
 
-    /// The first octet that is flagged, and which of the eight it is.
+    /// Returns the first flagged octet, and its index in the word.
     @inline(__always)
     static func firstFlagged(_ octets: UInt64, _ flags: UInt64) -> (octet: UInt8, index: UInt32) {
         let shift = UInt64(truncatingIfNeeded: flags.trailingZeroBitCount & 0x38)
         return (UInt8(truncatingIfNeeded: octets &>> shift), UInt32(truncatingIfNeeded: shift >> 3))
     }
 
-    /// The high bit of the first octet that may not stand in a field value is set, and none below it but of octets
-    /// that the table is still to be asked about.
+    /// Sets the high bit of the first octet that is not allowed in a field value; all bits set below it belong to octets that the
+    /// table has to check.
     ///
-    /// An octet under 0x20 borrows into its high bit, a DEL is carried into it, and octets that have it are let
-    /// through. What an octet borrows or carries beyond itself can only make a later one look wrong, so the table has
-    /// the last word.
+    /// An octet under 0x20 borrows into its high bit, a DEL carries into it, and octets that have it set are let through. A
+    /// borrow or carry into the next octet can only flag an octet wrongly, so the table decides.
     @inline(__always)
     static func flagsOutsideValues(_ octets: UInt64) -> UInt64 {
         ((octets &- 0x20 &* ones) | (octets &+ ones)) & ~octets & highs
     }
 
-    /// The same for names. Letters and dashes, which names are made of, pass in one step; whatever stops here, a
-    /// digit or a colon, is asked of the table. Sums carry upwards only, and only out of an octet that stops anyway.
+    /// The same for names. Letters and dashes, which make up most names, pass in one step; the table checks any other octet, such
+    /// as a digit or a colon. Sums carry only upwards, and only out of an octet that is flagged anyway.
     @inline(__always)
     static func flagsOutsideNames(_ octets: UInt64) -> UInt64 {
         let small = octets | (0x20 &* ones)
@@ -75,7 +74,7 @@ enum OctetScan {
         return (noLetters & noDashes) | (octets & highs)
     }
 
-    /// The first index in `start..<end` whose octet may not stand in a field value, or `end`.
+    /// Returns the first index in `start..<end` whose octet is not allowed in a field value, or `end`.
     @inline(__always)
     static func endOfValue(_ bytes: Span<UInt8>, from start: Int, to end: Int) -> Int {
         var index = start
@@ -93,7 +92,7 @@ enum OctetScan {
         return index
     }
 
-    /// The first index in `start..<end` whose octet may not stand in a token, or `end`.
+    /// Returns the first index in `start..<end` whose octet is not allowed in a token, or `end`.
     @inline(__always)
     static func endOfToken(_ bytes: Span<UInt8>, from start: Int, to end: Int) -> Int {
         var index = start
@@ -111,20 +110,20 @@ enum OctetScan {
         return index
     }
 
-    /// Whether the octets in `start..<end`, at least eight, are those whose first and last eight, in small letters,
-    /// are given. Exact for tokens of up to sixteen octets.
+    /// Whether the first and last eight of the octets in `start..<end`, at least eight, are `first` and `last`, which are in
+    /// lower case. Exact for tokens of up to sixteen octets.
     @inline(__always)
     static func isToken(_ bytes: Span<UInt8>, _ start: Int, _ end: Int, first: UInt64, last: UInt64) -> Bool {
         (word(bytes, at: start) | 0x20 &* ones) == first && (word(bytes, at: end &- 8) | 0x20 &* ones) == last
     }
 
-    /// Whether a field value is `keep-alive` and nothing else, in any mix of cases.
+    /// Whether a field value is exactly `keep-alive`, compared case-insensitively.
     static func isKeepAlive(_ value: Span<UInt8>) -> Bool {
         value.count == 10
             && isToken(value, 0, 10, first: 0x696C_612D_7065_656B, last: 0x6576_696C_612D_7065)
     }
 
-    /// The first index in `start..<end` that holds `octet`, or nil.
+    /// Returns the first index in `start..<end` that holds `octet`, or nil.
     @inline(__always)
     static func firstIndex(of octet: UInt8, _ bytes: Span<UInt8>, from start: Int, to end: Int) -> Int? {
         let pattern = UInt64(octet) &* ones

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Comparing octets with text and turning them into it.
+/// Compares octets with text and converts them to it.
 extension Span where Element == UInt8 {
     /// Whether the octets from `start` on begin with those of `text`.
     func equals(_ text: String, at start: Int) -> Bool {
@@ -10,7 +10,7 @@ extension Span where Element == UInt8 {
         return true
     }
 
-    /// Whether the octets in `range` are `text`, which is given in small letters, in any mix of cases.
+    /// Whether the octets in `range` are `text`, which is in lower case, compared case-insensitively.
     package func equals(lowercased text: String, in range: Range<Int>) -> Bool {
         let wanted = text.utf8.span
         guard range.count == wanted.count else { return false }
@@ -19,10 +19,10 @@ extension Span where Element == UInt8 {
         return true
     }
 
-    /// The octets in an array that has room for no more.
+    /// Returns the octets as an array of exactly that capacity.
     ///
-    /// The array is filled before it is written to: the loop then copies between two spans of one length, which the
-    /// compiler turns into wide moves, where appending one by one checks and counts each octet.
+    /// The array is filled before it is written: the loop then copies between two spans of the same length, which the compiler
+    /// vectorizes, whereas appending one by one checks and counts each octet.
     @inline(__always)
     func copied() -> [UInt8] {
         var copy = [UInt8](repeating: 0, count: count)
@@ -31,7 +31,7 @@ extension Span where Element == UInt8 {
         return copy
     }
 
-    /// The octets in `range` as text: UTF-8 when they are that and have no long run of combining characters, Latin-1
+    /// Returns the octets in `range` as text: UTF-8 if they are valid and have no long run of combining characters, Latin-1
     /// otherwise.
     package func text(_ range: Range<Int>) -> String {
         let octets = extracting(range)
@@ -41,7 +41,7 @@ extension Span where Element == UInt8 {
         return String(text)
     }
 
-    /// `range` without blanks at either end.
+    /// Returns `range` without blanks at either end.
     @inline(__always)
     package func trimmed(_ range: Range<Int>) -> Range<Int> {
         var start = range.lowerBound
@@ -53,7 +53,7 @@ extension Span where Element == UInt8 {
 }
 
 extension UTF8Span {
-    /// Whether no more than 30 combining characters follow each other, as in the Stream-Safe Text Format (UAX #15 §13).
+    /// Whether at most 30 combining characters follow each other, as in the Stream-Safe Text Format (UAX #15 §13).
     ///
     /// Strings are compared and hashed by canonical equivalence: each run of combining characters is sorted, and the time
     /// grows with the square of its length. A peer could make one comparison of 64 KiB last for half a second.
@@ -70,15 +70,15 @@ extension UTF8Span {
 }
 
 extension String {
-    /// The same for a text.
+    /// Whether the text is stream-safe.
     package var isStreamSafe: Bool { utf8Span.isStreamSafe }
 }
 
 extension String {
-    /// Whether both texts are the same octets, as HTTP compares what is opaque. `==` looks for canonical equivalence, which takes
-    /// long where a peer has chosen the text.
+    /// Whether both texts are the same octets, as HTTP compares opaque text. `==` compares by canonical equivalence, which takes
+    /// long for text that a peer has chosen.
     package func hasSameOctets(as other: String) -> Bool {
-        // Of ASCII it compares the memory, and is the quickest that there is.
+        // For ASCII, `==` compares the memory, which is the fastest way.
         if utf8Span.isKnownASCII, other.utf8Span.isKnownASCII { return self == other }
         let (octets, others) = (utf8Span.span, other.utf8Span.span)
         guard octets.count == others.count else { return false }
@@ -88,13 +88,13 @@ extension String {
 }
 
 extension Array where Element == UInt8 {
-    /// Adds the octets in `range` of `bytes`.
+    /// Appends the octets in `range` of `bytes`.
     ///
-    /// An empty range is left alone: adding nothing to an array without storage writes its count all the same, into the
-    /// storage that all empty arrays of the process share, which ThreadSanitizer takes for the race that it is.
+    /// An empty range is skipped: appending nothing to an array without storage still writes its count into the storage that all
+    /// empty arrays of the process share, which ThreadSanitizer rightly reports as a race.
     package mutating func append(_ bytes: Span<UInt8>, _ range: Range<Int>) {
         if range.isEmpty { return }
-        // More than a few are quicker copied into room that is filled already: see `copied()`.
+        // For more than 16, copying over initialized elements is faster: see `copied()`.
         guard range.count > 16 else {
             return append(addingCapacity: range.count) { output in
                 for index in range { output.append(bytes[index]) }
@@ -108,14 +108,14 @@ extension Array where Element == UInt8 {
         for index in 0..<Swift.min(room.count, added.count) { room[index] = added[index] }
     }
 
-    /// Adds a number in decimal digits.
+    /// Appends a number in decimal digits.
     mutating func append(decimal number: UInt64) {
         guard number >= 10 else { return append(0x30 &+ UInt8(truncatingIfNeeded: number)) }
         append(decimal: number / 10)
         append(0x30 &+ UInt8(truncatingIfNeeded: number % 10))
     }
 
-    /// Adds a number in hexadecimal digits, without leading zeros.
+    /// Appends a number in hexadecimal digits, without leading zeros.
     mutating func append(hexadecimal number: UInt64) {
         guard number >= 16 else {
             let digit = UInt8(truncatingIfNeeded: number)
@@ -125,7 +125,7 @@ extension Array where Element == UInt8 {
         append(hexadecimal: number & 15)
     }
 
-    /// Adds the octets of a text.
+    /// Appends the octets of a text.
     @inline(__always)
     mutating func append(text: String) {
         let octets = text.utf8.span

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 
-/// What a request asks for, in one of the four forms of RFC 9112 §3.2.
+/// A request target, in one of the four forms of RFC 9112 §3.2.
 public enum RequestTarget: Hashable, Sendable, CustomStringConvertible {
-    /// `/path?query`: to an origin server.
+    /// `/path?query`, sent to an origin server.
     case origin(String)
-    /// `http://host/path?query`: to a proxy.
+    /// `http://host/path?query`, sent to a proxy.
     case absolute(String)
-    /// `host:port`: CONNECT.
+    /// `host:port`, for CONNECT.
     case authority(Authority)
-    /// `*`: OPTIONS for the server as a whole.
+    /// `*`, for OPTIONS on the server as a whole.
     case asterisk
 
     /// The octets on the wire.
@@ -20,8 +20,8 @@ public enum RequestTarget: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Throws `HTTPError.invalidTarget` unless the target can stand in a request line of that method: visible ASCII,
-    /// of its form, and of a form that the method has.
+    /// Throws `HTTPError.invalidTarget` unless the target is valid in a request line of that method: visible ASCII, of its form,
+    /// and of a form that the method allows.
     package func validate(for method: Method) throws(HTTPError) {
         let isValid =
             switch self {
@@ -33,8 +33,8 @@ public enum RequestTarget: Hashable, Sendable, CustomStringConvertible {
         if !isValid { throw .invalidTarget(Self.shown(description)) }
     }
 
-    /// The form that a received target has; the parser has seen it to be visible ASCII. Throws
-    /// `HTTPError.malformedTarget` when it has none.
+    /// Parses a received target, which the start line's parser has checked to be visible ASCII. Throws
+    /// `HTTPError.malformedTarget` if it has none of the forms.
     package static func parsed(_ text: String, method: Method) throws(HTTPError) -> RequestTarget {
         if method == .connect { return .authority(try Authority(parsing: text)) }
         guard !text.utf8.contains(0x23) else { throw .malformedTarget(shown(text)) }
@@ -44,7 +44,7 @@ public enum RequestTarget: Hashable, Sendable, CustomStringConvertible {
         return .absolute(text)
     }
 
-    /// A target as errors quote it: without its query and without what may be a user's name and password.
+    /// Returns a target for an error: without its query and without possible user information.
     private static func shown(_ text: String) -> Excerpt {
         var path = text.utf8.prefix { $0 != 0x3F }
         let hasQuery = path.endIndex != text.utf8.endIndex
@@ -53,7 +53,7 @@ public enum RequestTarget: Hashable, Sendable, CustomStringConvertible {
         return Excerpt((hasUser ? "..." : "") + String(Substring(path)) + (hasQuery ? "?..." : ""))
     }
 
-    /// Whether a text begins with a scheme and its colon (RFC 3986 §3.1).
+    /// Whether a text begins with a scheme and a colon (RFC 3986 §3.1).
     private static func isAbsolute(_ text: String) -> Bool {
         guard let colon = text.utf8.firstIndex(of: Octet.colon) else { return false }
         let octets = text.utf8[..<colon]
@@ -76,18 +76,18 @@ public enum RequestTarget: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// A host and a port as they stand in `Host` and in the target of CONNECT (RFC 9110 §7.2).
+/// A host and port, as in `Host` and in the target of CONNECT (RFC 9110 §7.2).
 public struct Authority: Sendable {
-    /// A name, an IPv4 address, or an IPv6 address without brackets, perhaps with a zone.
+    /// A name, an IPv4 address, or an IPv6 address without brackets, possibly with a zone.
     public let host: String
-    /// The port, also where `Host` leaves it out.
+    /// The port, even if `Host` omits it.
     public let port: UInt16
-    /// The port that goes without saying, which `Host` leaves out.
+    /// The default port of the scheme, which `Host` omits.
     public let defaultPort: UInt16?
-    /// The line `Host: description CRLF`, made once: an authority is sent with every request to its server.
+    /// The line `Host: description CRLF`, made once: it is sent with every request to this authority.
     let hostLine: [UInt8]
 
-    /// Throws `HTTPError.invalidAuthority` when the host is empty or holds what a host cannot.
+    /// Throws `HTTPError.invalidAuthority` if the host is empty or has octets that are not allowed.
     public init(host: String, port: UInt16, defaultPort: UInt16? = nil) throws(HTTPError) {
         guard let bare = Self.bareHost(host) else { throw .invalidAuthority(Excerpt(host)) }
         self.init(bare, port, defaultPort)
@@ -102,7 +102,7 @@ public struct Authority: Sendable {
         hostLine = Array("Host: \(text)\r\n".utf8)
     }
 
-    /// Reads `host:port` as received, the port being required. Throws `HTTPError.malformedTarget`.
+    /// Parses a received `host:port`, with a required port. Throws `HTTPError.malformedTarget`.
     init(parsing text: String) throws(HTTPError) {
         guard let colon = text.utf8.lastIndex(of: Octet.colon),
             let port = Self.port(
@@ -110,30 +110,30 @@ public struct Authority: Sendable {
                     droppingFirst: text.utf8.distance(from: text.utf8.startIndex, to: colon) + 1))
         else { throw .malformedTarget(Excerpt(text)) }
         let host = String(text[..<colon])
-        // A colon left in the host is an address, and addresses stand in brackets.
+        // A host that contains a colon is an address, and addresses need brackets.
         guard !host.utf8.contains(Octet.colon) || host.utf8.first == 0x5B,
             let bare = Self.bareHost(host)
         else { throw .malformedTarget(Excerpt(text)) }
         self.init(bare, port, nil)
     }
 
-    /// Lends the octets of what `Host` says.
+    /// Calls `body` with the octets of the `Host` value.
     package func withField<Result, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        // Behind the name and its colon, and before CRLF.
+        // After the name and its colon, and before CRLF.
         try body(hostLine.span.extracting(6..<(hostLine.count - 2)))
     }
 
-    /// `host:port`, whatever the port.
+    /// `host:port`, even for the default port.
     var withPort: String { Self.bracketed(host) + ":" + String(port) }
 
-    /// A zone means something on this machine only and never goes on the wire (RFC 6874 §4).
+    /// A zone is meaningful only on this machine and is never sent (RFC 6874 §4).
     private static func bracketed(_ host: String) -> String {
         host.utf8.contains(Octet.colon) ? "[" + host.prefix { $0 != "%" } + "]" : host
     }
 
-    /// Whether a `Host` value is well-formed: a host, perhaps a port, or nothing at all.
+    /// Whether a `Host` value is well-formed: a host with an optional port, or empty.
     package static func isHostField(_ value: Span<UInt8>) -> Bool {
         guard !value.isEmpty else { return true }
         var end = 0
@@ -149,8 +149,7 @@ public struct Authority: Sendable {
         return value[end] == Octet.colon && isPort(value.extracting(droppingFirst: end + 1))
     }
 
-    /// A host without the brackets that an address may have come in; nil when it is none. Brackets hold an address
-    /// and nothing else.
+    /// Returns a host without the brackets of an address; nil if it is invalid. Only an address may be in brackets.
     private static func bareHost(_ host: String) -> String? {
         let octets = host.utf8
         if octets.first == 0x5B, octets.last == 0x5D, octets.count > 2 {
@@ -173,7 +172,7 @@ public struct Authority: Sendable {
         return UInt16(exactly: number)
     }
 
-    /// RFC 3986 §3.2.2 without its generosity: letters, digits, and `-._~!$&'()*+,;=%`.
+    /// RFC 3986 §3.2.2, restricted: letters, digits, and `-._~!$&'()*+,;=%`.
     private static func isName(_ octets: Substring.UTF8View) -> Bool {
         !octets.isEmpty && octets.allSatisfy(isNameOctet)
     }
@@ -186,7 +185,7 @@ public struct Authority: Sendable {
         }
     }
 
-    /// What an IPv6 address is made of, perhaps with a zone; whether it is one is the resolver's to say.
+    /// Checks for the characters of an IPv6 address, possibly with a zone; the resolver decides whether it is one.
     private static func isAddress(_ octets: Substring.UTF8View) -> Bool {
         let number = octets.prefix { $0 != 0x25 }
         let colons = number.count { $0 == Octet.colon }
@@ -200,7 +199,7 @@ public struct Authority: Sendable {
     }
 }
 
-/// By what was given; the line that is made of it says nothing more.
+/// Compared by the given values; the line is derived from them.
 extension Authority: Hashable {
     public static func == (left: Authority, right: Authority) -> Bool {
         left.host == right.host && left.port == right.port && left.defaultPort == right.defaultPort
@@ -213,7 +212,7 @@ extension Authority: Hashable {
     }
 }
 
-/// `host` or `host:port`, as `Host` has it.
+/// `host` or `host:port`, as in `Host`.
 extension Authority: CustomStringConvertible {
     public var description: String { port == defaultPort ? Self.bracketed(host) : withPort }
 }

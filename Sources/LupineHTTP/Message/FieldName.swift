@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// A field name: the spelling that goes on the wire, equal to any other in capitals and small letters alike
-/// (RFC 9110 §5.1).
+/// A field name: keeps its spelling for the wire, and compares case-insensitively (RFC 9110 §5.1).
 public struct FieldName: Sendable, Hashable, CustomStringConvertible {
     /// The octets as spelled; a token.
     let octets: [UInt8]
-    /// What tells most names apart without comparing them: see `Tag`.
+    /// Distinguishes most names without comparing them: see `Tag`.
     let tag: Tag
 
-    /// A name of any spelling. Throws `HTTPError.invalidNameToSend` when it is not a token of at most 65,535 octets.
+    /// A name in any spelling. Throws `HTTPError.invalidNameToSend` if it is not a token of at most 65,535 octets.
     public init(_ name: String) throws(HTTPError) {
         let spelled = name.utf8.span
         guard Self.isName(spelled) else { throw .invalidNameToSend(Excerpt(name)) }
@@ -16,13 +15,13 @@ public struct FieldName: Sendable, Hashable, CustomStringConvertible {
         octets = Self.wellKnownOctets(tag, spelled) ?? Array(name.utf8)
     }
 
-    /// Whether a field may have that name: a token of at most 65,535 octets.
+    /// Whether a field name is valid: a token of at most 65,535 octets.
     package static func isName(_ octets: Span<UInt8>) -> Bool {
         !octets.isEmpty && octets.count <= Fields.longestName
             && OctetScan.endOfToken(octets, from: 0, to: octets.count) == octets.count
     }
 
-    /// The stored octets of a name that is among the well-known ones, in this very spelling.
+    /// Returns the stored octets of a well-known name in exactly this spelling.
     private static func wellKnownOctets(_ tag: Tag, _ spelled: Span<UInt8>) -> [UInt8]? {
         for known in wellKnown[Int(tag.value) % wellKnown.count] {
             if known.tag == tag, known.octets.count == spelled.count, known.isSpelled(spelled) {
@@ -32,7 +31,7 @@ public struct FieldName: Sendable, Hashable, CustomStringConvertible {
         return nil
     }
 
-    /// The well-known names by their tags.
+    /// The well-known names, by their tags modulo 256.
     private static let wellKnown: [[FieldName]] = {
         var table = [[FieldName]](repeating: [], count: 256)
         for name in all { table[Int(name.tag.value) % table.count].append(name) }
@@ -44,7 +43,7 @@ public struct FieldName: Sendable, Hashable, CustomStringConvertible {
         return true
     }
 
-    /// Whether it is one of those that speak to a proxy.
+    /// Whether the name begins with `Proxy-`.
     package var isForProxy: Bool { octets.count > 6 && Self.proxyPrefix.matches(octets.span, 0) }
 
     private static let proxyPrefix = FieldName(wellKnown: "Proxy-")
@@ -55,7 +54,7 @@ public struct FieldName: Sendable, Hashable, CustomStringConvertible {
         tag = Tag(spelled.span, 0, spelled.count)
     }
 
-    /// The name in `range`, which the caller has seen to be one.
+    /// The name in `range`, which the caller has validated.
     package init(checked bytes: Span<UInt8>, _ range: Range<Int>) {
         var spelled: [UInt8] = []
         spelled.append(bytes, range)
@@ -63,12 +62,12 @@ public struct FieldName: Sendable, Hashable, CustomStringConvertible {
         tag = Tag(bytes, range.lowerBound, range.upperBound)
     }
 
-    /// Length, first and last letter of a name folded into two octets: equal names have equal tags, different
-    /// names mostly do not, so that a look-up compares octets about once.
+    /// The length and the first and last letter of a name in two octets: equal names have equal tags, and different names mostly
+    /// do not, so that a look-up compares octets about once.
     struct Tag: Hashable, Sendable {
         let value: UInt16
 
-        /// The tag of the name that stands in `start..<end`, which is not empty.
+        /// The tag of the name in `start..<end`, which is not empty.
         @inline(__always)
         init(_ bytes: Span<UInt8>, _ start: Int, _ end: Int) {
             self.init(length: end &- start, first: bytes[start], last: bytes[end &- 1])
@@ -96,7 +95,7 @@ public struct FieldName: Sendable, Hashable, CustomStringConvertible {
         for octet in octets { hasher.combine(Octet.lowercased(octet)) }
     }
 
-    /// Whether the octets from `start` on spell this name; the caller has compared the lengths.
+    /// Whether the octets from `start` on are this name; the caller has compared the lengths.
     @inline(__always)
     func matches(_ bytes: Span<UInt8>, _ start: Int) -> Bool {
         let own = octets.span
@@ -111,7 +110,7 @@ public struct FieldName: Sendable, Hashable, CustomStringConvertible {
     public var description: String { octets.span.text(0..<octets.count) }
 }
 
-/// The names that the house itself speaks of.
+/// The names that Lupine itself uses.
 extension FieldName {
     /// `Accept`
     public static let accept = FieldName(wellKnown: "Accept")

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-/// The fields of a head or trailer section: ordered, duplicates kept, looked up in any mix of cases
-/// (RFC 9110 §5).
+/// The fields of a head or trailer section: ordered, with duplicates, and looked up case-insensitively (RFC 9110 §5).
 ///
-/// One buffer of octets and one table of offsets, however many fields there are. The parser adopts the octets of a
-/// head as they came; a list made by hand holds its lines as they will go out, so that encoding one is one copy.
-/// Names and values are always legal: what is not is refused on the way in, never repaired.
+/// One buffer of octets and one table of offsets, for any number of fields. The parser passes the octets of a head unchanged; a
+/// list built field by field holds its lines in wire form, so that encoding it is one copy. Names and values are always valid: an
+/// invalid one is refused on insertion, never repaired.
 public struct Fields: Sendable {
-    /// Where one field stands in the octets.
+    /// The position of one field in the octets.
     struct Entry: Sendable {
         var nameStart: UInt32
         var valueStart: UInt32
@@ -15,7 +14,7 @@ public struct Fields: Sendable {
         var nameCount: UInt16
         var tag: FieldName.Tag
 
-        /// The offsets fit: no head is taken that is longer than `Fields.longest`.
+        /// The offsets fit: a head longer than `Fields.longest` is never accepted.
         @inline(__always)
         init(name: Range<Int>, value: Range<Int>, tag: FieldName.Tag) {
             nameStart = UInt32(truncatingIfNeeded: name.lowerBound)
@@ -43,9 +42,9 @@ public struct Fields: Sendable {
         var value: Range<Int> { Int(valueStart)..<(Int(valueStart) &+ Int(valueCount)) }
     }
 
-    /// The longest name that an entry can hold.
+    /// The maximum length of a name in an entry.
     static let longestName = Int(UInt16.max)
-    /// The most octets that the offsets of an entry can reach.
+    /// The maximum number of octets that an entry's offsets can address.
     static let longest = Int(UInt32.max)
 
     private(set) var octets: [UInt8]
@@ -67,7 +66,8 @@ public struct Fields: Sendable {
         isWireForm = false
     }
 
-    /// No fields yet, over octets in which they stand: `adopt` says where, and no octet of them is copied. There will be `count`.
+    /// An empty list over octets that contain its fields: `adopt` adds their positions, and no octet is copied. `count` fields
+    /// will follow.
     package init(over octets: consuming [UInt8], reserving count: Int) {
         self.octets = octets
         entries = []
@@ -75,19 +75,19 @@ public struct Fields: Sendable {
         isWireForm = false
     }
 
-    /// Adds the field whose name and value stand at these ranges of the octets. The caller has seen that it may stand there
-    /// (`FieldName.isName`, `isValue`), and that no blanks are around the value.
+    /// Adds the field whose name and value are at these ranges of the octets. The caller has validated them (`FieldName.isName`,
+    /// `isValue`), and trimmed blanks around the value.
     package mutating func adopt(name: Range<Int>, value: Range<Int>) {
         let tag = FieldName.Tag(octets.span, name.lowerBound, name.upperBound)
         entries.append(Entry(name: name, value: value, tag: tag))
     }
 
-    /// How many fields there are, duplicates counted.
+    /// The number of fields, including duplicates.
     public var count: Int { entries.count }
-    /// Whether there is no field at all.
+    /// Whether there are no fields.
     public var isEmpty: Bool { entries.isEmpty }
 
-    /// How many octets all names and values have together.
+    /// The number of octets of all names and values together.
     package var textCount: Int { entries.reduce(0) { $0 + $1.name.count + $1.value.count } }
 
     // MARK: looking up
@@ -109,7 +109,7 @@ public struct Fields: Sendable {
     /// The name at a position, as spelled.
     public func name(at index: Int) -> String { octets.span.text(entries[index].name) }
 
-    /// The value at a position: UTF-8 when it is that, Latin-1 otherwise.
+    /// The value at a position: as UTF-8 if it is valid, Latin-1 otherwise.
     public func value(at index: Int) -> String { octets.span.text(entries[index].value) }
 
     /// The name at a position, for use with another list.
@@ -117,21 +117,21 @@ public struct Fields: Sendable {
         FieldName(checked: octets.span, entries[index].name)
     }
 
-    /// Lends the octets of the name at a position.
+    /// Calls `body` with the octets of the name at a position.
     package func withName<Result, Failure: Error>(
         at index: Int, _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try body(octets.span.extracting(entries[index].name))
     }
 
-    /// Lends the octets of the value at a position.
+    /// Calls `body` with the octets of the value at a position.
     package func withValue<Result, Failure: Error>(
         at index: Int, _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try body(octets.span.extracting(entries[index].value))
     }
 
-    /// Lends the octets of the first value of that name, or returns nil.
+    /// Calls `body` with the octets of the first value of that name, or returns nil.
     package func withFirstValue<Result, Failure: Error>(
         of name: FieldName, _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result? {
@@ -139,7 +139,7 @@ public struct Fields: Sendable {
         return try withValue(at: index, body)
     }
 
-    /// The position of the first field of that name at or behind `start`.
+    /// Returns the position of the first field of that name at or after `start`.
     package func firstIndex(of name: FieldName, from start: Int = 0) -> Int? {
         let table = entries.span
         let bytes = octets.span
@@ -155,8 +155,8 @@ public struct Fields: Sendable {
         return nil
     }
 
-    /// False when there is certainly no field here that frames a message, names its host or is about its connection:
-    /// so it is with nearly every list that is sent, and one look at the tags then spares a search for each.
+    /// False if there is certainly no field here that frames a message, names its host or concerns its connection. That is so for
+    /// nearly every list that is sent, and one pass over the tags then saves a search for each name.
     package var mayHoldConnectionFields: Bool {
         let table = entries.span
         for index in table.indices {
@@ -168,7 +168,7 @@ public struct Fields: Sendable {
         return false
     }
 
-    /// The positions of all fields of that name, in order.
+    /// Returns the positions of all fields of that name, in order.
     package func indices(of name: FieldName) -> [Int] {
         var found: [Int] = []
         var next = firstIndex(of: name)
@@ -181,24 +181,23 @@ public struct Fields: Sendable {
 
     // MARK: changing
 
-    /// Adds a field behind the others. Blanks around the value are not part of it; a control character in it throws
-    /// `HTTPError.invalidValueToSend`.
+    /// Appends a field. Blanks around the value are removed; a control character in it throws `HTTPError.invalidValueToSend`.
     public mutating func append(_ name: FieldName, _ value: String) throws(HTTPError) {
         try append(name, value.utf8.span)
     }
 
-    /// Whether a field may have that value, blanks around it aside: it holds no control character.
+    /// Whether a field value is valid, apart from blanks around it: it has no control characters.
     package static func isValue(_ value: Span<UInt8>) -> Bool {
         OctetScan.endOfValue(value, from: 0, to: value.count) == value.count
     }
 
-    /// Makes room for so many fields, whose lines have so many octets together.
+    /// Reserves capacity for `count` fields, whose lines have `octetCount` octets in total.
     package mutating func reserve(fields count: Int, octets octetCount: Int) {
         entries.reserveCapacity(count)
         octets.reserveCapacity(octetCount)
     }
 
-    /// Adds a field behind the others, its value given as octets.
+    /// Appends a field with a value given as octets.
     package mutating func append(_ name: FieldName, _ value: Span<UInt8>) throws(HTTPError) {
         let end = OctetScan.endOfValue(value, from: 0, to: value.count)
         guard end == value.count else {
@@ -212,7 +211,7 @@ public struct Fields: Sendable {
         appendLine(name.octets.span, 0..<name.octets.count, name.tag, value, range)
     }
 
-    /// Gives the field that value: the first of the name takes it, others of the name go. Throws like `append`.
+    /// Sets the value of the first field of that name, or appends one, and removes the others of that name. Throws like `append`.
     public mutating func set(_ name: FieldName, _ value: String) throws(HTTPError) {
         guard let position = firstIndex(of: name) else { return try append(name, value) }
         var replacement = Fields()
@@ -226,7 +225,7 @@ public struct Fields: Sendable {
         }
     }
 
-    /// Takes all fields of that name away.
+    /// Removes all fields of that name.
     public mutating func remove(_ name: FieldName) {
         guard contains(name) else { return }
         self = rebuilt { index, list in
@@ -234,14 +233,14 @@ public struct Fields: Sendable {
         }
     }
 
-    /// Takes all fields of these names away, in one go.
+    /// Removes all fields of these names, in one pass.
     package mutating func remove(_ names: Set<FieldName>) {
         self = rebuilt { index, list in
             if !names.contains(fieldName(at: index)) { list.appendLine(of: self, at: index) }
         }
     }
 
-    /// Adds all fields of another list behind the own ones.
+    /// Appends all fields of another list.
     public mutating func append(contentsOf other: Fields) {
         makeWireForm()
         for index in other.entries.indices { appendLine(of: other, at: index) }
@@ -265,7 +264,7 @@ public struct Fields: Sendable {
         if !isWireForm { self = rebuilt { index, list in list.appendLine(of: self, at: index) } }
     }
 
-    /// A list in wire form, to which `step` has added what it wants for each own position.
+    /// Returns a list in wire form, made by calling `step` for each position.
     private func rebuilt(_ step: (Int, inout Fields) -> Void) -> Fields {
         var list = Fields()
         list.reserve(fields: entries.count, octets: octets.count)
@@ -295,7 +294,7 @@ public struct Fields: Sendable {
     }
 }
 
-/// Equal lists have the same fields in the same order; names compare in any mix of cases, values by octet.
+/// Lists are equal if they have the same fields in the same order; names compare case-insensitively, values by octet.
 extension Fields: Hashable {
     public static func == (left: Fields, right: Fields) -> Bool {
         guard left.count == right.count else { return false }
@@ -316,7 +315,7 @@ extension Fields: Hashable {
     }
 }
 
-/// Names alone: values may be secrets.
+/// Only the names: values may be secrets.
 extension Fields: CustomStringConvertible {
     public var description: String {
         "[" + entries.indices.map { name(at: $0) }.joined(separator: ", ") + "]"

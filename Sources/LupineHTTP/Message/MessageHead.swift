@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The version of HTTP that a message was written in.
+/// The HTTP version of a message.
 public enum HTTPVersion: Hashable, Sendable, CustomStringConvertible {
     /// HTTP/1.0.
     case http10
@@ -20,16 +20,16 @@ public enum HTTPVersion: Hashable, Sendable, CustomStringConvertible {
 
 /// The head of a response.
 public struct ResponseHead: Hashable, Sendable {
-    /// The version that the head names.
+    /// The version in the head.
     public var version: HTTPVersion
-    /// What became of the request.
+    /// The status code.
     public var status: Status
-    /// The header fields, in the order in which they stand.
+    /// The header fields, in order.
     public var fields: Fields
-    /// The phrase where it is not the standard one.
+    /// The reason phrase, if it is not the standard one.
     private var ownReason: [UInt8]?
 
-    /// A head as a server makes one; nil stands for the status' standard reason.
+    /// A head with the given parts; nil stands for the status's standard reason phrase.
     public init(
         version: HTTPVersion = .http11, status: Status, reason: String? = nil, fields: Fields = Fields()
     ) {
@@ -46,27 +46,27 @@ public struct ResponseHead: Hashable, Sendable {
         self.fields = fields
     }
 
-    /// The reason phrase as it came; it means nothing (RFC 9112 §4).
+    /// The reason phrase as received; it has no meaning (RFC 9112 §4).
     public var reason: String {
         guard let ownReason else { return status.standardReason }
         return ownReason.span.text(0..<ownReason.count)
     }
 }
 
-/// The head of a request: what a client sends, or what a server has parsed.
+/// The head of a request: to be sent by a client, or parsed by a server.
 public struct RequestHead: Hashable, Sendable {
-    /// What is asked for.
+    /// The request method.
     public var method: Method
-    /// What it is asked of.
+    /// The request target.
     public var target: RequestTarget
-    /// What goes into `Host`, unless `fields` has one; nil on the parsing side, where `fields` tells.
+    /// The value of `Host`, unless `fields` has one; nil in a parsed head, where `fields` has it.
     public var authority: Authority?
-    /// The version that the head names.
+    /// The version in the head.
     public var version: HTTPVersion
-    /// The header fields, in the order in which they stand.
+    /// The header fields, in order.
     public var fields: Fields
 
-    /// A head as a client makes one; what cannot be sent is found when it is encoded.
+    /// A head with the given parts, which are validated when it is encoded.
     public init(
         method: Method, target: RequestTarget, authority: Authority? = nil, version: HTTPVersion = .http11,
         fields: Fields = Fields()

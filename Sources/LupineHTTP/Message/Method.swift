@@ -2,9 +2,9 @@
 
 /// A request method: a case-sensitive token (RFC 9110 §9.1).
 public struct Method: Sendable, CustomStringConvertible {
-    /// The token as it stands on the wire.
+    /// The token on the wire.
     public let rawValue: String
-    /// Which of the registered ones it is: known by a number, so that nobody compares texts again.
+    /// The registered method, as an enum, so that texts need not be compared again.
     private let kind: Kind
 
     private enum Kind { case connect, delete, get, head, options, patch, post, put, trace, other }
@@ -31,7 +31,7 @@ public struct Method: Sendable, CustomStringConvertible {
             }
     }
 
-    /// A method of any name. Throws `HTTPError.invalidMethod` when it is not a token.
+    /// A method of any name. Throws `HTTPError.invalidMethod` if it is not a token.
     public init(_ name: String) throws(HTTPError) {
         guard !name.isEmpty, name.utf8.allSatisfy({ OctetClass.contains($0, OctetClass.token) }) else {
             throw .invalidMethod(Excerpt(name))
@@ -39,7 +39,7 @@ public struct Method: Sendable, CustomStringConvertible {
         self.init(checked: name)
     }
 
-    /// A method that the parser has already seen to be a token.
+    /// A method that the parser has validated as a token.
     init(checked bytes: Span<UInt8>, _ range: Range<Int>) {
         switch range.count {
         case 3 where bytes.equals("GET", at: range.lowerBound): self = .get
@@ -69,7 +69,7 @@ public struct Method: Sendable, CustomStringConvertible {
     /// `TRACE`
     public static let trace = Method("TRACE", .trace)
 
-    /// Whether sending the request twice means the same as sending it once (RFC 9110 §9.2.2).
+    /// Whether sending the request twice has the same effect as sending it once (RFC 9110 §9.2.2).
     public var isIdempotent: Bool {
         switch kind {
         case .get, .head, .put, .delete, .options, .trace: true
@@ -77,7 +77,7 @@ public struct Method: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether a request of this method says `Content-Length: 0` when it has no content (RFC 9110 §8.6).
+    /// Whether a request of this method without content has `Content-Length: 0` (RFC 9110 §8.6).
     package var expectsContent: Bool {
         switch kind {
         case .post, .put, .patch: true
@@ -88,7 +88,7 @@ public struct Method: Sendable, CustomStringConvertible {
     public var description: String { rawValue }
 }
 
-/// By the token, letter for letter.
+/// Compared by the token, case-sensitively.
 extension Method: Hashable {
     public static func == (left: Method, right: Method) -> Bool {
         left.kind == right.kind && (left.kind != .other || left.rawValue == right.rawValue)

@@ -5,7 +5,7 @@ public struct Status: Hashable, Sendable, Comparable, CustomStringConvertible {
     /// 100...999.
     public let code: UInt16
 
-    /// What the first digit says; codes above 599 are `nil` to the standard and treated as server errors by most.
+    /// The class of the first digit. The standard assigns none to codes above 599; they are treated as server errors.
     public enum Class: Sendable {
         /// 1xx.
         case informational
@@ -19,7 +19,7 @@ public struct Status: Hashable, Sendable, Comparable, CustomStringConvertible {
         case serverError
     }
 
-    /// A code outside 100...999 is a programmer's error; the parser never makes one.
+    /// A status code in 100...999; traps on any other. The parser never creates one.
     public init(_ code: Int) {
         precondition((100...999).contains(code), "a status code has three digits, not \(code)")
         self.code = UInt16(code)
@@ -27,7 +27,7 @@ public struct Status: Hashable, Sendable, Comparable, CustomStringConvertible {
 
     init(checked code: UInt16) { self.code = code }
 
-    /// The class that the first digit names.
+    /// The class of the code.
     public var kind: Class {
         switch code {
         case ..<200: .informational
@@ -42,7 +42,7 @@ public struct Status: Hashable, Sendable, Comparable, CustomStringConvertible {
 
     public var description: String { String(code) }
 
-    /// The phrase that the registry gives to the code; empty for codes that it does not know.
+    /// The reason phrase of the IANA registry; empty for unassigned codes.
     public var standardReason: String {
         switch code {
         case 100: "Continue"

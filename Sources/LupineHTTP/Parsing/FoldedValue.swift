@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// Values that old servers spread over several lines: RFC 9112 §5.2.
+/// Values that old servers folded over several lines: RFC 9112 §5.2.
 enum FoldedValue {
-    /// Writes the value of `entry` anew behind all other octets: each fold, with the blanks around it, as one space.
+    /// Appends the unfolded value of `entry` to the octets and updates the entry: each fold, with the blanks around it, becomes
+    /// one space.
     static func unfold(_ entry: inout Fields.Entry, in octets: inout [UInt8]) {
         var value: [UInt8] = []
         var isFold = false

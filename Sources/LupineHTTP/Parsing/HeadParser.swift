@@ -2,62 +2,62 @@
 
 /// Reads one head, or the trailer section of a chunked body: RFC 9112 §2 to §5 and §7.1.2.
 ///
-/// It takes bytes in whatever pieces they come and looks at each once. A head that arrives whole is parsed where it
-/// lies and copied once into the `Fields` that keep it; one that arrives in pieces is gathered here first. Whether
-/// bytes came in one piece or in many makes no difference to what is returned or thrown.
+/// Input may arrive in any pieces, and each octet is scanned once. A head that arrives whole is parsed in place and copied once
+/// into its `Fields`; one that arrives in pieces is collected here first. The pieces make no difference to the result or the
+/// error.
 package struct HeadParser {
-    /// What kind of head is expected.
+    /// The kind of head that is expected.
     package enum Kind { case response, request, trailers }
 
-    /// What the first line said.
+    /// The parsed first line.
     package enum StartLine {
         case response(HTTPVersion, Status, ownReason: [UInt8]?)
-        /// Kept apart on the heap, so that a response's line, three small values, is cheap to hand around.
+        /// On the heap, so that a response's line, three small values, is cheap to pass.
         indirect case request(Method, RequestTarget, HTTPVersion)
         /// Trailers have none.
         case none
     }
 
-    /// A head in full.
+    /// A complete head.
     package struct Parsed {
-        /// The first line, taken apart.
+        /// The parsed first line.
         package let startLine: StartLine
         /// The fields, in the order of the wire.
         package let fields: Fields
-        /// Values that decide the framing, found in passing.
+        /// The positions of the framing fields, found during the scan.
         let framing: FramingFields
     }
 
     private let kind: Kind
     private let leniency: Leniency
-    /// How much is taken.
+    /// The limits on the head.
     let limits: ParserLimits
 
-    /// The octets so far of a head that came in pieces.
+    /// The octets so far of a head that arrives in pieces.
     private var pending: [UInt8] = []
-    /// Room for the fields of the head at hand, kept from head to head; `count` of them are in use.
+    /// The entries of the current head; `count` of them are used. The storage is kept for the next head.
     private var table: [Fields.Entry] = []
     private var progress = Progress()
 
-    /// How far the scan has come; offsets count from the head's first octet.
+    /// The progress of the scan; offsets count from the head's first octet.
     private struct Progress {
-        /// Where the scan goes on.
+        /// The position at which the scan continues.
         var place = 0
-        /// Where the current line begins.
+        /// The beginning of the current line.
         var lineStart = 0
-        /// Where the name on the current line ends; `lineStart` while that is not known, less in a folded line.
+        /// The end of the name on the current line; `lineStart` while it is not known, less in a folded line.
         var nameEnd = 0
-        /// How many fields have been found.
+        /// The number of fields found.
         var count = 0
         var framing = FramingFields()
         var startLine = StartLine.none
         var hasStartLine = false
         /// Whether the head is complete.
         var isFound = false
-        /// Positions of fields whose values were folded.
+        /// The positions of fields with folded values.
         var folded: [Int] = []
 
-        /// Makes ready for the next head; field by field, as most heads leave nothing behind that is to be freed.
+        /// Prepares for the next head; field by field, because most heads leave nothing to be freed.
         mutating func reset() {
             place = 0
             lineStart = 0
@@ -71,19 +71,19 @@ package struct HeadParser {
         }
     }
 
-    /// A parser for heads of one kind, one after the other.
+    /// A parser for successive heads of one kind.
     package init(_ kind: Kind, limits: ParserLimits, leniency: Leniency) {
         self.kind = kind
         self.limits = limits.bounded
         self.leniency = leniency
     }
 
-    /// Octets of the head that have come and been kept.
+    /// The number of octets of the head that have arrived and been stored.
     var receivedCount: Int { pending.count }
 
-    /// Looks at `input`, which goes on where the input before ended. Returns how many of its octets belong to the
-    /// head once that is complete, which `take` then hands out; nil when more is needed, all of it having been kept.
-    /// A head that was found and not taken is forgotten: the next scan begins another one.
+    /// Scans `input`, which continues the previous input. Returns the number of its octets that belong to the head once that is
+    /// complete, for `take`; nil if more is needed, and all of the input was stored. A head that was found but not taken is
+    /// forgotten: the next scan begins another one.
     package mutating func scan(_ input: Span<UInt8>) throws(HTTPError) -> Int? {
         if progress.isFound { forget() }
         if pending.isEmpty {
@@ -106,7 +106,7 @@ package struct HeadParser {
         progress.reset()
     }
 
-    /// The head that `scan` has just found in `input`; after it the parser is ready for the next one.
+    /// Returns the head that `scan` has just found in `input`, and prepares for the next one.
     package mutating func take(_ input: Span<UInt8>) -> Parsed {
         var octets: [UInt8]
         if pending.isEmpty {
@@ -126,8 +126,8 @@ package struct HeadParser {
 
     // MARK: the scan
 
-    /// Goes on where `progress` stands. Returns where the head ends, or nil when `bytes`, which begin with the
-    /// head's first octet, do not reach that far.
+    /// Continues at `progress`. Returns the end of the head, or nil if `bytes`, which begin with the head's first octet, do not
+    /// reach it.
     private mutating func scanHead(_ bytes: Span<UInt8>) throws(HTTPError) -> Int? {
         let available = min(bytes.count, limits.headBytes)
         if !progress.hasStartLine {
@@ -152,8 +152,8 @@ package struct HeadParser {
 
     private enum Stop { case end, needMore, tableFull }
 
-    /// Scans lines until the empty one, the end of the octets, or the end of the table. Static, so that it
-    /// can have both the progress and the table to itself.
+    /// Scans lines up to the empty one, the end of the octets, or the end of the table. Static, for exclusive access to both the
+    /// progress and the table.
     private static func scanFields(
         _ bytes: Span<UInt8>, _ available: Int, _ limits: ParserLimits, _ leniency: Leniency,
         _ progress: inout Progress, _ table: inout [Fields.Entry]
@@ -244,8 +244,8 @@ package struct HeadParser {
         return stop
     }
 
-    /// Nothing more to see: says whether that is for want of octets or because of a limit. The first line's own
-    /// limit has been looked at before.
+    /// Called when the octets are used up: returns nil for more, or throws if a limit is exceeded. The first line's own limit has
+    /// been checked before.
     private func incomplete(_ bytes: Span<UInt8>) throws(HTTPError) -> Int? {
         if progress.hasStartLine, progress.place &- progress.lineStart > limits.lineBytes {
             throw .limitExceeded(.lineBytes, allowed: limits.lineBytes)
@@ -256,8 +256,8 @@ package struct HeadParser {
         return nil
     }
 
-    /// Where the line that ends at `index`, with an octet that is no part of a value, gives way to the next one;
-    /// nil when a carriage return is the last octet there is.
+    /// Returns the start of the next line after the line end at `index`; nil if a carriage return is the last octet. Throws for
+    /// any other octet that is not allowed in a value.
     @inline(__always)
     private static func lineEnd(
         _ bytes: Span<UInt8>, at index: Int, _ available: Int, _ leniency: Leniency
@@ -291,7 +291,7 @@ package struct HeadParser {
         let bound = min(available, limits.lineBytes &+ 2)
         guard let feed = OctetScan.firstIndex(of: Octet.lineFeed, bytes, from: progress.place, to: bound)
         else {
-            // A CR at the very end may belong to the line end; what it is shows with the next octet.
+            // A CR at the very end may belong to the line end; the next octet decides.
             let isAtReturn = bound > 0 && bytes[bound &- 1] == Octet.carriageReturn
             try StartLineParser.checkBeginning(bytes, isAtReturn ? bound &- 1 : bound, kind)
             progress.place = bound

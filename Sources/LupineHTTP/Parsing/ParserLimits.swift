@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: MIT
 
-/// How much of a peer's head and framing is taken before the message is refused.
+/// The limits on a peer's head and framing, beyond which a message is refused.
 ///
-/// Every limit has a precedent: nginx and Node stop heads at 8 to 64 KiB, curl at 300 KiB; Go and Apache know
-/// limits on fields. The defaults are generous for what servers really send and small for a process.
+/// Every limit has a precedent: nginx and Node limit heads to 8 to 64 KiB, curl to 300 KiB; Go and Apache limit the fields. The
+/// defaults are generous for what servers actually send and small for a process.
 public struct ParserLimits: Hashable, Sendable {
-    /// Octets of one head, or of one trailer section, in all.
+    /// The octets of one head or one trailer section.
     public var headBytes = 256 * 1024
-    /// Fields of one head or trailer section.
+    /// The fields of one head or trailer section.
     public var fieldCount = 1_000
-    /// Octets of one line of a head, without its line end; a folded value counts per line.
+    /// The octets of one line of a head, without its line end; a folded value counts per line.
     public var lineBytes = 64 * 1024
-    /// Interim (1xx) heads before the final one.
+    /// The interim (1xx) heads before the final one.
     public var interimHeads = 32
-    /// Octets of chunk extensions that no body octet pays for: all extensions together may be this much longer
-    /// than the body received so far.
+    /// The octets of chunk extensions beyond the body's: all extensions together may be this much longer than the body received
+    /// so far.
     public var chunkExtensionBytes = 4 * 1024
 
-    /// The defaults; each is a property to change.
+    /// The defaults; each property can be changed.
     public init() {}
 
-    /// The same where they can be counted with: no less than nothing, no more than the offsets in `Fields` reach. So
-    /// `.max` may stand for no limit at all.
+    /// The limits in a range that is safe to calculate with: not negative, and within the offsets of `Fields`. So `.max` may
+    /// stand for no limit.
     var bounded: ParserLimits {
         var limits = self
         limits.headBytes = min(max(headBytes, 0), Int(Int32.max))

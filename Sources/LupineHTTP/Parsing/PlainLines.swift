@@ -1,31 +1,29 @@
 // SPDX-License-Identifier: MIT
 
-/// The quick way through a head: takes lines that are written as nearly all are, and leaves the others alone.
+/// The fast path through a head: parses plain lines, as nearly all are, and leaves the others to `HeadParser`.
 ///
-/// A plain field line is a name, a colon, one space, a value that is not empty, CRLF. Whatever else there may be, a
-/// mistake, a tolerated oddity, a line that has not come in full, stops the walk at the beginning of its line, and
-/// `HeadParser` goes through that line with every rule in hand: nothing is refused here, and what is taken here the
-/// parser would take alike.
+/// A plain field line is a name, a colon, one space, a value that is not empty, CRLF. Anything else, such as an error, a
+/// tolerated deviation or an incomplete line, stops the scan at the beginning of its line, and `HeadParser` reads that line with
+/// all checks. Nothing is refused here, and every line accepted here gives the same result in the parser.
 enum PlainLines {
-    /// How long the line is that `beginsWithOK` looks for, without its line end.
+    /// The length of the line that `beginsWithOK` looks for, without its line end.
     static let okCount = 15
 
-    /// Whether the octets begin with the one status line that nearly all responses have: `HTTP/1.1 200 OK`, CRLF.
+    /// Whether the octets begin with the status line of nearly all responses: `HTTP/1.1 200 OK`, CRLF.
     @inline(__always)
     static func beginsWithOK(_ bytes: Span<UInt8>) -> Bool {
         bytes.count > 16 && OctetScan.paddedWord(bytes, at: 0) == 0x312E_312F_5054_5448
             && OctetScan.paddedWord(bytes, at: 8) == 0x0D4B_4F20_3030_3220 && bytes[16] == Octet.lineFeed
     }
 
-    /// Takes the plain field lines from `lineStart` on, as many as `entries` has room for. Afterwards `lineStart` is
-    /// where the first line begins that was not taken. Returns true when the empty line has been found: `lineStart`
-    /// is then behind it.
+    /// Parses plain field lines from `lineStart` on, up to the capacity of `entries`. Afterwards `lineStart` is the beginning of
+    /// the first line that was not parsed. Returns true if the empty line was found: `lineStart` is then after it.
     static func take(
         _ bytes: Span<UInt8>, _ lineBytes: Int, from lineStart: inout Int,
         into entries: inout MutableSpan<Fields.Entry>, _ count: inout Int, _ framing: inout FramingFields
     ) -> Bool {
-        // Offsets of 32 bits, which is what entries hold anyway: a sum of one and a small number is then known not to
-        // overflow, and eight octets are checked for by one comparison.
+        // Offsets of 32 bits, as in the entries: the compiler then knows that adding a small number does not overflow, and one
+        // comparison checks for eight octets.
         var start = UInt32(truncatingIfNeeded: lineStart)
         let longestLine = UInt32(clamping: lineBytes)
         var taken = count
@@ -35,9 +33,9 @@ enum PlainLines {
             count = taken
         }
         while taken < room.count {
-            // What may stand in a name may stand in a value too, and so may the colon. The words are therefore the
-            // same for both, counted from the beginning of the line: only where the line ends decides where to read
-            // next, and the processor need not wait to know where the name does.
+            // All octets that are allowed in a name are also allowed in a value, and so is the colon. The same words therefore
+            // serve for both, counted from the beginning of the line: only the end of the line decides where to read next, and
+            // the processor need not wait for the end of the name.
             var base = start
             var octets = OctetScan.paddedWord(bytes, at: base)
             var nameEnd = start
@@ -80,8 +78,8 @@ enum PlainLines {
             guard UInt16(truncatingIfNeeded: separator) == 0x203A,
                 UInt8(truncatingIfNeeded: separator &>> 16) > Octet.space
             else { return false }
-            // A blank at the end is no part of the value; no other octet up to a space may stand there at all. A name
-            // of no octets wraps to more than the longest.
+            // A blank at the end is not part of the value, and no other octet up to a space is allowed. An empty name wraps
+            // around to more than the longest.
             let nameCount = nameEnd &- start
             guard Int(place) + 1 < bytes.count, bytes[Int(place) + 1] == Octet.lineFeed,
                 bytes[Int(place) - 1] > Octet.space, place &- start <= longestLine,

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// Reads the first line of a head: RFC 9112 §3 and §4.
+/// Parses the first line of a head: RFC 9112 §3 and §4.
 ///
-/// It is handed the line in full, without its line end; `checkBeginning` looks at one that is still arriving, so that
-/// a peer that speaks something else is refused at its first strange octet and not at its first line end.
+/// The line is passed complete, without its line end. `checkBeginning` checks one that is still arriving, so that a peer that
+/// speaks another protocol is refused at the first wrong octet and not at the first line end.
 enum StartLineParser {
     private static let version: StaticOctets = [0x48, 0x54, 0x54, 0x50, 0x2F]
     private typealias StaticOctets = InlineArray<5, UInt8>
-    /// "HTTP/1.1" and "HTTP/1.0", first octet lowest.
+    /// "HTTP/1.1" and "HTTP/1.0", the first octet in the lowest byte.
     private static let http11: UInt64 = 0x312E_312F_5054_5448
     private static let http10: UInt64 = 0x302E_312F_5054_5448
 
@@ -17,7 +17,7 @@ enum StartLineParser {
         _ bytes: Span<UInt8>, _ end: Int, _ leniency: Leniency
     ) throws(HTTPError) -> HeadParser.StartLine {
         let version: HTTPVersion
-        // A version that goes on behind eight octets is another one, and so is one that ends before.
+        // A version that is longer or shorter than eight octets is another one.
         let isWhole = end == 8 || (end > 8 && bytes[8] == Octet.space)
         switch isWhole ? OctetScan.word(bytes, at: 0) : 0 {
         case http11: version = .http11
@@ -98,7 +98,7 @@ enum StartLineParser {
 
     // MARK: both
 
-    /// Throws when the first `count` octets cannot become a first line any more.
+    /// Throws if the first `count` octets cannot be the beginning of a first line.
     static func checkBeginning(_ bytes: Span<UInt8>, _ count: Int, _ kind: HeadParser.Kind) throws(HTTPError)
     {
         guard count > 0 else { return }
@@ -119,8 +119,8 @@ enum StartLineParser {
 
     private enum Match { case no, possible, complete }
 
-    /// Whether a connection begins with the preface of HTTP/2, or with a server's first SETTINGS frame: three
-    /// octets of a small length, type 4, no flags, stream 0 (RFC 9113 §3.4, §6.5).
+    /// Whether a connection begins with the HTTP/2 preface, or with a server's first SETTINGS frame: three octets of a small
+    /// length, type 4, no flags, stream 0 (RFC 9113 §3.4, §6.5).
     private static func http2(_ bytes: Span<UInt8>, _ count: Int) -> Match {
         let preface = "PRI * HTTP/2.0"
         var index = 0
@@ -136,7 +136,7 @@ enum StartLineParser {
         return count >= 9 ? .complete : .possible
     }
 
-    /// The version in the first eight octets; throws what is wrong with them.
+    /// Returns the version in the first eight octets, or throws its error.
     private static func versionInFull(_ bytes: Span<UInt8>, _ end: Int) throws(HTTPError) -> HTTPVersion {
         for index in 0..<5 {
             guard index < end else { throw .malformedStartLine(octet: Octet.carriageReturn, offset: end) }
@@ -166,7 +166,7 @@ enum StartLineParser {
 }
 
 extension HTTPError {
-    /// The same error in a line that begins `distance` octets further on.
+    /// Returns the same error for a line that begins `distance` octets later.
     fileprivate func shifted(by distance: Int) -> HTTPError {
         switch self {
         case .notHTTP(let octet, let offset), .malformedStartLine(let octet, let offset):

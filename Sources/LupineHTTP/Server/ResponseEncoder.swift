@@ -8,13 +8,13 @@ enum ResponseEncoder {
         case chunked
     }
 
-    /// What `Connection` says.
+    /// The value of `Connection`.
     enum ConnectionLine: String {
         case close = "Connection: close\r\n"
         case keepAlive = "Connection: keep-alive\r\n"
     }
 
-    /// Writes status line, framing, `Connection` where it says something, and the fields in their order.
+    /// Writes the status line, framing, `Connection` if given, and the fields in their order.
     static func encode(
         _ head: ResponseHead, framing: FramingLine?, connection: ConnectionLine?, into output: inout [UInt8]
     ) throws(HTTPError) {

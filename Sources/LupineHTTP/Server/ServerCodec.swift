@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
 
-/// What a server's codec can say about the bytes it was given.
+/// An event in the octets that a server's codec received.
 package enum RequestEvent: Sendable {
-    /// Nothing yet: more is needed. Octets of a further request are left alone until the response is out.
+    /// More is needed. The octets of a further request are not consumed until the response is complete.
     case needMore
-    /// A head, what ends its body, and whether its fields let the connection live on.
+    /// The head, the framing of its body, and whether its fields allow the connection to be reused.
     case head(RequestHead, framing: BodyFraming, keepAlive: Bool)
-    /// Content, at a range of the input.
+    /// Content, as a range of the input.
     case content(Range<Int>)
-    /// The request is over.
+    /// The request is complete.
     case end(trailers: Fields)
 }
 
 /// A server's side of one HTTP/1.1 connection: requests in, responses out, one at a time.
 ///
-/// The same machinery as the client's, without its tolerances: anything that two readers could take for two different
-/// requests is refused (RFC 9112 §11.2). Sans-IO; it belongs to one thread at a time.
+/// Built from the same parts as the client's codec, without its tolerances: anything that two implementations could read as
+/// different requests is refused (RFC 9112 §11.2). Sans-IO; used on one thread at a time.
 package struct ServerCodec {
     private enum Receiving { case head, body, ended, failed }
     private enum Sending { case idle, sending, sent }
@@ -31,34 +31,34 @@ package struct ServerCodec {
     private var keepAlive = true
     private var failure: HTTPError?
 
-    /// Whether content given to the response is left out: a response to HEAD, 204, 304 or an accepted CONNECT.
+    /// Whether the content of the response is omitted: a response to HEAD, 204, 304 or an accepted CONNECT.
     package private(set) var isMute = false
 
-    /// True from a head with `Expect: 100-continue` until content comes or a response begins.
+    /// True from a head with `Expect: 100-continue` until content arrives or a response begins.
     package private(set) var continueIsExpected = false
 
-    /// A codec for a fresh connection.
+    /// A codec for a new connection.
     package init(limits: ParserLimits = ParserLimits()) {
         self.limits = limits.bounded
         parser = HeadParser(.request, limits: limits, leniency: .strict)
     }
 
-    /// Whether the connection may carry another request once this exchange is over on both sides.
+    /// Whether the connection may carry another request once both sides of this exchange are complete.
     package var mayContinue: Bool { keepAlive && failure == nil }
 
-    /// Whether both the request and the response are over.
+    /// Whether both the request and the response are complete.
     package var exchangeIsOver: Bool { receiving == .ended && sending == .sent }
 
     // MARK: in
 
-    /// Takes from `input` what the next event is made of.
+    /// Returns the next event and the number of octets of `input` that it consumed.
     package mutating func next(_ input: Span<UInt8>) throws(HTTPError) -> (event: RequestEvent, consumed: Int)
     {
         if let failure { throw failure }
         if exchangeIsOver, keepAlive {
             receiving = .head
             sending = .idle
-            // What is said of a request that cannot be read must not depend on the one before it.
+            // The error response to an unreadable request must not depend on the request before it.
             requestKind = .other
             requestVersion = .http11
         }
@@ -76,7 +76,7 @@ package struct ServerCodec {
     {
         switch receiving {
         case .head:
-            // With a response out already, one that no request asked for, there is nothing more to read.
+            // If a response without a request is being sent, nothing more is read.
             guard input.count > 0, sending == .idle else { return (.needMore, 0) }
             guard let consumed = try parser.scan(input) else { return (.needMore, input.count) }
             return (try receive(parser.take(input)), consumed)
@@ -113,7 +113,7 @@ package struct ServerCodec {
         return .head(head, framing: framing, keepAlive: keepAlive)
     }
 
-    /// RFC 9112 §3.2: exactly one in HTTP/1.1, and a well-formed one.
+    /// RFC 9112 §3.2: exactly one, well-formed `Host` in HTTP/1.1.
     private func requireHost(_ fields: Fields, _ version: HTTPVersion) throws(HTTPError) {
         guard let index = fields.firstIndex(of: .host) else {
             guard version == .http10 else { throw .invalidHost(Excerpt("")) }
@@ -129,7 +129,7 @@ package struct ServerCodec {
             ?? false
     }
 
-    /// The client has closed its side: throws when that cuts a request short.
+    /// Handles the client's end of stream: throws if that truncates a request.
     package mutating func peerClosed() throws(HTTPError) {
         if let failure { throw failure }
         keepAlive = false
@@ -147,8 +147,8 @@ package struct ServerCodec {
 
     // MARK: out
 
-    /// Writes an interim (1xx) head, or nothing to an HTTP/1.0 client, which would take it for the final one
-    /// (RFC 9110 §15.2). 101 is no interim response: `send` takes it.
+    /// Writes an interim (1xx) head; nothing to an HTTP/1.0 client, which would take it for the final one (RFC 9110 §15.2). 101
+    /// is a final response here: `send` writes it.
     package mutating func sendInterim(_ head: ResponseHead, into output: inout [UInt8]) throws(HTTPError) {
         precondition(
             sending == .idle && head.status.kind == .informational && head.status.code != 101,
@@ -157,12 +157,12 @@ package struct ServerCodec {
         try ResponseEncoder.encode(head, framing: nil, connection: nil, into: &output)
     }
 
-    /// Begins the response: writes its head, framing chosen from the body's length and from what the request allows.
-    /// With `body: .none` the response is over at once, otherwise `sendEnd` ends it. `close`, or `Connection: close`
-    /// among the fields, makes it the last one, and so it is when no request has come in full, as with 408.
+    /// Begins the response: writes its head, with the framing chosen from the body's length and the request's version. With
+    /// `body: .none` the response is complete, otherwise `sendEnd` completes it. `close`, or `Connection: close` among the
+    /// fields, makes it the last one; so does a request that has not arrived completely, as with 408.
     ///
-    /// Responses to HEAD, 204 and 304 carry no content: what is given is left out, trailers included. A body of unknown length to an
-    /// HTTP/1.0 client ends with the connection.
+    /// Responses to HEAD, 204 and 304 carry no content: content and trailers are omitted. A body of unknown length to an HTTP/1.0
+    /// client ends with the connection.
     package mutating func send(
         _ head: ResponseHead, body: OutgoingBody, close: Bool = false, into output: inout [UInt8]
     ) throws(HTTPError) {
@@ -196,14 +196,13 @@ package struct ServerCodec {
         sending = body == .none ? .sent : .sending
     }
 
-    /// Writes what goes before the next `count` octets of content, which the owner then sends itself, unless
-    /// `isMute`.
+    /// Writes the framing before the next `count` octets of content, which the owner then sends itself, unless `isMute`.
     package mutating func sendContent(_ count: Int, into output: inout [UInt8]) throws(HTTPError) {
         precondition(sending == .sending, "content without a response")
         if !isMute { try encoder.content(count, into: &output) }
     }
 
-    /// Ends the response.
+    /// Completes the response.
     package mutating func sendEnd(trailers: Fields = Fields(), into output: inout [UInt8]) throws(HTTPError) {
         precondition(sending == .sending, "an end without a response")
         if !isMute { try encoder.end(trailers: trailers, into: &output) }

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: MIT
 
-/// What both ends agreed on for compressed messages (RFC 7692 §7). What it means for the compression itself is for the
-/// layer above, which has a compressor.
+/// The negotiated parameters of compressed messages (RFC 7692 §7). The layer above has the compressor that applies them.
 package struct DeflateAgreement: Hashable, Sendable {
-    /// Whether the server forgets its window after each message.
+    /// Whether the server resets its window after each message.
     package var serverNoContextTakeover = false
-    /// Whether the client forgets its window after each message.
+    /// Whether the client resets its window after each message.
     package var clientNoContextTakeover = false
     /// The server's window: 2 to the power of 8 to 15 octets.
     package var serverMaxWindowBits = 15
-    /// The client's window. zlib cannot keep to 8, so that a client of that size sends its messages as they are, which
-    /// it always may.
+    /// The client's window. zlib does not support 8, so a client with that size sends its messages uncompressed, which is always
+    /// allowed.
     package var clientMaxWindowBits = 15
 
-    /// The usual: full windows, kept from message to message.
+    /// Full windows, kept from message to message, unless given otherwise.
     package init(
         serverNoContextTakeover: Bool = false, clientNoContextTakeover: Bool = false,
         serverMaxWindowBits: Int = 15, clientMaxWindowBits: Int = 15
@@ -24,7 +23,7 @@ package struct DeflateAgreement: Hashable, Sendable {
         self.clientMaxWindowBits = clientMaxWindowBits
     }
 
-    /// As a server says it in `Sec-WebSocket-Extensions`.
+    /// The element of `Sec-WebSocket-Extensions` in a server's answer.
     var value: String {
         var value = DeflateOffer.name
         if serverNoContextTakeover { value += "; server_no_context_takeover" }

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: MIT
 
-/// What a client offers for compressed messages (RFC 7692 §7.1), and what either end makes of the other's word.
+/// A client's offer of compressed messages (RFC 7692 §7.1), and the negotiation on either side.
 package struct DeflateOffer: Hashable, Sendable {
-    /// What the offer says of the client's own window.
+    /// The offer's parameter for the client's own window.
     package enum ClientWindow: Hashable, Sendable {
-        /// Nothing: the server may not limit it.
+        /// Absent: the server may not limit it.
         case unlimited
-        /// That the server may limit it.
+        /// Without a value: the server may limit it.
         case limitable
-        /// That it is no larger than this, and that the server may limit it further.
+        /// The client's limit; the server may limit it further.
         case limited(bits: Int)
     }
 
     /// The extension's name.
     static let name = "permessage-deflate"
 
-    /// Asks the server to forget its window after each message.
+    /// Asks the server to reset its window after each message.
     package var serverNoContextTakeover: Bool
-    /// Says that the client may forget its window after each message, whether or not the server asks.
+    /// Announces that the client may reset its window after each message, whether or not the server asks for it.
     package var clientNoContextTakeover: Bool
     /// Asks the server for a window of at most that many bits, 8 to 15.
     package var serverMaxWindowBits: Int?
     /// The client's window.
     package var clientWindow: ClientWindow
 
-    /// What browsers offer: only that the server may limit the client's window.
+    /// The offer of browsers: only that the server may limit the client's window.
     package init(
         serverNoContextTakeover: Bool = false, clientNoContextTakeover: Bool = false,
         serverMaxWindowBits: Int? = nil, clientWindow: ClientWindow = .limitable
@@ -35,7 +35,7 @@ package struct DeflateOffer: Hashable, Sendable {
         self.clientWindow = clientWindow
     }
 
-    /// As a client says it in `Sec-WebSocket-Extensions`.
+    /// The element of `Sec-WebSocket-Extensions` in a client's request.
     package var value: String {
         var value = Self.name
         if serverNoContextTakeover { value += "; server_no_context_takeover" }
@@ -49,14 +49,14 @@ package struct DeflateOffer: Hashable, Sendable {
         return value
     }
 
-    /// What a server's answer to this offer agrees on: an element of `Sec-WebSocket-Extensions` (§7.1).
+    /// Returns the agreement in a server's answer to this offer: an element of `Sec-WebSocket-Extensions` (§7.1).
     func agreement(_ answer: Range<Int>, in bytes: Span<UInt8>) throws(WebSocketError) -> DeflateAgreement {
         let parameters = try DeflateParameters(of: answer, in: bytes)
         let refusal = WebSocketError.invalidExtensionParameter(Excerpt(bytes.extracting(answer)))
         var agreement = DeflateAgreement(
             serverNoContextTakeover: parameters.serverNoContextTakeover,
             clientNoContextTakeover: parameters.clientNoContextTakeover)
-        // A server takes an offer with these by saying them too (§7.1.1.1, §7.1.2.1).
+        // A server accepts an offer with these parameters by repeating them (§7.1.1.1, §7.1.2.1).
         guard parameters.serverNoContextTakeover || !serverNoContextTakeover else { throw refusal }
         switch parameters.serverWindow {
         case .absent:
@@ -74,15 +74,15 @@ package struct DeflateOffer: Hashable, Sendable {
         case (.present(let bits?), .limited(let own)):
             guard bits <= own else { throw refusal }
             agreement.clientMaxWindowBits = bits
-        // It may not limit what was not offered, and must say to what (§7.1.2.2).
+        // The server may not limit a window unless that was offered, and must give a value (§7.1.2.2).
         case (.present, .unlimited), (.present(nil), .limitable), (.present(nil), .limited):
             throw refusal
         }
         return agreement
     }
 
-    /// What a server agrees to of the offers in a request's `Sec-WebSocket-Extensions`: the first that it can keep to, or
-    /// nil (§5). It grants what is asked and asks for nothing itself.
+    /// Returns a server's agreement to one of the offers in a request's `Sec-WebSocket-Extensions`: the first that it supports,
+    /// or nil (§5). It grants the client's parameters and asks for none itself.
     static func accepted(of offers: Fields) -> DeflateAgreement? {
         var accepted: DeflateAgreement?
         for index in offers.indices(of: .secWebSocketExtensions) where accepted == nil {
@@ -105,7 +105,7 @@ package struct DeflateOffer: Hashable, Sendable {
             serverNoContextTakeover: offer.serverNoContextTakeover,
             clientNoContextTakeover: offer.clientNoContextTakeover)
         if case .present(let bits) = offer.serverWindow {
-            // zlib has no raw window of 8 bits: such an offer is declined.
+            // zlib has no raw window of 8 bits, so such an offer is declined.
             guard let bits, bits > 8 else {
                 throw .invalidExtensionParameter(Excerpt(bytes.extracting(element)))
             }
@@ -116,11 +116,11 @@ package struct DeflateOffer: Hashable, Sendable {
     }
 }
 
-/// The parameters of one element, as they stand there (RFC 7692 §7.1).
+/// The parameters of one element (RFC 7692 §7.1).
 private struct DeflateParameters {
     enum Window {
         case absent
-        /// nil: without a value.
+        /// nil if it has no value.
         case present(Int?)
     }
 
@@ -157,7 +157,7 @@ private struct DeflateParameters {
         self = found
     }
 
-    /// 8 to 15, without leading zeros.
+    /// Parses 8 to 15, without leading zeros.
     private static func bits(_ text: String) -> Int? {
         (8...15).first { String($0) == text }
     }

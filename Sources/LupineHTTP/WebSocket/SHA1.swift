@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-/// The hash in `Sec-WebSocket-Accept` (FIPS 180-4 §6.1), and for nothing else.
+/// The hash in `Sec-WebSocket-Accept` (FIPS 180-4 §6.1), for no other use.
 ///
-/// RFC 6455 uses SHA-1 as a mark that a server has understood the handshake, not to protect anything: no attacker gains
-/// from a collision. So the codec has its own, which keeps the module free of imports and works where OpenSSL's policy
-/// forbids SHA-1.
+/// RFC 6455 uses SHA-1 only to show that a server has understood the handshake: an attacker gains nothing from a collision. The
+/// codec has its own implementation, which keeps the module free of imports and works where OpenSSL's policy forbids SHA-1.
 enum SHA1 {
-    /// The 20 octets of the hash.
+    /// Returns the 20 octets of the hash.
     static func digest(_ message: Span<UInt8>) -> [UInt8] {
         var padded: [UInt8] = []
         padded.append(message, 0..<message.count)

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT
 
-/// Checks text that comes in pieces, at each octet of it: RFC 3629 §4, which knows no surrogates, no overlong forms and
-/// nothing above U+10FFFF.
+/// Validates UTF-8 that arrives in pieces, octet by octet: RFC 3629 §4, which excludes surrogates, overlong forms and anything
+/// above U+10FFFF.
 ///
-/// A piece may end in the middle of a character. The first octet that no text can have there is found when it comes,
-/// however much is still to follow, so that RFC 6455 §8.1 can be kept without waiting for the message to end.
+/// A piece may end within a character. The first invalid octet is found when it arrives, whatever follows, so that RFC 6455 §8.1
+/// is satisfied without waiting for the end of the message.
 package struct UTF8Progress: Sendable {
-    /// Octets that the character still needs.
+    /// The octets that are missing from the current character.
     private var due = 0
-    /// What the next of them may be.
+    /// The range of the next of them.
     private var lowest: UInt8 = 0x80
     private var highest: UInt8 = 0xBF
 
-    /// Before the first octet.
+    /// The state before the first octet.
     package init() {}
 
-    /// Whether the text could end here.
+    /// Whether the text may end here.
     package var isBetweenCharacters: Bool { due == 0 }
 
-    /// Takes the next octets. Returns the index of the first that cannot stand where it does, or nil.
+    /// Validates the next octets. Returns the index of the first that is invalid at its position, or nil.
     package mutating func take(_ octets: Span<UInt8>) -> Int? {
         var index = 0
         while index < octets.count {
@@ -42,7 +42,7 @@ package struct UTF8Progress: Sendable {
         return nil
     }
 
-    /// Takes the first octet of a character; false when it is none.
+    /// Begins a character with its first octet; returns false if that is invalid.
     @inline(__always)
     private mutating func begin(_ octet: UInt8) -> Bool {
         switch octet {

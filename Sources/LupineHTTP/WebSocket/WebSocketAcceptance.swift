@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT
 
-/// A server's side of the opening handshake (RFC 6455 §4.2): the 101 that answers a request, and what was agreed on with
-/// it. An extended CONNECT is answered with 200, and neither asks for a key nor gets one (RFC 8441 §5).
+/// A server's side of the opening handshake (RFC 6455 §4.2): the 101 response to a request, and the agreement. An extended
+/// CONNECT is answered with 200, without a key on either side (RFC 8441 §5).
 package struct WebSocketAcceptance: Sendable {
-    /// What to answer.
+    /// The response to send.
     package let response: ResponseHead
-    /// What the codec behind it speaks.
+    /// The parameters for the codec.
     package let agreement: WebSocketAgreement
 
-    /// Accepts a request, or throws what is wrong with it, for `refusal(_:)` to answer.
+    /// Accepts a request, or throws its error, for `refusal(_:)` to answer.
     ///
     /// - Parameters:
-    ///   - request: The head that the client has sent.
-    ///   - subprotocols: What the server speaks; of the client's wishes the first that is among them is chosen.
-    ///   - allowsCompression: Whether an offer of permessage-deflate is taken up.
+    ///   - request: The client's head.
+    ///   - subprotocols: The server's subprotocols; the first of the client's that is among them is chosen.
+    ///   - allowsCompression: Whether an offer of permessage-deflate is accepted.
     package init(
         _ request: RequestHead, subprotocols: [String] = [], allowsCompression: Bool = false
     ) throws(WebSocketError) {
         let asked = request.fields
-        // The protocol's name is in the request's pseudo-fields, and is whoever's who has read them.
+        // In HTTP/2 the protocol's name is a pseudo-header field, which the reader of the request has checked.
         let isSwitched = request.version == .http2
         if !isSwitched { try Self.requireWish(request) }
         guard asked.isOnly("13", of: .secWebSocketVersion) else {
@@ -33,12 +33,12 @@ package struct WebSocketAcceptance: Sendable {
             response = ResponseHead(
                 status: Status(isSwitched ? 200 : 101), fields: try Self.fields(key, agreement))
         } catch {
-            // Elements of a received field can be sent, and all else is ours.
+            // Elements of a received field are valid in a response, and so are the other values.
             preconditionFailure("an answer that cannot be written: \(error)")
         }
     }
 
-    /// What says in HTTP/1.1 that a request is a handshake.
+    /// Checks for the parts of an HTTP/1.1 request that make it a handshake.
     private static func requireWish(_ request: RequestHead) throws(WebSocketError) {
         let asked = request.fields
         guard request.method == .get, request.version == .http11 else { throw .notAnUpgradeRequest }
@@ -56,7 +56,7 @@ package struct WebSocketAcceptance: Sendable {
         return key
     }
 
-    /// What to answer instead: 426 with the version that is spoken, or 400.
+    /// Returns the response to a rejected request: 426 with the supported version, or 400.
     package static func refusal(_ error: WebSocketError) -> ResponseHead {
         guard case .unsupportedVersion = error else { return ResponseHead(status: Status(400)) }
         var head = ResponseHead(status: Status(426))

@@ -1,73 +1,73 @@
 // SPDX-License-Identifier: MIT
 
-/// The closing handshake of one WebSocket connection (RFC 6455 §7), from either end.
+/// The closing handshake of one WebSocket connection (RFC 6455 §7), for either end.
 ///
-/// Pure: it says what to send, what to do with the connection and its timer, and how the connection ended; whoever
-/// owns both does it. A server closes the connection as soon as both close frames have gone; a client leaves that to it
-/// for a while, so that it is not the server's port that has to linger (§7.1.1). The timer bounds every wait: for the
-/// peer's close frame, for its end of the connection, and for a peer that does not read what is to be sent.
+/// Pure: it decides what to send, what to do with the connection and its timer, and how the connection ended; their owner
+/// performs it. A server closes the connection as soon as both close frames are sent; a client leaves that to the server for a
+/// while, so that the port in TIME_WAIT is the server's (§7.1.1). The timer bounds every wait: for the peer's close frame, for
+/// its end of the connection, and for a peer that does not read the output.
 package struct WebSocketClosing: Sendable {
-    /// Where the closing handshake stands.
+    /// The state of the closing handshake.
     package enum State: Hashable, Sendable {
         /// No close frame yet. → closing, draining, closed
         case open
-        /// Ours is sent, the peer's is awaited. → draining, closed
+        /// Our close frame is sent, and the peer's is awaited. → draining, closed
         case closing(sent: WebSocketClosure)
-        /// All is said; the connection is to end. → closed
+        /// Both frames are done; the connection has to end. → closed
         case draining
         case closed
     }
 
-    /// What happened.
+    /// An event of the connection or its owner.
     package enum Event: Hashable, Sendable {
-        /// We want to close.
+        /// The program closes the connection.
         case close(WebSocketClosure)
-        /// The peer's close frame came.
+        /// The peer's close frame arrived.
         case received(WebSocketClosure)
-        /// The peer broke the protocol.
+        /// The peer violated the protocol.
         case failed(WebSocketError)
-        /// The connection ended: by the peer, or as `Wire.closeWhenSent` asked.
+        /// The connection ended: closed by the peer, or as requested with `Wire.closeWhenSent`.
         case ended
-        /// The timer that `Actions.timer` started ran out.
+        /// The timer that `Actions.timer` started has fired.
         case timedOut
     }
 
-    /// How it ended.
+    /// How the connection ended.
     package enum Outcome: Hashable, Sendable {
-        /// The peer closed, and was answered.
+        /// The peer closed first, and was answered.
         case peerClosed(WebSocketClosure)
-        /// We closed; the peer's answer, or nil when none came.
+        /// The program closed first; `answer` is the peer's close frame, or nil if none arrived.
         case weClosed(WebSocketClosure, answer: WebSocketClosure?)
-        /// The peer broke the protocol.
+        /// The peer violated the protocol.
         case failed(WebSocketError)
         /// The connection ended without a close frame: 1006.
         case lost
     }
 
-    /// What becomes of the connection.
+    /// The action on the connection.
     package enum Wire: Hashable, Sendable {
         case keep
-        /// Close it when what is to be sent has gone, and say `.ended` then.
+        /// Close it when all output is sent, and then report `.ended`.
         case closeWhenSent
         /// Close it now.
         case close
     }
 
-    /// What becomes of the timer that bounds the present wait.
+    /// The action on the timer that bounds the current wait.
     package enum Timer: Hashable, Sendable { case keep, start, cancel }
 
-    /// What is to be done, a field for each kind of effect.
+    /// The actions to perform, one field for each kind.
     package struct Actions: Hashable, Sendable {
         /// The close frame to send.
         package var frame: WebSocketClosure?
-        /// What becomes of the connection.
+        /// The action on the connection.
         package var wire = Wire.keep
-        /// What becomes of the timer.
+        /// The action on the timer.
         package var timer = Timer.keep
-        /// Said once.
+        /// The outcome, given once.
         package var outcome: Outcome?
 
-        /// Nothing, unless something is given.
+        /// No actions, unless given.
         package init(
             frame: WebSocketClosure? = nil, wire: Wire = .keep, timer: Timer = .keep, outcome: Outcome? = nil
         ) {
@@ -78,11 +78,11 @@ package struct WebSocketClosing: Sendable {
         }
     }
 
-    /// Where the closing handshake stands.
+    /// The state of the closing handshake.
     package private(set) var state = State.open
     private let role: WebSocketRole
 
-    /// The closing handshake of a connection that is open.
+    /// The closing handshake of an open connection.
     package init(_ role: WebSocketRole) { self.role = role }
 
     /// The only writer of `state`.
@@ -121,7 +121,7 @@ package struct WebSocketClosing: Sendable {
         case (.draining, .timedOut):
             state = .closed
             return Actions(wire: .close)
-        // A second wish to close, a fault found again and the end of what has ended change nothing.
+        // A second request to close, an error after another and a second end have no effect.
         case (.closing, .close), (.draining, .close), (.closed, .close), (.draining, .failed),
             (.closed, .failed), (.closed, .ended):
             return Actions()
@@ -130,7 +130,7 @@ package struct WebSocketClosing: Sendable {
         }
     }
 
-    /// Who closes the connection once both close frames have gone: the server.
+    /// The action once both close frames are sent: the server closes the connection.
     private var afterHandshake: Wire {
         switch role {
         case .client: .keep

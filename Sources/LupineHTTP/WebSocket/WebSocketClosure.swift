@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// What a close frame says: a code and a reason, or nothing at all (RFC 6455 §5.5.1).
+/// The content of a close frame: a code and a reason, or nothing (RFC 6455 §5.5.1).
 package struct WebSocketClosure: Hashable, Sendable {
-    /// The longest reason: a control frame's payload without the code.
+    /// The maximum length of a reason: a control frame's payload without the code.
     package static let longestReason = 123
 
     /// The code; nil for an empty close frame, which APIs report as 1005.
@@ -13,9 +13,9 @@ package struct WebSocketClosure: Hashable, Sendable {
     /// A close frame without a payload.
     package static let empty = WebSocketClosure(checked: nil, reason: [])
 
-    /// A close frame to be sent. A reason that is too long is cut between two characters.
+    /// A close frame to be sent. A reason that is too long is truncated at a character boundary.
     ///
-    /// - Throws: ``WebSocketError/invalidCloseCodeToSend(_:)`` for a code that may not stand on the wire,
+    /// - Throws: ``WebSocketError/invalidCloseCodeToSend(_:)`` for a code that is not allowed in a frame,
     ///   ``WebSocketError/invalidReasonToSend`` for a reason that is not UTF-8.
     package init(_ code: WebSocketCloseCode, reason: [UInt8] = []) throws(WebSocketError) {
         guard code.mayStandOnTheWire else { throw .invalidCloseCodeToSend(code.rawValue) }
@@ -26,7 +26,7 @@ package struct WebSocketClosure: Hashable, Sendable {
         self.init(checked: code, reason: Self.shortened(reason))
     }
 
-    /// What the payload of a peer's close frame says.
+    /// Parses the payload of a peer's close frame.
     init(received payload: [UInt8]) throws(WebSocketError) {
         if payload.isEmpty {
             self = .empty
@@ -50,7 +50,7 @@ package struct WebSocketClosure: Hashable, Sendable {
     /// The close frame that answers this one: the same code, without a reason (§5.5.1).
     var answer: WebSocketClosure { WebSocketClosure(checked: code, reason: []) }
 
-    /// The close frame for what the peer did wrong.
+    /// The close frame that answers a peer's error.
     package init(answering error: WebSocketError) {
         self.init(checked: error.closeCode, reason: [])
     }

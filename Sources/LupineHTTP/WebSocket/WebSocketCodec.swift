@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 
-/// One end of a WebSocket connection, once the handshake is over: messages, pings and the close out, events in
-/// (RFC 6455).
+/// One end of a WebSocket connection after the handshake: writes messages, pings and the close frame, and reads events (RFC
+/// 6455).
 ///
-/// Sans-IO, like `ClientCodec`: its owner appends what it writes to what is to be sent, hands it what has been received,
-/// and asks for events until it needs more. It belongs to one thread at a time. Once it has thrown, the same error is
-/// thrown again, until the owner hands it to `close(_:mask:into:)`, which answers it; then the rest is dropped.
+/// Sans-IO, like `ClientCodec`: its owner sends what it appends to `output`, passes received octets to it, and asks for events
+/// until it needs more. Used on one thread at a time. Once it has thrown, the same error is thrown again, until the owner passes
+/// it to `close(_:mask:into:)`, which answers it; further input is then dropped.
 ///
-/// It answers nothing on its own: a ping is an event, and the owner sends the pong, so that it is the owner who knows how
-/// much waits to be sent. It neither compresses nor draws random numbers: compressed messages go through it as they
-/// are, and a client brings a fresh mask for each frame.
+/// It answers nothing by itself: a ping is an event, and the owner sends the pong, because the owner knows how much output is
+/// waiting. It neither compresses nor generates random numbers: compressed messages pass through unchanged, and a client supplies
+/// a new mask for each frame.
 package struct WebSocketCodec {
     private enum Outgoing {
         /// Between messages.
         case none
-        /// In a fragmented message.
+        /// Within a fragmented message.
         case message(WebSocketMessage.Kind)
     }
 
@@ -26,18 +26,18 @@ package struct WebSocketCodec {
     private var peerHasClosed = false
     private var failure: WebSocketError?
 
-    /// The size of a message that URLSession takes unless told otherwise.
+    /// The default maximum message size of URLSession.
     package static let usualMessageLimit = 1 << 20
 
-    /// Most octets of a message that is taken. Counts from the next frame on. Of a compressed message it is the octets
-    /// before they are decompressed, which may be a few more than it then has.
+    /// The maximum size in octets of a received message. A change applies from the next frame on. For a compressed message it
+    /// limits the compressed octets, which may be slightly more than the decompressed ones.
     package var messageLimit: Int {
         get { reader.messageLimit }
         set { reader.messageLimit = newValue }
     }
 
-    /// A codec for a connection whose handshake has just been completed. `allowsCompression` says that
-    /// permessage-deflate was agreed on.
+    /// A codec for a connection whose handshake has just been completed. `allowsCompression` is true if permessage-deflate was
+    /// agreed on.
     package init(
         _ role: WebSocketRole, messageLimit: Int = Self.usualMessageLimit, allowsCompression: Bool = false
     ) {
@@ -52,12 +52,12 @@ package struct WebSocketCodec {
     /// Whether frames may still be sent: until our close frame.
     package var maySend: Bool { closing.state == .open }
 
-    /// How far the closing handshake has come.
+    /// The state of the closing handshake.
     package var closingState: WebSocketClosing.State { closing.state }
 
-    /// Writes a message, or with `isFinal: false` a fragment of one, whose others are sent by further calls with the same
-    /// kind. Pings, pongs and the close may go between. Text must be UTF-8, unless it is compressed; a fragment of it
-    /// may end anywhere. `isCompressed` is said with the first fragment.
+    /// Writes a message or, with `isFinal: false`, a fragment; further calls with the same kind write the others. Pings, pongs
+    /// and the close frame may be sent in between. Text must be UTF-8, unless it is compressed; a fragment of it may end
+    /// anywhere. `isCompressed` is set with the first fragment.
     package mutating func send(
         _ kind: WebSocketMessage.Kind, _ payload: Span<UInt8>, isFinal: Bool = true,
         isCompressed: Bool = false,
@@ -79,19 +79,19 @@ package struct WebSocketCodec {
         write(head, payload, into: &output)
     }
 
-    /// Writes a ping. The payload, of at most 125 octets, comes back in the pong.
+    /// Writes a ping. Its payload, of at most 125 octets, is returned in the pong.
     package func sendPing(_ payload: Span<UInt8>, mask: WebSocketMask?, into output: inout [UInt8]) {
         writeControl(.ping, payload, mask: mask, into: &output)
     }
 
-    /// Writes a pong: the answer to a ping has its payload, of at most 125 octets. Behind our close frame it writes
-    /// nothing, since a ping may cross it.
+    /// Writes a pong with a payload of at most 125 octets; the answer to a ping has the ping's. After our close frame it writes
+    /// nothing, since a ping may arrive after that.
     package func sendPong(_ payload: Span<UInt8>, mask: WebSocketMask?, into output: inout [UInt8]) {
         if maySend { writeControl(.pong, payload, mask: mask, into: &output) }
     }
 
-    /// Moves the closing handshake on, for each close frame and error that `next` has given too: writes the close
-    /// frame if one is due, and says what to do.
+    /// Advances the closing handshake; each close frame and error of `next` is to be passed here too. Writes the close frame if
+    /// one is due, and returns the actions.
     package mutating func close(
         _ event: WebSocketClosing.Event, mask: WebSocketMask?, into output: inout [UInt8]
     ) -> WebSocketClosing.Actions {
@@ -131,9 +131,9 @@ package struct WebSocketCodec {
 
     // MARK: in
 
-    /// Takes from `input` what the next event is made of. Ask again with the rest until it says `.needMore`, which
-    /// leaves nothing over. What comes behind the peer's close frame, or once all is over, is taken and dropped
-    /// (§5.5.1).
+    /// Returns the next event and the number of octets of `input` that it consumed. To be called again with the rest until it
+    /// returns `.needMore`, which consumes everything. Input after the peer's close frame, or after the end of the closing
+    /// handshake, is consumed and dropped (§5.5.1).
     package mutating func next(
         _ input: Span<UInt8>
     ) throws(WebSocketError) -> (event: WebSocketEvent, consumed: Int) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// What a `WebSocketError` says to a person.
+/// Describes a `WebSocketError` in plain words.
 extension WebSocketError: CustomStringConvertible {
     public var description: String {
         switch self {

@@ -1,31 +1,30 @@
 // SPDX-License-Identifier: MIT
 
-/// Everything that can be wrong with a WebSocket: in its handshake, in the peer's frames, or in what we were asked to
-/// send (RFC 6455, RFC 7692).
+/// The errors of a WebSocket: of its handshake, of the peer's frames, or of a frame to be sent (RFC 6455, RFC 7692).
 ///
-/// It stands beside ``HTTPError`` because it speaks of another protocol, in which a fault is answered on the wire: by a
-/// close frame, whose code `closeCode` gives. Offsets count from the first octet of the message or close frame.
+/// Separate from ``HTTPError``, because an error of this protocol is answered on the wire: by a close frame with the code
+/// `closeCode`. Offsets count from the first octet of the message or close frame.
 public enum WebSocketError: Error, Hashable, Sendable {
     // MARK: the server's answer
 
-    /// The answer has another status than 101.
+    /// The status of the response is not 101.
     case notSwitched(status: Int)
-    /// The answer's `Upgrade` is not `websocket`; nil when it has none.
+    /// `Upgrade` in the response is not `websocket`; nil if it is absent.
     case invalidUpgrade(Excerpt?)
-    /// The answer's `Connection` does not say `upgrade`.
+    /// `Connection` in the response does not contain `upgrade`.
     case connectionWithoutUpgrade
-    /// The answer's `Sec-WebSocket-Accept` is not the one that belongs to the key: no WebSocket server wrote it.
+    /// `Sec-WebSocket-Accept` in the response does not match the key: the response is not that of a WebSocket server.
     case invalidAccept(Excerpt?)
     /// The server chose a subprotocol that was not offered, or several.
     case subprotocolNotOffered(Excerpt)
     /// The server chose an extension that was not offered, or one of them twice.
     case extensionNotOffered(Excerpt)
-    /// A parameter of an extension is unknown, repeated, has a value that it may not have, or was not asked for.
+    /// A parameter of an extension is unknown, repeated, has an invalid value, or was not offered.
     case invalidExtensionParameter(Excerpt)
 
     // MARK: the client's request
 
-    /// The request is no `GET` in HTTP/1.1.
+    /// The request is not a `GET` in HTTP/1.1.
     case notAnUpgradeRequest
     /// `Sec-WebSocket-Version` is not 13.
     case unsupportedVersion(Excerpt?)
@@ -34,7 +33,7 @@ public enum WebSocketError: Error, Hashable, Sendable {
 
     // MARK: the peer's frames
 
-    /// A reserved bit is set that no extension gave a meaning to; the octet holds it.
+    /// A reserved bit is set that no extension defines; the octet contains it.
     case reservedBits(octet: UInt8)
     /// A frame has an opcode that is reserved.
     case reservedOpcode(UInt8)
@@ -46,33 +45,33 @@ public enum WebSocketError: Error, Hashable, Sendable {
     case maskedFrame
     /// A client did not mask a frame.
     case unmaskedFrame
-    /// A length is written in more octets than it needs.
+    /// A length is encoded in more octets than necessary.
     case lengthNotMinimal(UInt64)
-    /// A length does not fit 63 bits.
+    /// A length does not fit in 63 bits.
     case lengthOverflow
-    /// A continuation came where no message is to be continued.
+    /// A continuation frame arrived outside of a fragmented message.
     case continuationWithoutMessage
-    /// A new message began in the middle of a fragmented one.
+    /// A new message began within a fragmented one.
     case messageInsideMessage
-    /// A message is larger than is taken. No octet above the limit was kept.
+    /// A message is larger than the limit. No octet above the limit was stored.
     case messageTooBig(limit: Int)
-    /// Text or a close frame's reason is not UTF-8: the octet at the offset cannot stand there, or the end cannot.
+    /// Text or a close frame's reason is not UTF-8: the octet at the offset, or the end, is invalid there.
     case invalidUTF8(offset: Int)
-    /// A close frame's payload has one octet: too little for a code.
+    /// A close frame's payload is one octet, too short for a code.
     case closePayloadTooShort
-    /// A close frame has a code that may not stand on the wire.
+    /// A close frame has a code that is not allowed in a frame.
     case invalidCloseCode(UInt16)
     /// A compressed message cannot be decompressed.
     case invalidCompression
 
     // MARK: our side
 
-    /// A code was to be sent that may not stand on the wire.
+    /// The code of a close frame to be sent is not allowed in a frame.
     case invalidCloseCodeToSend(UInt16)
-    /// A reason was to be sent that is not UTF-8.
+    /// The reason of a close frame to be sent is not UTF-8.
     case invalidReasonToSend
 
-    /// Whose mistake it is.
+    /// The side that is at fault.
     public var fault: HTTPError.Fault {
         switch self {
         case .invalidCloseCodeToSend, .invalidReasonToSend:
@@ -87,7 +86,7 @@ public enum WebSocketError: Error, Hashable, Sendable {
         }
     }
 
-    /// The code with which the connection is closed for it (RFC 6455 §7.4.1).
+    /// The code of the close frame that answers the error (RFC 6455 §7.4.1).
     package var closeCode: WebSocketCloseCode {
         switch self {
         case .messageTooBig: .messageTooBig

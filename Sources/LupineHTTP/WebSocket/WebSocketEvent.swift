@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT
 
-/// A whole message, put together from its fragments.
+/// A complete message, assembled from its fragments.
 package struct WebSocketMessage: Hashable, Sendable {
-    /// What a message holds.
+    /// The type of a message.
     package enum Kind: Hashable, Sendable, CaseIterable {
-        /// UTF-8.
+        /// UTF-8 text.
         case text
-        /// Anything.
+        /// Any octets.
         case binary
     }
 
-    /// What it holds.
+    /// The type of the message.
     package var kind: Kind
-    /// The octets, without masks; of text they are UTF-8, unless they are compressed.
+    /// The unmasked octets; those of text are UTF-8, unless they are compressed.
     package var octets: [UInt8]
-    /// Whether the octets are compressed (RFC 7692). What they decompress to has not been looked at: size and UTF-8 are
-    /// then for the receiver to check.
+    /// Whether the octets are compressed (RFC 7692). The receiver then has to check the size and the UTF-8 of the decompressed
+    /// message.
     package var isCompressed: Bool
 
-    /// A message of its parts.
+    /// A message with these parts.
     package init(_ kind: Kind, _ octets: [UInt8], isCompressed: Bool = false) {
         self.kind = kind
         self.octets = octets
@@ -26,16 +26,16 @@ package struct WebSocketMessage: Hashable, Sendable {
     }
 }
 
-/// What a WebSocket codec can say about the bytes it was given.
+/// An event in the octets that a WebSocket codec received.
 package enum WebSocketEvent: Hashable, Sendable {
-    /// Nothing yet: all the input has been taken, more is needed.
+    /// All input was consumed and more is needed.
     case needMore
     /// A message is complete.
     case message(WebSocketMessage)
     /// A ping, to be answered with a pong of the same payload.
     case ping([UInt8])
-    /// A pong, asked for or not.
+    /// A pong, solicited or not.
     case pong([UInt8])
-    /// The peer's close frame; nothing behind it is read.
+    /// The peer's close frame; nothing after it is read.
     case close(WebSocketClosure)
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// What stands before a frame's payload (RFC 6455 §5.2).
+/// The head of a frame, before its payload (RFC 6455 §5.2).
 struct WebSocketFrameHead: Hashable, Sendable {
-    /// The longest payload of a control frame (§5.5).
+    /// The maximum payload of a control frame (§5.5).
     static let longestControl = 125
 
     /// Whether it is the last frame of its message.
@@ -10,12 +10,12 @@ struct WebSocketFrameHead: Hashable, Sendable {
     /// Whether the message that it begins is compressed: the first reserved bit (RFC 7692 §6).
     var isCompressed: Bool
     var opcode: WebSocketOpcode
-    /// Octets of payload.
+    /// The length of the payload in octets.
     var length: Int
     /// The key of a client's frame.
     var mask: WebSocketMask?
 
-    /// Writes the head, the length in as few octets as it fits.
+    /// Writes the head, with the length in as few octets as possible.
     func encode(into output: inout [UInt8]) {
         output.append((isFinal ? 0x80 : 0) | (isCompressed ? 0x40 : 0) | opcode.rawValue)
         let masked: UInt8 = mask == nil ? 0 : 0x80
@@ -31,7 +31,7 @@ struct WebSocketFrameHead: Hashable, Sendable {
         if let mask { append(UInt64(mask.key), octets: 4, to: &output) }
     }
 
-    /// A number's lowest octets, the highest of them first.
+    /// Appends the lowest octets of a number in network byte order.
     private func append(_ number: UInt64, octets: Int, to output: inout [UInt8]) {
         for place in stride(from: (octets - 1) * 8, through: 0, by: -8) {
             output.append(UInt8(truncatingIfNeeded: number >> UInt64(place)))

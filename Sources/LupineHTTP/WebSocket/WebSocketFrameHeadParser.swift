@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
 
-/// Reads the heads of frames, octet by octet, and refuses what no frame of the peer may have (RFC 6455 §5.2).
+/// Parses the heads of frames, octet by octet, and refuses those that the peer may not send (RFC 6455 §5.2).
 ///
-/// It knows one frame at a time; how frames make messages is `WebSocketReader`'s. A rule is checked at the octet that
-/// breaks it.
+/// It checks one frame at a time; `WebSocketReader` assembles messages from frames. A rule is checked at the octet that violates
+/// it.
 struct WebSocketFrameHeadParser {
     private enum State {
         case first
         case second(WebSocketFrameHead)
-        /// In a length of 2 or 8 octets, of which so many are still to come.
+        /// In a length of 2 or 8 octets, of which `due` are still missing.
         case length(WebSocketFrameHead, isMasked: Bool, due: Int, least: UInt64, value: UInt64)
-        /// In a key, of which so many octets are still to come.
+        /// In a masking key, of which `due` octets are still missing.
         case mask(WebSocketFrameHead, due: Int, key: UInt32)
     }
 
     private var state = State.first
-    /// Our role; the frames are the other one's.
+    /// The local role; the frames are the peer's.
     private let role: WebSocketRole
-    /// Whether permessage-deflate was agreed on, which gives the first reserved bit its meaning.
+    /// Whether permessage-deflate was agreed on, which defines the first reserved bit.
     private let allowsCompression: Bool
 
     init(_ role: WebSocketRole, allowsCompression: Bool) {
@@ -25,7 +25,7 @@ struct WebSocketFrameHeadParser {
         self.allowsCompression = allowsCompression
     }
 
-    /// Takes one octet. The head, when it was the last; the parser is then ready for the next frame.
+    /// Processes one octet. Returns the head if it was the last; the parser is then ready for the next frame.
     mutating func take(_ octet: UInt8) throws(WebSocketError) -> WebSocketFrameHead? {
         switch state {
         case .first:
@@ -61,7 +61,7 @@ struct WebSocketFrameHeadParser {
             throw .reservedOpcode(octet & 0x0F)
         }
         let isCompressed = octet & 0x40 != 0
-        // The bit belongs to a message, so it stands in the first frame of one (RFC 7692 §6).
+        // The bit applies to a message, so it is allowed only in the first frame (RFC 7692 §6).
         let mayBeCompressed = allowsCompression && (opcode == .text || opcode == .binary)
         guard octet & 0x30 == 0, !isCompressed || mayBeCompressed else { throw .reservedBits(octet: octet) }
         let isFinal = octet & 0x80 != 0

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// What a handshake led to.
+/// The result of a handshake.
 package struct WebSocketAgreement: Hashable, Sendable {
     /// The subprotocol that the server chose, if any.
     package var subprotocol: String?
-    /// How messages may be compressed; nil when they may not.
+    /// The parameters of message compression; nil without compression.
     package var deflate: DeflateAgreement?
 
     /// No subprotocol and no compression, unless given.
@@ -14,22 +14,21 @@ package struct WebSocketAgreement: Hashable, Sendable {
     }
 }
 
-/// A client's side of the opening handshake (RFC 6455 §4.1): what makes a request one, and whether the answer is the
-/// one that belongs to it. The exchange itself is `ClientCodec`'s, or a stream's of HTTP/2 (RFC 8441 §5); `WebSocketCodec`
-/// takes over behind the answer.
+/// A client's side of the opening handshake (RFC 6455 §4.1): adds the fields to the request and checks the response.
+/// `ClientCodec`, or an HTTP/2 stream (RFC 8441 §5), carries the exchange; after the response, `WebSocketCodec` takes over.
 package struct WebSocketHandshake: Sendable {
     private let key: WebSocketKey
     private let deflate: DeflateOffer?
     private var offered: [String] = []
 
-    /// A handshake of its own: keys are used once.
+    /// A new handshake: a key is used only once.
     package init(_ key: WebSocketKey, deflate: DeflateOffer? = nil) {
         self.key = key
         self.deflate = deflate
     }
 
-    /// Gives the request's fields what the handshake needs. Subprotocols are offered by the caller, as
-    /// `Sec-WebSocket-Protocol`, which stays as it is; extensions only by `deflate`, since no other could be spoken.
+    /// Sets the fields that the handshake needs. The caller offers subprotocols with `Sec-WebSocket-Protocol`, which is not
+    /// changed; the only extension offered is `deflate`, since no other is supported.
     package mutating func prepare(_ fields: inout Fields) throws(HTTPError) {
         try fields.set(.upgrade, "websocket")
         try fields.set(.connection, "Upgrade")
@@ -43,9 +42,9 @@ package struct WebSocketHandshake: Sendable {
         offered = fields.elements(of: .secWebSocketProtocol)
     }
 
-    /// Checks the server's answer, in the order of RFC 6455 §4.1. Tokens of `Upgrade` and `Connection` are read in any mix
-    /// of cases, the subprotocol is not. Over HTTP/2 the stream that CONNECT has opened stands for the switch, and nothing
-    /// proves what the protocol's name has said already (RFC 8441 §5).
+    /// Checks the server's response, in the order of RFC 6455 §4.1. Tokens of `Upgrade` and `Connection` are compared
+    /// case-insensitively, the subprotocol case-sensitively. Over HTTP/2 the successful CONNECT takes the place of the switch,
+    /// and there is no key to check (RFC 8441 §5).
     package func agreement(_ head: ResponseHead) throws(WebSocketError) -> WebSocketAgreement {
         let fields = head.fields
         if head.version == .http2 {
@@ -104,7 +103,7 @@ package struct WebSocketHandshake: Sendable {
 }
 
 extension Fields {
-    /// The elements of a field that is a list, over all its lines.
+    /// Returns the elements of a list field, over all its lines.
     func elements(of name: FieldName) -> [String] {
         var elements: [String] = []
         for index in indices(of: name) {
@@ -115,18 +114,18 @@ extension Fields {
         return elements
     }
 
-    /// Whether a list names `token`, given in small letters.
+    /// Whether a list field contains `token`, which is in lower case.
     func lists(_ token: String, in name: FieldName) -> Bool {
         indices(of: name).contains { withValue(at: $0) { ListSyntax.contains(token, in: $0) } }
     }
 
-    /// Whether the field is there once, and is `token`, given in small letters.
+    /// Whether the field occurs once, with the value `token`, which is in lower case.
     func isOnly(_ token: String, of name: FieldName) -> Bool {
         let places = indices(of: name)
         guard places.count == 1 else { return false }
         return withValue(at: places[0]) { $0.equals(lowercased: token, in: 0..<$0.count) }
     }
 
-    /// What an error quotes of a field: its first value.
+    /// Returns the first value of a field, for an error.
     func excerpt(of name: FieldName) -> Excerpt? { withFirstValue(of: name) { Excerpt($0) } }
 }

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
 
-/// The key of a handshake and the answer that belongs to it (RFC 6455 §4.1, §4.2.2).
+/// The key of a handshake, and the matching `Sec-WebSocket-Accept` (RFC 6455 §4.1, §4.2.2).
 ///
-/// A server that does not speak WebSocket cannot guess the answer, and a cache cannot have it: that is all it proves.
+/// A server that does not speak WebSocket cannot guess the answer, and a cache cannot contain it; the key proves no more than
+/// that.
 package struct WebSocketKey: Hashable, Sendable {
-    /// As it stands in `Sec-WebSocket-Key`: the base64 of 16 octets.
+    /// The value of `Sec-WebSocket-Key`: the base64 of 16 octets.
     package let text: String
 
-    /// What every server appends to a key.
+    /// The GUID that every server appends to the key.
     private static let suffix = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
-    /// A key of 16 octets; they must come from a source that nobody can foresee.
+    /// A key of 16 octets, which must be unpredictable.
     package init(_ first: UInt64, _ second: UInt64) {
         var octets: [UInt8] = []
         for half in [first, second] {
@@ -21,18 +22,18 @@ package struct WebSocketKey: Hashable, Sendable {
         text = Self.base64(octets.span)
     }
 
-    /// The key that a request brought: nil unless it is the base64 of 16 octets.
+    /// A received key: nil unless it is the base64 of 16 octets.
     init?(received value: Span<UInt8>) {
         guard value.count == 24, value[22] == Octet.equals, value[23] == Octet.equals else { return nil }
         for index in 0..<22 {
             guard let digit = Self.digits.firstIndex(of: value[index]) else { return nil }
-            // Of the last digit, two bits count, and the others are zeros.
+            // Only two bits of the last digit are used; the others must be zero.
             if index == 21, digit & 0xF != 0 { return nil }
         }
         text = value.text(0..<24)
     }
 
-    /// What `Sec-WebSocket-Accept` has to say.
+    /// The required value of `Sec-WebSocket-Accept`.
     package var accept: String {
         let hashed = Array((text + Self.suffix).utf8)
         return Self.base64(SHA1.digest(hashed.span).span)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// What a frame is (RFC 6455 §5.2). The values between are reserved, and refused.
+/// The opcode of a frame (RFC 6455 §5.2). The other values are reserved, and refused.
 enum WebSocketOpcode: UInt8, Sendable, CaseIterable {
     case continuation = 0x0
     case text = 0x1
@@ -9,6 +9,6 @@ enum WebSocketOpcode: UInt8, Sendable, CaseIterable {
     case ping = 0x9
     case pong = 0xA
 
-    /// Control frames are short, never fragmented, and may stand between the fragments of a message (§5.5).
+    /// Control frames are short, never fragmented, and may appear between the fragments of a message (§5.5).
     var isControl: Bool { rawValue & 0x8 != 0 }
 }

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
 
-/// Puts messages together from frames, and checks them as they come (RFC 6455 §5.4, §5.5, §8.1).
+/// Assembles messages from frames, and validates them as they arrive (RFC 6455 §5.4, §5.5, §8.1).
 ///
-/// The size of a message is checked when a frame announces it, before memory is taken for it; text at each octet. Control
-/// frames may come between fragments. What it holds is one message within the limit and one control frame.
+/// The size of a message is checked when a frame announces it, before memory is allocated; text at each octet. Control frames may
+/// arrive between fragments. It stores at most one message within the limit and one control frame.
 struct WebSocketReader {
     private enum Position {
         case head
-        /// In a payload, of which so many octets have been taken.
+        /// In a payload, of which `taken` octets were consumed.
         case payload(WebSocketFrameHead, taken: Int)
     }
 
-    /// What has come of a fragmented message.
+    /// The received part of a message.
     fileprivate struct Assembly {
         var message: WebSocketMessage
         var text = UTF8Progress()
     }
 
-    /// Most octets of a message.
+    /// The maximum size of a message in octets.
     var messageLimit: Int
     private var parser: WebSocketFrameHeadParser
     private var position = Position.head
@@ -29,7 +29,7 @@ struct WebSocketReader {
         self.messageLimit = messageLimit
     }
 
-    /// Takes octets until there is something to say. With `.needMore` all of the input was taken.
+    /// Consumes octets up to the next event. With `.needMore` all of the input was consumed.
     mutating func next(_ input: Span<UInt8>) throws(WebSocketError) -> (event: WebSocketEvent, consumed: Int)
     {
         var index = 0
@@ -105,7 +105,7 @@ struct WebSocketReader {
 }
 
 extension WebSocketReader.Assembly {
-    /// Adds octets of a frame's payload.
+    /// Appends octets of a frame's payload.
     fileprivate mutating func take(
         _ input: Span<UInt8>, _ range: Range<Int>, _ head: WebSocketFrameHead, place: Int
     ) throws(WebSocketError) {
@@ -120,7 +120,7 @@ extension WebSocketReader.Assembly {
 }
 
 extension [UInt8] {
-    /// Adds octets of a payload, the first of them at `place` of it, without their mask.
+    /// Appends unmasked octets of a payload; the first of them is at `place` in it.
     fileprivate mutating func append(
         _ input: Span<UInt8>, _ range: Range<Int>, unmaskedBy mask: WebSocketMask?, place: Int
     ) {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 
-/// One socket on its way to one address. It belongs to its loop.
+/// A socket that is connecting to one address. Confined to its loop.
 final class ConnectAttempt: LoopChannel {
     let address: SocketAddress
     private var socket: Socket?
     private var registration: Registration?
     private let loop: EventLoop
-    /// Nil when connected. Let go of when it has been called, or will not be.
+    /// Called with nil when connected. Set to nil once it has been called, or when it will not be.
     private var report: ((Errno?) -> Void)?
 
-    /// Makes the socket and starts; `report` is called later, once, unless `close` comes before. `speaksFirst` where bytes
-    /// of ours will follow at once.
+    /// Creates the socket and starts connecting. `report` is called later, once, unless `close()` is called first. `speaksFirst`
+    /// is true if the client sends first after connecting.
     init(
         _ address: SocketAddress, binding: String?, speaksFirst: Bool, on loop: EventLoop,
         report: @escaping (Errno?) -> Void
@@ -23,7 +23,7 @@ final class ConnectAttempt: LoopChannel {
         case .ipv4, .ipv6:
             if let binding { try Self.bind(socket, to: binding, for: address) }
             try socket.setNoDelay()
-            // A packet more for a connection is no reason not to make it.
+            // The option only saves a packet; if it cannot be set, the attempt goes on.
             if speaksFirst { try? socket.setConnectsWithData() }
         case .unix, .unixAbstract, .unixUnnamed: break
         }
@@ -33,7 +33,7 @@ final class ConnectAttempt: LoopChannel {
         if progress == .connected { loop.executeOnLoop { [self] in settle(mayHaveFailed: true) } }
     }
 
-    /// A local address or the name of an interface.
+    /// Binds to `binding`: a local address or the name of an interface.
     private static func bind(
         _ socket: borrowing Socket, to binding: String, for address: SocketAddress
     ) throws(Errno) {
@@ -48,7 +48,7 @@ final class ConnectAttempt: LoopChannel {
     func channelReady(_ readiness: Readiness) {
         if !readiness.isDisjoint(with: [.readable, .closed]) { sawInput = true }
         if !readiness.isDisjoint(with: [.failed, .hungUp]) { return settle(mayHaveFailed: true) }
-        // Room to write, and no error beside it: a socket that is connecting has none.
+        // Writable without an error flag: the connection is established. While it is connecting, a socket is not writable.
         if readiness.contains(.writable) { settle(mayHaveFailed: false) }
     }
 
@@ -63,12 +63,12 @@ final class ConnectAttempt: LoopChannel {
             report(error)
         }
     }
-    /// The loop has told of bytes, or of the end, and will not tell again.
+    /// Whether the loop has reported input or the end of the stream; the event is edge-triggered and does not come again.
     private(set) var sawInput = false
 
     func loopWillClose() { close() }
 
-    /// Gives the race up.
+    /// Abandons the attempt and closes the socket.
     func close() {
         report = nil
         if let registration { loop.deregister(registration) }
@@ -76,10 +76,10 @@ final class ConnectAttempt: LoopChannel {
         socket = nil
     }
 
-    /// What the loop knows the socket by, once it is connected.
+    /// The socket's registration with the loop, once it is connected.
     var established: Registration? { registration }
 
-    /// Hands out the connected socket; its registration goes with it, and its channel is still this attempt.
+    /// Returns the connected socket. Its registration goes with it; the registered channel is still this attempt.
     func takeSocket() -> Socket? {
         registration = nil
         return socket.take()

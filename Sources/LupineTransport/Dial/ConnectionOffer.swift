@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// A pool's connections that a dial may end with, in the place of one that it opens (`CoalescibleConnections`).
+/// Pooled connections that a dial may use instead of opening one (`CoalescibleConnections`).
 struct ConnectionOffer {
-    /// One to an address of the dial's origin whose certificate is for its name, if there is one.
+    /// Returns a connection to one of these addresses whose certificate is valid for the dial's origin, if there is one.
     let candidate: ([SocketAddress]) -> CoalescibleConnections.Candidate?
-    /// Has the pool lend it to those who wait for the dial. False where that can no longer be done, and the dial has to go on.
+    /// Makes the pool lease the connection to the exchanges that wait for the dial. Returns false if this is no longer possible;
+    /// the dial then goes on.
     let take: (CoalescibleConnections.Candidate) -> Bool
 }

@@ -2,34 +2,35 @@
 
 internal import Synchronization
 
-/// How far one dial has come: what the idle time of an exchange that waits for it is counted from.
+/// The progress of one dial, from which the idle time of an exchange that waits for it is counted.
 ///
-/// The dial's loop writes, whoever watches an exchange reads. A connection that stands and each step of TLS or of a
-/// proxy's conversation count as progress; an answer of the resolver's does not.
+/// Written on the dial's loop, read by the watch of an exchange. An established connection and each step of TLS or of a proxy's
+/// handshake count as progress; an answer of the resolver does not.
 final class DialProgress: Sendable {
-    /// Where the dial leads.
+    /// The origin that is dialed.
     let origin: Origin
     private let nanoseconds: Atomic<Int64>
     private let asking = Atomic<Bool>(false)
 
-    /// A dial that begins now.
+    /// A dial that starts now.
     init(to origin: Origin, at now: Instant) {
         self.origin = origin
         nanoseconds = Atomic(now.nanoseconds)
     }
 
-    /// Something has come of it.
+    /// Records progress.
     func step(at now: Instant) {
         nanoseconds.store(now.nanoseconds, ordering: .relaxed)
         asking.store(false, ordering: .relaxed)
     }
 
-    /// It waits for somebody's word, who may take any time: a verdict about the peer, our own identity. A step ends that.
+    /// Records that the dial waits for an answer of the program, which may take any time: a verdict on the peer, or a client
+    /// certificate. The next `step(at:)` ends the wait.
     func asks() { asking.store(true, ordering: .relaxed) }
 
-    /// Whether it waits for somebody's word.
+    /// Whether the dial waits for an answer of the program.
     var isAsking: Bool { asking.load(ordering: .relaxed) }
 
-    /// When something last came of it; at first, when it was decided.
+    /// The time of the latest progress; at first, the time at which the dial was decided on.
     var latest: Instant { Instant(nanoseconds: nanoseconds.load(ordering: .relaxed)) }
 }

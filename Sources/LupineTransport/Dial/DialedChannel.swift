@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 
-/// What a dial brings: a channel that stands, registered with its loop, to be taken once. It belongs to that loop.
+/// The result of a dial: a connected channel, registered with its loop, to be taken once. Confined to that loop.
 final class DialedChannel {
     private var channel: ByteChannel?
     let registration: Registration
     let route: Carrier.Route
-    /// Whether something may have come, of which the loop has told already.
+    /// Whether there may be input that the loop has already reported.
     let mayRead: Bool
-    /// The key that it is to be lent under; nil for the one that it was opened for.
+    /// The pool key to lease it under; nil for the one that it was opened for.
     var home: Origin?
     /// Whether HTTP/2 is spoken.
     var speaksHTTP2 = false
-    /// What came behind a proxy's answer.
+    /// The bytes received behind a proxy's answer.
     var early: [UInt8] = []
 
     init(
@@ -24,6 +24,6 @@ final class DialedChannel {
         self.mayRead = mayRead
     }
 
-    /// The channel; nil when it has been taken before.
+    /// Returns the channel, or nil if it has been taken.
     func takeChannel() -> ByteChannel? { channel.take() }
 }

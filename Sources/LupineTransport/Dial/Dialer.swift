@@ -2,12 +2,12 @@
 
 import LupineHTTP
 
-/// Opens one connection to an origin: look-up, race of addresses, proxy, TLS. It belongs to one loop and one dial.
+/// Opens one connection to an origin: look-up, race of addresses, proxy, TLS. Confined to one loop, and used for one dial.
 ///
-/// `HappyEyeballsMachine` says which address is next, `TunnelMachine` and `SocksMachine` what is said to a proxy,
-/// `TLSHandshake` secures the way to an https proxy and to an https origin; this performs it in order, under one time-out
-/// and one for each handshake, and reports once. A handshake that fails is the end: no other address is tried, nothing
-/// less secure either.
+/// `HappyEyeballsMachine` chooses the next address, `TunnelMachine` and `SocksMachine` decide what is sent to a proxy,
+/// `TLSHandshake` secures the connection to an https proxy and to an https origin. The dialer runs them in order, under one
+/// time-out for connecting and one for each handshake, and reports once. A failed handshake ends the dial: no other address is
+/// tried, and nothing less secure.
 final class Dialer {
     typealias Outcome = Result<DialedChannel, TransportError>
 
@@ -18,22 +18,22 @@ final class Dialer {
     private let loop: EventLoop
 
     private var stage = Stage.new
-    /// What the origin has said behind a proxy's answer.
+    /// The bytes that the origin has sent right behind a proxy's answer.
     private var early: [UInt8] = []
     private var metrics = DialMetrics()
     private var report: ((Outcome) -> Void)?
-    /// Finds who answers questions about the peer.
+    /// Finds the delegate or evaluator that answers for the peer.
     private var claim: () -> PeerClaim = { .nobodyWaits }
     private var claimed: PeerClaim?
-    /// Connections that are there and may do for this one.
+    /// Existing connections that can serve instead of a new one.
     private var offer: ConnectionOffer?
-    /// Why it was given up before its start.
+    /// The error of a cancellation before the start.
     private var refusal: TransportError?
-    /// For all but handshakes; it stands still while one is under way.
+    /// The deadline for everything but handshakes; it is extended by the duration of the handshake with the proxy.
     private var deadline: Instant?
-    /// When what is under way has taken too long.
+    /// The time limit of the current step.
     private var limit: (at: Instant, timeout: TransferTimeout)?
-    /// Ends no later than the limit. One that ends too early is set anew: a limit that moves away costs no timer.
+    /// Fires no later than the limit. If it fires too early, it is set again: a limit that moves later costs no timer.
     private var limitTimer: (token: EventLoop.TimerToken, at: Instant)?
     private var staggerTimer: EventLoop.TimerToken?
     private var handshakeStart = Instant.zero
@@ -42,10 +42,10 @@ final class Dialer {
 
     private enum Stage {
         case new
-        /// What TLS needs is being loaded.
+        /// The TLS context is being loaded.
         case preparing
         case lookingUp(LookUp)
-        /// To the one address there is.
+        /// The only address; no race.
         case connecting(ConnectAttempt?)
         case racing(Race)
         case securingProxy(TLSHandshake, Established)
@@ -54,7 +54,7 @@ final class Dialer {
         case over
     }
 
-    /// What is known of the socket once it is connected.
+    /// The registration and address of a connected socket.
     private struct Established {
         let registration: Registration
         let address: SocketAddress
@@ -62,7 +62,7 @@ final class Dialer {
 
     private final class Race {
         var machine: HappyEyeballsMachine<SocketAddress, Errno>
-        /// At the places of their numbers; nil where one could not begin, or has been given up.
+        /// Indexed by attempt number; nil if an attempt could not start or has been closed.
         var attempts: [ConnectAttempt?] = []
 
         init(_ machine: HappyEyeballsMachine<SocketAddress, Errno>) { self.machine = machine }
@@ -72,7 +72,7 @@ final class Dialer {
         }
     }
 
-    /// A dial to where `progress` is about; how far it comes is written there.
+    /// A dial to the origin of `progress`, which records how far it has come.
     init(_ progress: DialProgress, configuration: DialConfiguration, resolver: Resolver, loop: EventLoop) {
         origin = progress.origin
         self.progress = progress
@@ -81,9 +81,9 @@ final class Dialer {
         self.loop = loop
     }
 
-    /// Begins; `report` is called once, unless `cancel` comes before. `claim` is called when the peer is to be asked about:
-    /// once at most, and only for an origin whose profile has questions or an evaluator of the program's. A dial that takes one of
-    /// the connections that are offered ends, cancelled.
+    /// Starts the dial. `report` is called once; after `cancel(_:)` with its error. `claim` is called at most once, when the peer
+    /// is to be verified, and only for an origin whose profile has questions or an evaluator of the program. A dial that takes an
+    /// offered connection ends with `cancelled`.
     func start(
         claiming claim: @escaping () -> PeerClaim = { .claimed(nil) },
         offering offer: ConnectionOffer? = nil, _ report: @escaping (Outcome) -> Void
@@ -101,7 +101,7 @@ final class Dialer {
         prepare()
     }
 
-    /// Loads what TLS needs, where that has not been done.
+    /// Loads the TLS contexts that are not loaded yet.
     private func prepare() {
         guard let unprepared = unprepared(origin.tls) ?? unprepared(origin.proxyTLS) else { return begin() }
         stage = .preparing
@@ -132,7 +132,7 @@ final class Dialer {
         lookUp(host: origin.proxy?.host ?? origin.host, port: origin.proxy?.port ?? origin.port)
     }
 
-    /// Gives it up and reports `error`.
+    /// Ends the dial and reports `error`.
     func cancel(_ error: TransportError) {
         if case .new = stage, report == nil { refusal = error }
         end(.failure(error))
@@ -166,7 +166,7 @@ final class Dialer {
 
     private func lookUp(host: String, port: UInt16) {
         let began = loop.now
-        // What is known already is not looked up.
+        // Overrides and IP literals need no look-up.
         if let answer = resolver.answerAtHand(for: host, port: port, family: configuration.family) {
             return lookedUp(host, answer)
         }
@@ -174,7 +174,7 @@ final class Dialer {
             self.lookedUp(host, answer)
         }
         switch start {
-        // What is known already is not looked up.
+        // A cached answer needs no look-up either.
         case .answered(let answer): lookedUp(host, answer)
         case .pending(let lookUp):
             metrics.lookUpStart = began
@@ -201,8 +201,8 @@ final class Dialer {
 
     // MARK: a connection that is there
 
-    /// Takes it, unless whoever answers for who is behind a connection might say no to this one: nobody is asked about a connection
-    /// that the origin may not have meant.
+    /// Takes the connection, unless the delegate may reject its peer. The delegate is not asked about a connection that the
+    /// origin may not have intended.
     private func consider(
         _ candidate: CoalescibleConnections.Candidate, insteadOf addresses: [SocketAddress]
     ) {
@@ -216,7 +216,7 @@ final class Dialer {
         race(addresses)
     }
 
-    /// Whom the connection is for. Found once: from then on the two stay together.
+    /// Returns the exchange that the connection is for. Claimed once; the dial and the exchange then stay together.
     private func claimant() -> PeerClaim {
         let found = claimed ?? claim()
         claimed = found
@@ -235,7 +235,7 @@ final class Dialer {
         advance(.start)
     }
 
-    /// A race of one needs no machine.
+    /// Connects to the only address; a race of one needs no machine.
     private func connect(to address: SocketAddress) {
         stage = .connecting(nil)
         do throws(Errno) {
@@ -250,7 +250,7 @@ final class Dialer {
             if case .outOfDescriptors = TransportError(connecting: address, error) {
                 return end(.failure(.outOfDescriptors(error)))
             }
-            // In a step of its own, as every other answer about an address.
+            // Reported in a separate step, as every other result of an attempt.
             loop.executeOnLoop { self.unreachable([ConnectFailure(address: address, error: error)]) }
         }
     }
@@ -294,11 +294,11 @@ final class Dialer {
                 race.attempts.append(attempt)
             } catch {
                 race.attempts.append(nil)
-                // No descriptor is no fault of the address: nothing further will fare better.
+                // Out of descriptors: no other address can do better.
                 if case .outOfDescriptors = TransportError(connecting: address, error) {
                     return end(.failure(.outOfDescriptors(error)))
                 }
-                // Reported in a step of its own, so that the machine never hears an event inside an action.
+                // Reported in a separate step, so that the machine never receives an event while an action is performed.
                 loop.executeOnLoop { self.advance(.failed(id, error)) }
             }
         case .setTimer(let instant):
@@ -325,8 +325,8 @@ final class Dialer {
         _ socket: consuming Socket, _ registration: Registration, _ address: SocketAddress, mayRead: Bool
     ) {
         progress.step(at: loop.now)
-        // Where connecting or a handshake may take as long as it likes, only the probes end one with a peer that is gone.
-        // Any other connection turns them on when it has lived long enough to need them.
+        // If connecting or a handshake has no time-out, only the keep-alive probes detect a peer that is gone. Any other
+        // connection enables them when it has lived long enough to need them.
         if let probes = probes(to: address),
             configuration.timeout == nil || configuration.tlsHandshakeTimeout == nil
         {
@@ -387,7 +387,7 @@ final class Dialer {
         }
     }
 
-    /// What is to be said to the proxy; nil when it is asked in absolute form, request by request.
+    /// Returns the machine for the conversation with the proxy; nil if the proxy is sent each request in absolute form.
     private func conversation(with proxy: ProxyServer) -> Result<ProxyConversation.Machine, TransportError>? {
         switch proxy.kind {
         case .http, .https:
@@ -414,7 +414,7 @@ final class Dialer {
         }
     }
 
-    /// Whether the proxy reads the requests, rather than passing bytes on.
+    /// Whether the proxy forwards requests, rather than tunnelling bytes.
     private func isForwarded(by proxy: ProxyServer) -> Bool {
         proxy.kind != .socks5 && origin.scheme == .http && !configuration.tunnelsToPlainOrigins
     }
@@ -472,7 +472,7 @@ final class Dialer {
         }
     }
 
-    /// Why what was agreed on is none of what is spoken here.
+    /// Returns an error if the negotiated protocol is none of the configured versions.
     private func refusal(of details: TLSDetails) -> TLSError? {
         guard configuration.versions.contains(.http2) else { return nil }
         guard details.applicationProtocol == "h2" else {
@@ -482,14 +482,15 @@ final class Dialer {
         return details.isEnoughForHTTP2 ? nil : .cipherNotShared
     }
 
-    /// The time that connecting may take stands still meanwhile: a handshake has its own.
+    /// Starts a handshake. The connect time-out is suspended meanwhile: a handshake has its own.
     private func startHandshake(_ handshake: TLSHandshake) {
         handshakeStart = loop.now
         startHandshakeLimit()
         handshake.start()
     }
 
-    /// Somebody thinks about an answer: no time-out but that of the whole exchange counts meanwhile (U-14.3).
+    /// Called when the handshake starts or stops waiting for an answer of the program. Only the time-out of the whole exchange
+    /// counts meanwhile (U-14.3).
     private func handshakeAsks(_ isAsking: Bool) {
         if isAsking {
             progress.asks()
@@ -526,7 +527,7 @@ final class Dialer {
         end(.success(dialed))
     }
 
-    /// The origin as it stands in a request in absolute form.
+    /// The authority of the origin in an absolute-form request target.
     private var authority: String {
         (try? Authority(host: origin.host, port: origin.port, defaultPort: 80))?.description ?? origin.host
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// Which address of a host is tried next, and which connection wins: Happy Eyeballs, RFC 8305 §4 and §5.
+/// Decides which address of a host is tried next, and which connection wins: Happy Eyeballs, RFC 8305 §4 and §5.
 ///
-/// Families are interleaved; an attempt that has not succeeded after the stagger is joined by the next one, a failed
-/// one is followed at once; the first connection wins and the others are closed. It knows addresses and causes only
-/// as values it hands back. The resolver's order within a family is kept: `getaddrinfo` has sorted by RFC 6724.
+/// Families are interleaved. An attempt that has not succeeded after the stagger is joined by the next one; a failed attempt is
+/// followed by the next at once. The first connection wins and the others are closed. Addresses and causes are opaque values that
+/// are handed back. The resolver's order within a family is kept: `getaddrinfo` has sorted by RFC 6724.
 package struct HappyEyeballsMachine<Address: Sendable, Cause: Sendable>: Sendable {
     /// The family of an address.
     package enum Family: Hashable, Sendable { case ipv4, ipv6 }
@@ -25,22 +25,22 @@ package struct HappyEyeballsMachine<Address: Sendable, Cause: Sendable>: Sendabl
     package struct AddressFailure: Sendable {
         /// The address tried.
         package let address: Address
-        /// What the driver said of it.
+        /// The cause that the driver reported.
         package let cause: Cause
     }
 
-    /// What the driver tells.
+    /// An event reported by the driver.
     package enum Event: Sendable {
         case start
-        /// The instant of the last `setTimer` has come.
+        /// The instant of the last `setTimer` has been reached.
         case timer
         case connected(AttemptID)
         case failed(AttemptID, Cause)
-        /// Nobody wants the connection any more.
+        /// The connection is no longer wanted.
         case cancel
     }
 
-    /// What the driver is to do, in order.
+    /// An action for the driver, to be performed in order.
     package enum Action: Sendable {
         case connect(AttemptID, Address)
         /// Replaces the timer set before.
@@ -48,10 +48,10 @@ package struct HappyEyeballsMachine<Address: Sendable, Cause: Sendable>: Sendabl
         case cancelTimer
         /// Give up an attempt and close its socket; nothing is to be reported.
         case close(AttemptID)
-        /// The race is over: this connection is the one.
+        /// The race is over, and this connection has won.
         case won(AttemptID, Address)
-        /// The race is over: no address could be connected to. Failures stand in the order they happened; none at
-        /// all means that there was no address.
+        /// The race is over: no address could be connected to. Failures are in the order in which they happened; an empty list
+        /// means that there was no address.
         case failed([AddressFailure])
     }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// One caller's wait for a name, confined to the caller's loop.
+/// One caller's wait for the addresses of a name, confined to the caller's loop.
 ///
-/// Its callback is called once, or never after `cancel()`. Several waits may share one look-up; each has
-/// its own deadline, and each hears of the end of its loop through its timer.
+/// The callback is called once, or never after `cancel()`. Several waits may share one look-up; each has its own deadline, and
+/// learns of the end of its loop through its timer.
 package final class LookUp: TimerTarget {
     private enum State {
         case new((Resolver.Answer) -> Void)
@@ -16,7 +16,7 @@ package final class LookUp: TimerTarget {
         let ticket: WorkerPool.Ticket
         let number: UInt64
         let deadline: EventLoop.TimerToken
-        /// Set while the look-up stands in a queue behind threads that may hang.
+        /// Set while the look-up is queued behind threads that may hang; fires when these count as hung.
         var verdict: EventLoop.TimerToken?
     }
 
@@ -42,7 +42,7 @@ package final class LookUp: TimerTarget {
         self.loop = loop
     }
 
-    /// Drops the answer: the callback will not be called. On the loop; harmless when the wait is over.
+    /// Discards the answer: the callback will not be called. To be called on the loop; harmless when the wait is over.
     package func cancel() {
         loop.preconditionOnLoop()
         _ = leave()
@@ -86,7 +86,7 @@ package final class LookUp: TimerTarget {
         }
     }
 
-    /// Ends the wait before its answer.
+    /// Ends the wait before its answer. Returns its callback.
     private func leave() -> ((Resolver.Answer) -> Void)? {
         guard case .waiting(let wait) = end() else { return nil }
         resolver.abandon(wait.ticket, key, wait.number)

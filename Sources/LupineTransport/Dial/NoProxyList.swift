@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The origins that are reached without a proxy: what `no_proxy` says, read as curl reads it.
+/// The origins that are reached without a proxy: the value of `no_proxy`, read as curl reads it.
 ///
 /// Entries are separated by commas or blanks. `*` alone matches everything; a name matches itself and every name
 /// under it, with or without a leading dot or `*.`; an address matches itself; `10.0.0.0/8` and `fe80::/10` match
@@ -9,21 +9,21 @@
 package struct NoProxyList: Hashable, Sendable {
     private enum Rule: Hashable {
         case everything
-        /// Without the leading dot; also what is under it.
+        /// A name without its leading dot; matches itself and every name under it.
         case name(String, port: UInt16?)
         case network(IPAddress, prefix: Int, port: UInt16?)
     }
 
     private let rules: [Rule]
 
-    /// Reads the value of `no_proxy`; an entry that is not understood is left out.
+    /// Reads the value of `no_proxy`; malformed entries are ignored.
     package init(_ text: String) {
         rules = text.asciiLowercased.utf8
             .split { $0 == 0x2C || $0 == 0x20 || $0 == 0x09 }
             .compactMap { Self.rule(String(Substring($0))) }
     }
 
-    /// True when the origin is reached directly. `host` is a name or an address without brackets and zone.
+    /// Returns true if the origin is reached directly. `host` is a name or an address without brackets and zone.
     package func matches(host: String, port: UInt16) -> Bool {
         let name = Self.withoutTrailingDot(host.asciiLowercased)
         let address = IPAddress(name)?.unmapped

@@ -4,9 +4,9 @@ import LupineHTTP
 
 /// Asks a proxy for a tunnel over a connected channel: moves the bytes of `TunnelMachine` or `SocksMachine`.
 ///
-/// It belongs to its loop and reports once, unless it is closed before.
+/// Confined to its loop. It reports once, unless it is closed first.
 final class ProxyConversation: LoopChannel {
-    /// Who is asked.
+    /// The protocol of the proxy.
     enum Machine {
         case tunnel(TunnelMachine)
         case socks(SocksMachine)
@@ -14,14 +14,14 @@ final class ProxyConversation: LoopChannel {
 
     private var machine: Machine
     private var channel: ByteChannel?
-    /// There may be something to read of which the loop has told already.
+    /// Whether there may be input that the loop has already reported.
     private var mayRead: Bool
     private var registration: Registration?
     private let loop: EventLoop
     private let proxy: ProxyServer
     private var output: [UInt8] = []
     private let originMaySpeakFirst: Bool
-    /// What the origin has said behind the proxy's answer.
+    /// The bytes that the origin has sent right behind the proxy's answer.
     private(set) var early: [UInt8] = []
     private let report: (Result<Void, TransportError>) -> Void
 
@@ -41,7 +41,7 @@ final class ProxyConversation: LoopChannel {
         loop.hand(registration, to: self)
     }
 
-    /// Sends the first bytes, and reads if something has come before them: a proxy that has closed already says no more.
+    /// Sends the first bytes, and reads if input has been reported: the loop does not report again that a proxy has closed.
     func start() {
         do throws(TransportError) {
             switch machine {
@@ -132,7 +132,7 @@ final class ProxyConversation: LoopChannel {
             early.append(bytes, consumed..<bytes.count)
             return end(.success(()))
         }
-        // The origin speaks second: bytes that come before our request are an answer to nothing.
+        // The client speaks first: bytes that come before the request are a response to nothing.
         guard consumed == bytes.count else {
             throw .http(host: proxy.host, port: proxy.port, .unexpectedBytes(octet: bytes[consumed]))
         }
@@ -154,13 +154,13 @@ final class ProxyConversation: LoopChannel {
         report(result)
     }
 
-    /// Gives it up.
+    /// Closes the channel without a report.
     func close() {
         if let registration { loop.deregister(registration) }
         registration = nil
         channel?.close()
     }
 
-    /// The channel, once the tunnel stands; the loop still tells this conversation.
+    /// Returns the channel, once the tunnel is established; this conversation is still its registered channel.
     func takeChannel() -> ByteChannel? { channel.take() }
 }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
 
-/// Which proxy, if any, stands between us and an origin.
+/// Selects the proxy, if any, for an origin.
 ///
-/// A value made from a configuration, or, only when asked, from environment variables. Decides; dials nothing.
+/// A value made from a configuration or, only when asked, from environment variables. It opens no connections.
 package struct ProxyRule: Hashable, Sendable {
     /// The proxy for `http` origins.
     package var http: ProxyServer?
     /// The proxy for `https` origins.
     package var https: ProxyServer?
-    /// The origins that need none.
+    /// The origins that are reached directly.
     package var bypass: NoProxyList
-    /// Whether this machine's own names and addresses need none.
+    /// Whether this machine's own names and addresses are reached directly.
     package var bypassesLoopback: Bool
-    /// Whether names without a dot need none.
+    /// Whether names without a dot are reached directly.
     package var bypassesSimpleNames: Bool
 
-    /// A rule as a configuration states it.
+    /// A rule with the proxies and exceptions of a configuration.
     package init(
         http: ProxyServer? = nil, https: ProxyServer? = nil, bypass: NoProxyList = NoProxyList(""),
         bypassesLoopback: Bool = false, bypassesSimpleNames: Bool = false
@@ -30,12 +30,12 @@ package struct ProxyRule: Hashable, Sendable {
     /// Everything is reached directly.
     package static let direct = ProxyRule()
 
-    /// What the environment says, in the variables curl reads: `http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`
-    /// and their upper-case twins. `HTTP_PROXY` is not among them: in a CGI program it holds the client's `Proxy`
-    /// field (httpoxy, CVE-2016-5385). An empty variable counts as not set.
+    /// Reads the environment variables that curl reads: `http_proxy`, `https_proxy`, `all_proxy`, `no_proxy` and their upper-case
+    /// variants. `HTTP_PROXY` is not among them: in a CGI program it holds the client's `Proxy` field (httpoxy, CVE-2016-5385).
+    /// An empty variable counts as not set.
     ///
-    /// - Parameter variable: gives the value of an environment variable.
-    /// - Throws: what is wrong with the first variable that names a proxy we cannot use.
+    /// - Parameter variable: returns the value of an environment variable.
+    /// - Throws: the error of the first variable that names an unusable proxy.
     package init(environment variable: (String) -> String?) throws(ProxyURLError) {
         func first(_ names: String...) -> String? {
             for name in names {
@@ -54,10 +54,10 @@ package struct ProxyRule: Hashable, Sendable {
         bypassesSimpleNames = false
     }
 
-    /// Whether there is a proxy for anything.
+    /// Whether any proxy is configured.
     package var hasServer: Bool { http != nil || https != nil }
 
-    /// The proxy for an origin; `nil`: reach it directly.
+    /// Returns the proxy for an origin, or `nil` if it is reached directly.
     package func proxy(for scheme: Origin.Scheme, host: String, port: UInt16) -> ProxyServer? {
         let server =
             switch scheme {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 extension ProxyServer.Credentials {
-    /// The value of a Proxy-Authorization field under the Basic scheme (RFC 7617 §2): `Basic` and the user, a colon
-    /// and the password in base64. `nil` for a user with a colon in it, which the scheme cannot carry.
+    /// The value of a Proxy-Authorization field under the Basic scheme (RFC 7617 §2): `Basic` and the user, a colon and the
+    /// password in base64. `nil` if the user contains a colon, which the scheme cannot carry.
     package var basicAuthorization: String? {
         guard !user.contains(0x3A) else { return nil }
         return "Basic " + Self.base64(user + [0x3A] + password)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// Where a proxy listens, what it speaks and who we are to it.
+/// A proxy's address, protocol and credentials.
 ///
-/// Part of a pool key: connections made through one proxy, or as one of its users, never serve another.
+/// Part of a pool key: connections made through one proxy, or for one of its users, never serve another.
 package struct ProxyServer: Hashable, Sendable {
-    /// How the proxy is spoken to.
+    /// The protocol of a proxy.
     package enum Kind: UInt8, Sendable {
         /// Absolute-form requests for `http`, CONNECT for `https` (RFC 9112 §3.2.2, RFC 9110 §9.3.6).
         case http
@@ -16,30 +16,30 @@ package struct ProxyServer: Hashable, Sendable {
 
     /// A user and password, decoded to the bytes that are sent.
     package struct Credentials: Hashable, Sendable {
-        /// What goes before the colon, or into the protocol's user field.
+        /// The user name: the part before the colon, or the protocol's user field.
         package var user: [UInt8]
-        /// What goes with it; never described or logged.
+        /// The password; never described or logged.
         package var password: [UInt8]
 
-        /// Credentials of the bytes given, which are sent as they are.
+        /// Credentials of the given bytes, which are sent unchanged.
         package init(user: [UInt8], password: [UInt8]) {
             self.user = user
             self.password = password
         }
     }
 
-    /// How it is spoken to.
+    /// The protocol it speaks.
     package var kind: Kind
     /// A name or an IP literal without brackets, in lower case.
     package var host: String
-    /// Where it listens.
+    /// The port that it listens on.
     package var port: UInt16
-    /// Who we are to it; nil for nobody in particular.
+    /// The client's credentials for the proxy, if any.
     package var credentials: Credentials?
-    /// Says who we are when a tunnel is asked for, in the place of `credentials`; nil leaves it to them.
+    /// Supplies the authorization of a CONNECT request instead of `credentials`; nil to use those.
     package var tunnelAuthorizer: TunnelAuthorizer?
 
-    /// A proxy; ASCII letters of the host are lower-cased, but for a zone's.
+    /// A proxy; the ASCII letters of the host are lower-cased, except those of a zone.
     package init(kind: Kind, host: String, port: UInt16, credentials: Credentials? = nil) {
         self.kind = kind
         self.host = host.hostLowercased

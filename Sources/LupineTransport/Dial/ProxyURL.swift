@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 
-/// Why a proxy's URL cannot be used. Offsets count bytes of the URL. Carries nothing that may be a password.
+/// The reason why a proxy's URL cannot be used. Offsets count bytes of the URL. Carries nothing that may be a password.
 public enum ProxyURLError: Error, Hashable, Sendable {
-    /// No scheme of a proxy that is known.
+    /// The scheme is not that of a supported proxy.
     case unsupportedScheme(String)
-    /// There is nothing where the host would stand.
+    /// The host is empty.
     case emptyHost
-    /// What stands for a host is none.
+    /// The host is malformed.
     case malformedHost(offset: Int)
-    /// What stands for a port is no number from 1 to 65535.
+    /// The port is not a number from 1 to 65535.
     case malformedPort(offset: Int)
-    /// A `%` that two hexadecimal digits do not follow.
+    /// A `%` is not followed by two hexadecimal digits.
     case malformedPercentEncoding(offset: Int)
     /// A path, query or fragment follows the proxy's address.
     case trailingText(offset: Int)
-    /// A byte that may not stand in a URL.
+    /// A byte is not allowed in a URL.
     case illegalByte(offset: Int)
 }
 
@@ -36,9 +36,8 @@ extension ProxyURLError: CustomStringConvertible {
 }
 
 extension ProxyServer {
-    /// Reads `[scheme://][user[:password]@]host[:port][/]`. The scheme is `http` where none is given, else `http`,
-    /// `https`, `socks5` or `socks5h` (names are resolved by the proxy under either). User and password are
-    /// percent-decoded.
+    /// Reads `[scheme://][user[:password]@]host[:port][/]`. The scheme is `http` by default, else `http`, `https`, `socks5` or
+    /// `socks5h` (with both of these, the proxy resolves names). User and password are percent-decoded.
     package init(url: String) throws(ProxyURLError) {
         let bytes = Array(url.utf8)
         if let place = bytes.firstIndex(where: { $0 <= 0x20 || $0 >= 0x7F }) {
@@ -81,7 +80,7 @@ extension ProxyServer {
         self.init(kind: kind, host: host, port: port, credentials: credentials)
     }
 
-    /// The host at the start of `text`, and where it ends: at a colon or at the end.
+    /// Returns the host at the start of `text`, and the index of its end: a colon or the end of `text`.
     private static func host(_ text: ArraySlice<UInt8>) throws(ProxyURLError) -> (String, Int) {
         if text.first == 0x5B {
             guard let close = text.firstIndex(of: 0x5D) else { throw .malformedHost(offset: text.startIndex) }

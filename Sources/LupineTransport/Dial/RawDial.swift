@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 
-/// Opens a raw connection: look-up, race of addresses, and a tunnel where there is a proxy. No TLS, no pool.
+/// Opens a raw connection: look-up, race of addresses, and a tunnel if there is a proxy. No TLS, no pool.
 ///
-/// It belongs to its loop, reports once, and is kept by what it waits for.
+/// Confined to its loop. It reports once, and is retained by the operation that it waits for.
 package final class RawDial {
     private let dialer: Dialer
     private let origin: Origin
     private let loop: EventLoop
 
-    /// A dial to `origin`, whose scheme has to be `http`; TLS is the connection's to start.
+    /// A dial to `origin`, whose scheme has to be `http`; the connection itself starts TLS if it needs it.
     package init(
         to origin: Origin, configuration: DialConfiguration, resolver: Resolver, on loop: EventLoop
     ) {
@@ -22,13 +22,13 @@ package final class RawDial {
             loop: loop)
     }
 
-    /// Begins; `report` is called once, with what came of it.
+    /// Starts the dial; `report` is called once, with the result.
     package func start(_ report: @escaping (Result<RawConnection, TransportError>) -> Void) {
         dialer.start { [self] outcome in
             report(outcome.map { RawConnection($0, to: origin, on: loop) })
         }
     }
 
-    /// Gives it up: unless it has reported, it reports this.
+    /// Cancels the dial: unless it has reported, it reports `error`.
     package func cancel(_ error: TransportError) { dialer.cancel(error) }
 }

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
 
-/// Why a host name gave no addresses.
+/// The reason why a host name has no usable addresses.
 public enum ResolutionError: Error, Hashable, Sendable {
     /// The name does not exist.
     case nameNotFound
-    /// The name exists and has no address of the families asked for.
+    /// The name exists but has no address of the requested families.
     case noAddress
     /// The text cannot be a host name: empty, longer than 255 bytes, or with a control character or space.
     case invalidName
     /// No name server answered; trying later may help.
     case resolverUnavailable
-    /// The resolver failed otherwise, with a code of `getaddrinfo` and, if it met one, a system error.
+    /// The resolver failed otherwise, with an error code of `getaddrinfo` and a system error if there was one.
     case resolverFailed(code: Int32, system: Errno?)
-    /// Every look-up thread that there may be waits for an answer that does not come.
+    /// Every permitted look-up thread hangs in a look-up.
     case tooManyHungLookUps(limit: Int)
     /// The deadline for the look-up passed.
     case timedOut
-    /// The event loop that asked is shutting down.
+    /// The event loop of the caller is shutting down.
     case shutDown
 }
 
@@ -38,7 +38,7 @@ extension ResolutionError: CustomStringConvertible {
     }
 }
 
-/// The families of address that a look-up is to bring.
+/// The address families that a look-up returns.
 public enum AddressFamily: Hashable, Sendable {
     /// IPv4 and IPv6, in the system's order of preference (RFC 6724).
     case any

@@ -1,47 +1,46 @@
 // SPDX-License-Identifier: MIT
 
-/// Turns host names into addresses for one client, without keeping a loop waiting.
+/// Resolves host names to addresses for one client, without blocking a loop.
 ///
-/// In this order: the client's own table, IP literals, the cache, a look-up under way for the same name, a
-/// new look-up on `WorkerPool`. Answers that are at hand are returned; others arrive on the loop that
-/// asked, once, unless the look-up is cancelled. It does not choose among addresses: that is
-/// `HappyEyeballsMachine`'s.
+/// Sources, in this order: the client's overrides, IP literals, the cache, a look-up under way for the same name, a new look-up
+/// on `WorkerPool`. Answers that are in memory are returned at once; others arrive on the calling loop, once, unless the look-up
+/// is cancelled. `HappyEyeballsMachine` chooses among the addresses.
 package final class Resolver: Sendable {
-    /// Which names are kept, how long, and which are not looked up at all.
+    /// The cache limits and the overrides.
     package struct Configuration: Sendable {
-        /// How long addresses are used again; zero turns the cache off.
+        /// How long addresses are cached; zero turns the cache off.
         package var positiveLifetime: Duration = .seconds(30)
-        /// How long it is remembered that a name does not exist or has no address.
+        /// How long the answer that a name does not exist or has no address is cached.
         package var negativeLifetime: Duration = .seconds(2)
-        /// The most names kept.
+        /// The maximum number of cached names.
         package var capacity = 256
-        /// Addresses for certain hosts and ports, used instead of a look-up; port 0 is the one that was asked for.
+        /// Addresses for certain hosts and ports, used instead of a look-up; port 0 stands for the requested port.
         package var overrides: [Endpoint: [SocketAddress]] = [:]
 
         /// The defaults.
         package init() {}
     }
 
-    /// A host and port as they stand in a URL; the host in any case, `*` for every host.
+    /// A host and port as in a URL; the host in any case, `*` for every host.
     package struct Endpoint: Hashable, Sendable {
         let host: String
         let port: UInt16
 
-        /// Names a host and port.
+        /// An endpoint with this host and port.
         package init(host: String, port: UInt16) {
             self.host = host.lowercased()
             self.port = port
         }
     }
 
-    /// Addresses, at least one, or the reason for none.
+    /// At least one address, or the reason why there is none.
     package typealias Answer = Result<[SocketAddress], ResolutionError>
 
-    /// What `lookUp` says at once.
+    /// The immediate result of `lookUp`.
     package enum Start {
-        /// The answer was at hand; the callback will not be called.
+        /// The answer was in memory; the callback will not be called.
         case answered(Answer)
-        /// The callback will be called, unless this is cancelled.
+        /// The callback will be called, unless the look-up is cancelled.
         case pending(LookUp)
     }
 
@@ -57,7 +56,7 @@ package final class Resolver: Sendable {
     }
 
     private enum Entry: Sendable {
-        /// Addresses with port 0, or a lasting reason for none.
+        /// Addresses with port 0, or a cacheable failure.
         case known(Answer, until: Instant)
         case underWay(WorkerPool.Ticket, [Waiter])
     }
@@ -87,7 +86,7 @@ package final class Resolver: Sendable {
         function = lookUp
     }
 
-    /// Looks `host` up. On `loop`, where `callback` is called too, later, at most once.
+    /// Looks up `host`. To be called on `loop`, where `callback` is called later, at most once.
     package func lookUp(
         _ host: String, port: UInt16, family: AddressFamily = .any, deadline: Instant = .distantFuture,
         on loop: EventLoop, _ callback: @escaping (Answer) -> Void
@@ -139,7 +138,7 @@ package final class Resolver: Sendable {
         case begun(UInt64)
     }
 
-    /// Forgets every name; look-ups under way go on.
+    /// Forgets every cached name; look-ups under way continue.
     package func flush() {
         state.withLock { state in
             state.entries = state.entries.filter { entry in
@@ -152,7 +151,7 @@ package final class Resolver: Sendable {
         }
     }
 
-    /// The answer that needs no look-up: the client's own table has it, or `host` is a literal.
+    /// Returns the answer if it needs no look-up: `host` has an override or is a literal.
     func answerAtHand(for host: String, port: UInt16, family: AddressFamily) -> Answer? {
         let overrides = configuration.overrides
         if !overrides.isEmpty,
@@ -167,13 +166,13 @@ package final class Resolver: Sendable {
         return family.admits(address) ? .success([address]) : .failure(.noAddress)
     }
 
-    /// A name that may be handed to C: no NUL that would cut it short, nothing that separates words.
+    /// Whether a name may be passed to C: no NUL, which would truncate it, and no whitespace.
     private static func isPlausible(_ host: String) -> Bool {
         (1...255).contains(host.utf8.count) && host.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7f }
     }
 
     private func begin(_ ticket: WorkerPool.Ticket, _ key: Key) -> WorkerPool.Placement {
-        // Weak: a look-up that hangs must not keep the client's resolver alive.
+        // Weak: a hanging look-up must not retain the client's resolver.
         let placement = pool.submit(ticket) { [weak self, function] in
             let answer: Answer
             do throws(ResolutionError) {
@@ -189,7 +188,7 @@ package final class Resolver: Sendable {
         return placement
     }
 
-    /// All threads hang and this look-up never began: everybody who waits for it hears so.
+    /// Fails all waits for a look-up that never started because all threads hang.
     func giveUp(_ ticket: WorkerPool.Ticket, _ key: Key) {
         pool.withdraw(ticket)
         finish(ticket, key, .failure(.tooManyHungLookUps(limit: pool.limit)))
@@ -197,7 +196,7 @@ package final class Resolver: Sendable {
 
     func placement(of ticket: WorkerPool.Ticket) -> WorkerPool.Placement { pool.placement(of: ticket) }
 
-    /// One waiter less; the last one takes the look-up with it, so that the next to ask begins afresh.
+    /// Removes a waiter. The last one withdraws the look-up, so that the next caller starts a new one.
     func abandon(_ ticket: WorkerPool.Ticket, _ key: Key, _ number: UInt64) {
         let (unwanted, _) = state.withLock { state -> (Bool, Waiter?) in
             guard case .underWay(ticket, var waiters)? = state.entries[key] else { return (false, nil) }
@@ -222,7 +221,7 @@ package final class Resolver: Sendable {
             return waiters
         }
         for waiter in waiters {
-            // A loop that refuses has told the waiter of its end already.
+            // A loop that refuses the job has already told the waiter that it ends.
             _ = waiter.loop.execute { waiter.lookUp.value.answered(answer) }
         }
     }
@@ -231,12 +230,12 @@ package final class Resolver: Sendable {
         switch answer {
         case .success: configuration.positiveLifetime
         case .failure(.nameNotFound), .failure(.noAddress): configuration.negativeLifetime
-        // These say nothing about the name.
+        // These failures say nothing about the name.
         case .failure: .zero
         }
     }
 
-    /// Drops what has expired, or else the name that expires first.
+    /// Removes the expired names, or if there are none, the name that expires first.
     private static func makeRoom(_ state: inout State, _ capacity: Int, _ now: Instant) {
         guard state.known >= capacity else { return }
         var expired: [Key] = []

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// Why a SOCKS5 proxy gave no connection.
+/// The reason why a SOCKS5 proxy opened no connection.
 ///
-/// The first group is the proxy's word, the second bytes that are not SOCKS5, the last our caller's input.
+/// The first group of cases are the proxy's replies, the second are violations of SOCKS5, the last is unusable input of the
+/// caller.
 public enum SocksError: Error, Hashable, Sendable {
     /// X'01'.
     case generalFailure
@@ -10,7 +11,7 @@ public enum SocksError: Error, Hashable, Sendable {
     case notAllowed
     /// X'03'.
     case networkUnreachable
-    /// X'04'; most proxies say this also for a name that does not resolve.
+    /// X'04'; most proxies send it also for a name that does not resolve.
     case hostUnreachable
     /// X'05'.
     case connectionRefused
@@ -22,18 +23,18 @@ public enum SocksError: Error, Hashable, Sendable {
     case addressTypeNotSupported
     /// A reply code that RFC 1928 does not assign.
     case unknownReply(UInt8)
-    /// None of the offered authentication methods suits the proxy.
+    /// The proxy accepts none of the offered authentication methods.
     case noAcceptableMethod
     /// The user or password is wrong; the proxy's status is kept (RFC 1929 §2).
     case authenticationRefused(status: UInt8)
 
-    /// The version byte at `offset` of what the proxy sent is not the one due there.
+    /// The version byte at `offset` of the proxy's bytes is not the expected one.
     case unexpectedVersion(UInt8, offset: Int)
     /// The proxy chose a method that was not offered.
     case unofferedMethod(UInt8)
     /// The reserved byte of a reply is not zero.
     case reservedByteSet(UInt8)
-    /// The reply's address is of no known type.
+    /// The reply's address is of an unknown type.
     case unknownAddressType(UInt8)
     /// The proxy answered a message before it was sent.
     case unsolicitedBytes(offset: Int)

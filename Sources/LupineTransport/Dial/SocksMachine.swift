@@ -2,10 +2,10 @@
 
 /// The client's half of SOCKS5: CONNECT with no authentication or user and password (RFC 1928, RFC 1929).
 ///
-/// Bytes in, bytes out. Names go to the proxy as names, so that it resolves them. It keeps no more than a few numbers
-/// of what the proxy sends, and stops at the reply's last byte: what follows belongs to the tunnelled protocol.
+/// Bytes in, bytes out. Names are sent as names, so that the proxy resolves them. Only a few numbers of the proxy's bytes are
+/// stored, and reading stops at the reply's last byte: the following bytes belong to the tunnelled protocol.
 package struct SocksMachine: Sendable {
-    /// Where the proxy is to connect to.
+    /// The destination that the proxy is to connect to.
     package enum Destination: Hashable, Sendable {
         /// A host name as it stands in the URL.
         case name(String)
@@ -13,13 +13,13 @@ package struct SocksMachine: Sendable {
         case ip(IPAddress)
     }
 
-    /// What follows from bytes received.
+    /// The result of received bytes.
     package enum Step: Hashable, Sendable {
-        /// All bytes were taken; more are due.
+        /// All bytes were consumed, and more are expected.
         case needsMore
-        /// All bytes were taken; these are to be sent, then more are due.
+        /// All bytes were consumed; these are to be sent, then more are expected.
         case send([UInt8])
-        /// The tunnel stands. `consumed` of the bytes were the proxy's; the rest is the destination's.
+        /// The tunnel is established. `consumed` of the bytes were the proxy's; the rest are the destination's.
         case established(consumed: Int)
     }
 
@@ -71,7 +71,7 @@ package struct SocksMachine: Sendable {
         self.credentials = credentials
     }
 
-    /// The first bytes to send: the methods we offer. Called once.
+    /// Returns the first bytes to send: the offered methods. Called once.
     package mutating func start() -> [UInt8] {
         precondition(state == .ready, "a SOCKS conversation starts once")
         state = .choosing(.version)
@@ -79,7 +79,7 @@ package struct SocksMachine: Sendable {
             ? [5, 1, Self.noAuthentication] : [5, 2, Self.noAuthentication, Self.userAndPassword]
     }
 
-    /// Takes what the proxy sent. Once it has thrown it throws the same error again.
+    /// Processes bytes of the proxy. After an error, every further call throws the same error.
     package mutating func receive(_ bytes: Span<UInt8>) throws(SocksError) -> Step {
         for place in bytes.indices {
             let step = try take(bytes[place])
@@ -88,8 +88,8 @@ package struct SocksMachine: Sendable {
             case .needsMore:
                 continue
             case .send(let answer):
-                // The proxy speaks only when asked. A byte that answers what we have not sent would otherwise let
-                // it declare a tunnel whose destination it was never told.
+                // The proxy speaks only when asked. A byte that answers a message not sent yet would otherwise let it declare a
+                // tunnel whose destination it was never told.
                 guard place == bytes.count - 1 else { throw fail(.unsolicitedBytes(offset: received)) }
                 return .send(answer)
             case .established:
@@ -100,7 +100,7 @@ package struct SocksMachine: Sendable {
         return .needsMore
     }
 
-    /// The proxy has closed its side.
+    /// Returns the error for the proxy's end of stream.
     package mutating func receivedEnd() -> SocksError {
         if case .failed(let error) = state { return error }
         let error = SocksError.closed(received: received)
@@ -126,7 +126,7 @@ package struct SocksMachine: Sendable {
                 [1, UInt8(clamping: credentials.user.count)] + credentials.user
                     + [UInt8(clamping: credentials.password.count)] + credentials.password)
         case .authenticating(nil):
-            // RFC 1929 §2 says 1. Some servers answer 5, and every client lets them.
+            // RFC 1929 §2 requires 1. Some servers answer 5, and every client accepts it.
             guard byte == 1 || byte == 5 else { throw fail(.unexpectedVersion(byte, offset: received)) }
             state = .authenticating(version: byte)
             return .needsMore

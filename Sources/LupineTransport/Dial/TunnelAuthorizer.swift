@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
 
-/// Says who we are to an HTTP proxy each time that it is asked for a tunnel.
+/// Supplies the authorization for each CONNECT request to an HTTP proxy.
 ///
-/// Basic credentials are the same each time and stand in `ProxyServer.credentials`; an answer under the Digest scheme
-/// counts its uses (RFC 7616 §3.4), so it is made when the request is. Part of a pool key by identity: a tunnel that
-/// was opened for one user never carries the requests of another.
+/// Basic credentials are the same each time and are kept in `ProxyServer.credentials`; a Digest response counts its uses (RFC
+/// 7616 §3.4), so it is made with the request. Part of a pool key by identity: a tunnel opened for one user never carries the
+/// requests of another.
 package protocol TunnelAuthorizing: AnyObject, Sendable {
-    /// The value of Proxy-Authorization of a CONNECT to this authority, which is the request's target. Nil sends none.
-    /// Called on a loop, for each connection that is opened; it must not block.
+    /// Returns the value of Proxy-Authorization for a CONNECT to this authority, which is the request target, or nil to send
+    /// none. Called on a loop, for each connection that is opened; it must not block.
     func authorization(forTunnelTo authority: String) -> String?
 }
 
-/// A `TunnelAuthorizing` as a value, equal to itself only.
+/// A `TunnelAuthorizing` as a value that compares by identity.
 package struct TunnelAuthorizer: Hashable, Sendable {
-    /// Whom to ask.
+    /// The authorizer.
     package let source: any TunnelAuthorizing
 
-    /// That one.
+    /// Wraps `source`.
     package init(_ source: any TunnelAuthorizing) { self.source = source }
 
     package static func == (left: TunnelAuthorizer, right: TunnelAuthorizer) -> Bool {

@@ -2,15 +2,15 @@
 
 public import LupineHTTP
 
-/// Why an HTTP proxy opened no tunnel.
+/// The reason why an HTTP proxy opened no tunnel.
 public enum TunnelError: Error, Hashable, Sendable {
-    /// 407: the head carries the proxy's challenges in Proxy-Authenticate.
+    /// 407: the head contains the proxy's challenges in Proxy-Authenticate.
     case authenticationRequired(ResponseHead)
     /// Any other final status outside 2xx.
     case refused(ResponseHead)
-    /// The proxy's answer is no HTTP, exceeds a limit or was cut short; or what was to be sent is not sendable.
+    /// The proxy's answer is not HTTP, exceeds a limit or was truncated; or the request could not be encoded.
     case http(HTTPError)
-    /// The user's name has a colon in it, which Basic authentication cannot carry.
+    /// The user's name contains a colon, which Basic authentication cannot carry.
     case colonInUser
 }
 
@@ -29,14 +29,14 @@ extension TunnelError: CustomStringConvertible {
 
 /// The client's half of a CONNECT: asks an HTTP proxy for a tunnel to an authority (RFC 9110 §9.3.6).
 ///
-/// Bytes in, bytes out. Credentials are sent with the first request, as curl does: a proxy that needed a challenge
-/// first would cost a connection. Content of a refusal is not read; the connection is to be closed.
+/// Bytes in, bytes out. Credentials are sent with the first request, as curl does: waiting for a challenge would cost a
+/// connection. The content of a refusal is not read; the connection is to be closed.
 package struct TunnelMachine {
-    /// What follows from bytes received.
+    /// The result of received bytes.
     package enum Step: Hashable, Sendable {
-        /// All bytes were taken; more are due.
+        /// All bytes were consumed, and more are expected.
         case needMore
-        /// The tunnel stands. `consumed` of the bytes were the proxy's; the rest is the destination's.
+        /// The tunnel is established. `consumed` of the bytes were the proxy's; the rest are the destination's.
         case established(ResponseHead, consumed: Int)
     }
 
@@ -47,7 +47,7 @@ package struct TunnelMachine {
         case failed(TunnelError)
     }
 
-    /// A proxy's answer is small; what it may send before the tunnel stands is bounded more tightly than a response.
+    /// A proxy's answer is small, so the limits before the tunnel is established are tighter than those of a response.
     package static var defaultLimits: ParserLimits {
         var limits = ParserLimits()
         limits.headBytes = 64 * 1024
@@ -63,8 +63,8 @@ package struct TunnelMachine {
     private var codec: ClientCodec
     private var state = State.ready
 
-    /// A tunnel to `authority`. `fields` is what else goes to the proxy, such as User-Agent; nothing that is meant
-    /// for the origin. `authorization` is the value of Proxy-Authorization where it is not to be made of `credentials`.
+    /// A tunnel to `authority`. `fields` are further fields for the proxy, such as User-Agent, but nothing meant for the origin.
+    /// `authorization` is the value of Proxy-Authorization, if it is not to be made from `credentials`.
     package init(
         to authority: Authority, credentials: ProxyServer.Credentials? = nil, authorization: String? = nil,
         fields: Fields = Fields(), limits: ParserLimits = Self.defaultLimits
@@ -76,7 +76,7 @@ package struct TunnelMachine {
         codec = ClientCodec(limits: limits)
     }
 
-    /// The request to send. Called once.
+    /// Returns the request to send. Called once.
     package mutating func start() throws(TunnelError) -> [UInt8] {
         guard case .ready = state else { preconditionFailure("a tunnel is asked for once") }
         var authorization = authorization
@@ -96,7 +96,7 @@ package struct TunnelMachine {
         return output
     }
 
-    /// Takes what the proxy sent. Once it has thrown it throws the same error again.
+    /// Processes bytes of the proxy. After an error, every further call throws the same error.
     package mutating func receive(_ bytes: Span<UInt8>) throws(TunnelError) -> Step {
         switch state {
         case .failed(let error): throw error
@@ -127,7 +127,7 @@ package struct TunnelMachine {
         }
     }
 
-    /// The proxy has closed its side: the error to report.
+    /// Returns the error for the proxy's end of stream.
     package mutating func receivedEnd() -> TunnelError {
         if case .failed(let error) = state { return error }
         do throws(HTTPError) {

@@ -1,44 +1,44 @@
 // SPDX-License-Identifier: MIT
 
-/// Alarms for any thread, in any number, behind one timer of a loop's.
+/// Any number of alarms for any thread, driven by one timer of a loop.
 ///
-/// Nearly all of them are taken back long before they are due, and later ones are due later. So setting and taking back
-/// is a matter of this heap alone, and the loop hears of an alarm only when it is due before all that it knows of. Any
-/// thread may call; alarms go off on the loop.
+/// Nearly all alarms are cancelled long before they are due, and later ones are due later. So setting and cancelling only change
+/// this heap, and the loop gets a timer only for an alarm that is due before all others. Any thread may call; alarms run on the
+/// loop.
 ///
-/// As long as there is no loop, for want of descriptors, a thread sees to the alarms, and looks for a loop now and then.
+/// If no loop can be created for lack of descriptors, a thread runs the alarms, and looks for a loop from time to time.
 package final class AlarmClock: Sendable {
-    /// What is done when an alarm goes off. A struct: a bare closure in a generic lock is wrapped anew at each look.
+    /// The closure of an alarm. A struct: a bare closure in a generic lock is wrapped anew at each access.
     private struct Ring: Sendable {
         let run: @Sendable () -> Void
     }
 
     private struct State {
         var alarms = TimerHeap<Ring>()
-        /// The earliest moment for which the loop has a timer.
+        /// The earliest time for which the loop has a timer.
         var look = Instant.distantFuture
-        /// Timers on the loop: one for each moment that was the earliest, until that has come.
+        /// The number of timers on the loop. Each stays until it fires, even when an earlier one has been set since.
         var looks = 0
-        /// Where the timers are, once there is one.
+        /// The loop of the timers, once there is one.
         var loop: EventLoop?
-        /// Whether a thread sees to the alarms until there is a loop.
+        /// Whether a thread runs the alarms until there is a loop.
         var isWithoutLoop = false
     }
 
     private let state = Lock(State())
     private let findLoop: @Sendable () -> EventLoop?
 
-    /// Alarms whose timers are on the loop that `findLoop` gives. It is asked when the first alarm is set, and again while it
-    /// has none.
+    /// An alarm clock with timers on the loop that `findLoop` returns. `findLoop` is called when the first alarm is set, and
+    /// again as long as it returns nil.
     package init(findLoop: @escaping @Sendable () -> EventLoop?) { self.findLoop = findLoop }
 
-    /// How many alarms are set.
+    /// The number of alarms that are set.
     package var count: Int { state.withLock { $0.alarms.count } }
 
-    /// How many timers the loop has for them. One stays to its moment when its alarm is taken back.
+    /// The number of timers on the loop. A timer stays when its alarm is cancelled.
     package var looks: Int { state.withLock { $0.looks } }
 
-    /// Sets an alarm, which goes off once; what it gives back takes it back, and is harmless afterwards.
+    /// Sets an alarm, which runs once. The returned closure cancels it, and has no effect afterwards.
     package func set(at moment: Instant, _ ring: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
         let (token, isNext) = state.withLock { state in
             let token = state.alarms.insert(Ring(run: ring), at: moment)
@@ -48,12 +48,12 @@ package final class AlarmClock: Sendable {
         }
         if isNext { look(at: moment) }
         return { [self] in
-            // What it carries goes away outside of the lock.
+            // The captured values are released outside of the lock.
             _ = state.withLock { $0.alarms.remove(token) }
         }
     }
 
-    /// Has the alarms looked at when the earliest of them is due.
+    /// Sets a timer for the earliest alarm.
     private func look(at moment: Instant) {
         guard let loop = loop() else { return goWithoutLoop() }
         state.withLock { $0.looks += 1 }
@@ -74,12 +74,12 @@ package final class AlarmClock: Sendable {
         }
     }
 
-    /// On the loop.
+    /// Called on the loop.
     private func ringAll(lookedAt moment: Instant, at now: Instant) {
         let (due, next) = state.withLock { state -> ([Ring], Instant?) in
             let due = Self.takeDue(of: &state, at: now)
             state.looks -= 1
-            // An earlier look may have been asked for meanwhile; it sees to the next one.
+            // If a timer for an earlier time has been set meanwhile, it sets the next one.
             guard state.look == moment else { return (due, nil) }
             state.look = state.alarms.next ?? .distantFuture
             return (due, state.alarms.next)
@@ -96,7 +96,7 @@ package final class AlarmClock: Sendable {
 
     // MARK: Without a loop
 
-    /// Has a thread see to the alarms. Where there is not even one, the next alarm that is set tries again.
+    /// Starts a thread that runs the alarms. If no thread can be started, the next alarm that is set tries again.
     private func goWithoutLoop() {
         let isFirst = state.withLock { state in
             defer { state.isWithoutLoop = true }
@@ -113,7 +113,7 @@ package final class AlarmClock: Sendable {
         }
     }
 
-    /// On the thread: until there is a loop, or no alarm.
+    /// The thread's function: runs alarms until there is a loop or no alarm is left.
     private func ringWithoutLoop() {
         while true {
             NativeThread.pause(milliseconds: 5)

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT
 
-/// The threads of a group of loops for code of the program's that may block, such as `TrustEvaluator.custom`: a few, started
-/// when first needed, ended with the group.
+/// The threads of a group of loops for the program's code that may block, such as `TrustEvaluator.custom`. They are few, started
+/// when first needed, and end with the group.
 ///
-/// Each call of the program's takes one thread while it lasts. When all are taken, others wait, in order and for as long as
-/// whoever asked has time: time-outs run on the loops meanwhile, and what is withdrawn before it began is never called.
-/// Unlike those of `WorkerPool` the threads are joined, so that no code of the program's runs for a group that has ended: its
-/// shutdown waits for calls that have begun. They are apart from that pool also because a program that blocks here must hold
-/// up neither look-ups nor what is fetched about certificates. Any thread.
+/// Each call takes one thread while it lasts. When all threads are taken, further calls wait in order: the callers' time-outs run
+/// on the loops meanwhile, and a call that is withdrawn before it began is never made. Unlike those of `WorkerPool` the threads
+/// are joined, so that none of the program's code runs for a group that has ended: the group's shutdown waits for calls that have
+/// begun. The pools are separate also because a program that blocks here must not delay look-ups or fetches for certificates. Any
+/// thread may call.
 final class CalloutThreads: Sendable {
     typealias Ticket = WorkQueue.Ticket
 
     private struct State {
         var nextTicket: Ticket = 0
         var queue = WorkQueue()
-        /// Threads that run, or are being started.
+        /// Threads that run or are being started.
         var threads = 0
         var running = 0
         var isEnded = false
-        /// Who waits until all threads have returned.
+        /// Called when all threads have returned.
         var ends: [@Sendable () -> Void] = []
     }
 
@@ -27,23 +27,23 @@ final class CalloutThreads: Sendable {
         var isJoined = false
     }
 
-    /// The most threads there may be.
+    /// The maximum number of threads.
     let limit: Int
     private let name: String
     private let state = Lock(State())
-    /// Held while starting and joining, so that none is started behind the join.
+    /// Held while starting and joining, so that no thread is started after the join.
     private let handles = Lock(Handles())
-    /// One signal for each piece of work, and one for each thread at the end.
+    /// Signalled once for each piece of work, and once for each thread at the end.
     private let bell = Semaphore()
 
-    /// At most `limit` threads called `name`; none yet.
+    /// At most `limit` threads called `name`; none is started yet.
     init(limit: Int, name: String) {
         precondition(limit > 0, "there is at least one thread")
         self.limit = limit
         self.name = name
     }
 
-    /// Work that waits for a thread, and work that has one.
+    /// The number of waiting and of running calls.
     var load: (waiting: Int, running: Int) { state.withLock { ($0.queue.count, $0.running) } }
 
     /// A ticket for `submit`.
@@ -54,8 +54,8 @@ final class CalloutThreads: Sendable {
         }
     }
 
-    /// Runs `work` on one of the threads when one is free. What cannot run is dropped: after the end, and, with an error, where
-    /// there is no thread at all.
+    /// Runs `work` on one of the threads when one is free. Drops it after the end, and throws if no thread can be started and
+    /// none is running.
     func submit(_ ticket: Ticket, _ work: @escaping @Sendable () -> Void) throws(Errno) {
         let needsThread = state.withLock { [limit] state in
             if state.isEnded { return false }
@@ -69,21 +69,21 @@ final class CalloutThreads: Sendable {
         if needsThread { try startThread() }
     }
 
-    /// Takes back work that has not begun; what has begun goes on and is nobody's business any more.
+    /// Withdraws work that has not begun; work that has begun continues.
     func withdraw(_ ticket: Ticket) {
-        // What the work holds goes away outside of the lock.
+        // The captured values are released outside of the lock.
         _ = state.withLock { $0.queue.remove(ticket) }
     }
 
     private func startThread() throws(Errno) {
         do throws(Errno) {
             try handles.withLock { [name] handles throws(Errno) in
-                // Ended meanwhile: the work was dropped.
+                // The group has ended meanwhile, and the work was dropped.
                 if handles.isJoined { return }
                 handles.started.append(try NativeThread.start(name: name) { self.run() })
             }
         } catch {
-            // The other threads will do it, if there are any.
+            // The other threads will run the work, if there are any.
             let stranded = state.withLock { state -> WorkQueue? in
                 state.threads -= 1
                 return state.threads == 0 ? Self.clear(&state) : nil
@@ -98,15 +98,15 @@ final class CalloutThreads: Sendable {
         return queue
     }
 
-    /// What a signal has brought one of the threads.
+    /// The result of one signal.
     private enum Turn {
         case called
-        /// What it was for has been withdrawn.
+        /// The work of the signal has been withdrawn.
         case nothing
         case end([@Sendable () -> Void])
     }
 
-    /// One of the threads.
+    /// The function of each thread.
     private func run() {
         while true {
             bell.wait()
@@ -120,7 +120,7 @@ final class CalloutThreads: Sendable {
         }
     }
 
-    /// Apart from the loop, so that what the work holds is gone when it returns: somebody may wait for just that.
+    /// A separate function, so that the work and its captured values are released when it returns: the program may wait for that.
     private func callNext() -> Turn {
         let (next, turn) = state.withLock { state -> (WorkQueue.Work?, Turn) in
             if let next = state.queue.next() {
@@ -137,7 +137,7 @@ final class CalloutThreads: Sendable {
 
     // MARK: The end
 
-    /// Drops what waits and lets the threads end as soon as the program's code returns; returns at once.
+    /// Drops the waiting work and lets the threads end as soon as the program's code returns. Does not wait.
     func beginShutdown() {
         let (threads, _) = state.withLock { state -> (Int, WorkQueue) in
             if state.isEnded { return (0, WorkQueue()) }
@@ -147,7 +147,7 @@ final class CalloutThreads: Sendable {
         for _ in 0..<threads { bell.signal() }
     }
 
-    /// Ends the threads and returns when they are gone: when the program's code that runs on them has returned.
+    /// Ends the threads and returns when they are gone, that is, when the program's code on them has returned.
     func shutdown() async {
         beginShutdown()
         await withCheckedContinuation { continuation in
@@ -157,11 +157,11 @@ final class CalloutThreads: Sendable {
             }
             if isOver { continuation.resume() }
         }
-        // They have nothing left but to return.
+        // The threads only have to return, so this hardly blocks.
         join()
     }
 
-    /// The same, blocking; neither on a loop nor on one of the threads.
+    /// Like `shutdown()`, but blocking; not to be called on a loop or on one of the threads.
     func shutdownAndWait() {
         beginShutdown()
         join()

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 
-/// A loop runs Swift tasks of the program's between its events: jobs come after what a turn has brought, never inside a read or a
+/// A loop runs Swift tasks of the program between its events: jobs run after the events of a turn, never inside a read or a
 /// callback of a connection, in the order in which they were enqueued.
 ///
-/// A turn runs the jobs that waited when it came to them, and stops after 5 ms; what is left, and what these jobs enqueue, waits for
-/// the next turn, behind its events. So neither keeps the other from its turn. Every job runs, once: those of a loop that is ending
-/// or has ended run on Swift's global executor. Whoever keeps a loop as an executor keeps no thread and no descriptor.
+/// A turn runs the jobs that wait when it gets to them, and stops after 5 ms; the rest, and the jobs that these enqueue, wait for
+/// the next turn, after its events. So neither starves the other. Every job runs once: the jobs of a loop that is ending or has
+/// ended run on Swift's global executor. Retaining a loop as an executor keeps no thread and no descriptor.
 extension EventLoop: TaskExecutor {
-    /// Takes a job. Any thread.
+    /// Enqueues a job. Any thread may call.
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         if isOnLoop ? keep(job) : submit(job) { return }
         Self.runElsewhere(job)
     }
 
-    /// Has Swift's global executor run a job that a loop can run no more.
+    /// Runs a job on Swift's global executor, because its loop no longer can.
     static func runElsewhere(_ job: UnownedJob) { globalConcurrentExecutor.enqueue(ExecutorJob(job)) }
 }

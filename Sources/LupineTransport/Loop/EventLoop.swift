@@ -2,30 +2,29 @@
 
 internal import Synchronization
 
-/// One thread that waits for descriptors, timers and submitted work, and runs what they ask for; jobs of Swift tasks too, see
+/// One thread that waits for descriptors, timers and submitted work and runs their callbacks, as well as jobs of Swift tasks, see
 /// `EventLoop+TaskExecutor`.
 ///
-/// A connection lives on one loop for life and is touched by nothing else. From any thread: `execute`,
-/// `executeInline`, `isOnLoop` and the shutdown. Everything else belongs to the loop's own thread and stops
-/// the program elsewhere. Nothing that runs here may wait: a loop that sleeps in one callback delays every
-/// connection it has.
+/// A connection stays on one loop for life and is used only there. `execute`, `executeInline`, `isOnLoop` and the shutdown may be
+/// called from any thread; everything else only on the loop's own thread, and traps elsewhere. Nothing on a loop may block: a
+/// callback that sleeps delays every connection of the loop.
 ///
-/// The end of a loop is definite. Work that `execute` accepted runs, perhaps during the shutdown; after it
-/// `execute` refuses. Every channel hears `loopWillClose`, every timer `loopClosing`.
+/// The end of a loop is definite. Work that `execute` accepted runs, perhaps during the shutdown; afterwards `execute` returns
+/// false. Every channel gets `loopWillClose`, every timer `loopClosing`.
 package final class EventLoop: Sendable {
     let identity: LoopIdentity
-    /// What its thread is called.
+    /// The name of the loop's thread.
     let name: String
-    /// Its place among the loops of its group; 0 without one.
+    /// The index of the loop in its group; 0 without a group.
     let number: Int
-    /// Where code of the program's is called that may block: the group's.
+    /// The threads for the program's code that may block: the group's.
     let callouts: CalloutThreads
-    /// Whether they are the loop's own, which has no group.
+    /// Whether `callouts` are the loop's own, because it has no group.
     private let ownsCallouts: Bool
     private let inbox: LoopInbox
     private let core: LoopBound<LoopCore>
     private let end = Lock<End>(.running([]))
-    /// Held while joining, so that everybody who waits for the end waits for the thread too.
+    /// Held while joining, so that all who wait for the end also wait for the thread.
     private let thread = Lock<NativeThread.Handle?>(nil)
     private let registrations = Atomic<Int>(0)
     private let activity: LoopActivity
@@ -35,18 +34,18 @@ package final class EventLoop: Sendable {
         case ended
     }
 
-    /// Starts a loop of no group on a thread called `name`.
+    /// Starts a loop without a group on a thread called `name`.
     package static func start(
         name: String, clock: any TransportClock = MonotonicClock()
     ) throws(Errno) -> EventLoop {
         try start(name: name, clock: clock, callouts: nil)
     }
 
-    /// Starts a loop of a group that has these threads for the program's code.
+    /// Starts a loop of a group, which runs the program's blocking code on `callouts`.
     ///
     /// - Parameters:
-    ///   - number: Its place in the group.
-    ///   - diagnose: Told, in debug builds, of the first job that held the loop up.
+    ///   - number: The index in the group.
+    ///   - diagnose: Called in debug builds with the first job that blocked the loop for too long.
     static func start(
         name: String, number: Int = 0, clock: any TransportClock, callouts: CalloutThreads?,
         diagnose: @escaping @Sendable (LongJob) -> Void = { Syscalls.tellStandardError($0.warning) }
@@ -94,11 +93,11 @@ package final class EventLoop: Sendable {
 
     // MARK: From any thread
 
-    /// The loop that the calling thread runs; nil elsewhere.
+    /// The loop that the calling thread runs, or nil.
     package static var current: EventLoop? { NativeThread.loop as? EventLoop }
 
-    /// The loop whose job the calling thread runs: there the program's own code runs on a loop, because it asked for that. Nil
-    /// elsewhere, and where a loop works for its connections.
+    /// The loop whose Swift job the calling thread runs: the program's own code, which asked to run on this loop. Nil elsewhere,
+    /// and while a loop works for its connections.
     package static var ofRunningJob: EventLoop? {
         guard let loop = current, loop.core.value.isRunningJob else { return nil }
         return loop
@@ -109,12 +108,12 @@ package final class EventLoop: Sendable {
         @inline(__always) get { identity.isCurrent }
     }
 
-    /// Stops the program when the caller is not on this loop's thread.
+    /// Traps when the caller is not on this loop's thread.
     @inline(__always)
     package func preconditionOnLoop() { identity.preconditionCurrent() }
 
-    /// Submits work, from any thread, in order of submission. False: the loop is gone and `work` will never
-    /// run.
+    /// Submits work from any thread; it runs in the order of submission. Returns false if the loop has ended; `work` will then
+    /// never run.
     package func execute(_ work: @escaping @Sendable () -> Void) -> Bool {
         inbox.submit(work, fromLoop: isOnLoop)
     }
@@ -126,37 +125,38 @@ package final class EventLoop: Sendable {
         return true
     }
 
-    /// Submits a job of a Swift task. False: the loop ends, and somebody else has to run it.
+    /// Submits a job of a Swift task. Returns false if the loop is ending; the job must then run elsewhere.
     func submit(_ job: UnownedJob) -> Bool { inbox.submit(job) }
 
-    /// Makes the loop look at its clock again: for clocks that are moved by hand.
+    /// Makes the loop read its clock again: for clocks that are moved by hand.
     package func wake() { inbox.wake(closing: false) }
 
-    /// Channels on this loop, for choosing among loops.
+    /// The number of channels on this loop, for choosing among loops.
     package var load: Int { registrations.load(ordering: .relaxed) }
 
-    /// Whether it works for more than half of its time, for the same choice.
+    /// Whether the loop works for more than half of its time, for the same purpose.
     func isBusy(at now: Instant) -> Bool { activity.isBusy(at: now) }
 
     // MARK: On the loop
 
-    /// The moment at which this turn of the loop began, or the job that runs.
+    /// The time at which this turn of the loop, or the running job, began.
     package var now: Instant { core.value.now }
 
-    /// Whether this turn has gone on for 5 ms and more: what can wait for the next one should, since others do.
+    /// Whether this turn has lasted for 5 ms or more: work that can be deferred should then wait for the next one, for the sake
+    /// of other connections.
     package var isLate: Bool { core.value.isLate }
 
-    /// Takes a job that was enqueued on this thread. False: the loop ends, and somebody else has to run it.
+    /// Takes a job that was enqueued on this thread. Returns false if the loop is ending; the job must then run elsewhere.
     func keep(_ job: UnownedJob) -> Bool { core.value.keep(job) }
 
-    /// Runs `work` at the end of this turn, after what the present event still calls.
+    /// Runs `work` at the end of this turn, after the callbacks of the current event.
     package func executeOnLoop(_ work: @escaping () -> Void) { core.value.deferWork(work) }
 
-    /// Tells `listener` when this turn ends: where threads are woken, so that they wake once and find all that the turn
-    /// brought, rather than one thing each.
+    /// Calls `listener` when this turn ends. Threads are woken there, so that they wake once and find all results of the turn,
+    /// rather than once for each.
     package func atTurnEnd(_ listener: any TurnEndListener) { core.value.listeners.append(listener) }
 
-    /// Watches a non-blocking descriptor for `channel`, which is kept until it is deregistered.
+    /// Watches a non-blocking descriptor for `channel`, which is retained until it is deregistered.
     package func register(
         _ descriptor: borrowing Descriptor, _ channel: any LoopChannel
     ) throws(Errno) -> Registration {
@@ -165,23 +165,21 @@ package final class EventLoop: Sendable {
         return registration
     }
 
-    /// Ends a registration: no call comes after this returns, not even for events already fetched.
+    /// Ends a registration: its channel is not called again, not even for events already fetched.
     ///
-    /// `closing` says that the descriptor is closed next, which makes the kernel forget it without a call
-    /// of ours.
+    /// `closing` is true if the descriptor is closed next; the kernel then forgets it without a system call.
     package func deregister(_ registration: Registration, closing: Bool = true) {
         if core.value.deregister(registration, closing: closing) {
             registrations.subtract(1, ordering: .relaxed)
         }
     }
 
-    /// Gives a registration another channel, without a word to the kernel: readiness told to the old channel is not
-    /// told again.
+    /// Gives a registration another channel, without a system call: readiness reported to the old channel is not reported again.
     package func hand(_ registration: Registration, to channel: any LoopChannel) {
         core.value.replaceChannel(of: registration, with: channel)
     }
 
-    /// Names a timer until it ends or is cancelled.
+    /// Identifies a timer until it ends or is cancelled.
     package struct TimerToken: Hashable, Sendable {
         fileprivate let token: TimerHeap<LoopCore.TimerAction>.Token
     }
@@ -206,38 +204,38 @@ package final class EventLoop: Sendable {
         schedule(at: now.advanced(by: delay), body)
     }
 
-    /// Takes a timer back; false when it has ended or was cancelled before.
+    /// Cancels a timer; returns false if it has ended or was cancelled before.
     @discardableResult
     package func cancel(_ timer: TimerToken) -> Bool {
         core.value.timers.remove(timer.token) != nil
     }
 
-    /// Timers that are set and have not ended.
+    /// The number of timers that are set and have not ended.
     package var timerCount: Int { core.value.timers.count }
 
-    /// Lends the loop's one read buffer, so that a connection owns none while nothing comes. It is to be given back
-    /// before the callback that borrowed it returns; who borrows it in the meantime gets another one.
+    /// Lends the loop's one read buffer, so that an idle connection owns none. It must be returned before the callback that
+    /// borrowed it returns; a second borrower in the meantime gets a new buffer.
     package func borrowReadBuffer() -> [UInt8] {
         Self.lend(&core.value.readBuffer, Self.readBufferSize)
     }
 
-    /// Takes the read buffer back.
+    /// Returns the read buffer.
     package func giveBack(readBuffer: consuming [UInt8]) { core.value.readBuffer = readBuffer }
 
-    /// Lends room for what is read on its way into a file, under the rules of the read buffer.
+    /// Lends a buffer for bytes that are read to be written to a file, under the rules of the read buffer.
     func borrowFileBuffer() -> [UInt8] {
         Self.lend(&core.value.fileBuffer, Self.fileBufferSize)
     }
 
-    /// Takes it back.
+    /// Returns the file buffer.
     func giveBack(fileBuffer: consuming [UInt8]) { core.value.fileBuffer = fileBuffer }
 
-    /// Lends room for one TLS record, under the rules of the read buffer.
+    /// Lends a buffer for one TLS record, under the rules of the read buffer.
     package func borrowRecordBuffer() -> [UInt8] {
         Self.lend(&core.value.recordBuffer, Self.recordBufferSize)
     }
 
-    /// Takes it back.
+    /// Returns the record buffer.
     package func giveBack(recordBuffer: consuming [UInt8]) { core.value.recordBuffer = recordBuffer }
 
     private static func lend(_ room: inout [UInt8], _ size: Int) -> [UInt8] {
@@ -247,18 +245,19 @@ package final class EventLoop: Sendable {
         return lent
     }
 
-    /// The most plaintext that one record carries (RFC 8446 §5.1).
+    /// The maximum plaintext of one record (RFC 8446 §5.1).
     package static let recordBufferSize = 16 * 1024
 
-    /// As much as a socket's buffer mostly holds: a larger one saves few calls, a smaller one costs some.
+    /// The usual size of a socket's buffer: a larger one saves few calls, a smaller one costs some.
     package static let readBufferSize = 64 * 1024
 
-    /// Enough that a write costs little beside the bytes, and little enough that they are still in the processor's cache.
+    /// Large enough that a write call costs little in comparison to its bytes, small enough that these are still in the
+    /// processor's cache.
     static let fileBufferSize = 256 * 1024
 
     // MARK: The end
 
-    /// Asks the loop to end; returns at once. Any thread, any number of times.
+    /// Starts the shutdown and returns at once. Any thread may call, any number of times.
     package func beginShutdown() { inbox.wake(closing: true) }
 
     /// Ends the loop and returns when its thread is gone.
@@ -276,12 +275,12 @@ package final class EventLoop: Sendable {
             }
             if ended { continuation.resume() }
         }
-        // The thread has nothing left but to return.
+        // The thread only has to return, so this hardly blocks.
         join()
         if ownsCallouts { await callouts.shutdown() }
     }
 
-    /// Ends the loop and waits, blocking, until its thread is gone. Not on a loop.
+    /// Ends the loop and blocks until its thread is gone. Not to be called on a loop.
     package func shutdownAndWait() {
         precondition(!isOnLoop, "a loop cannot wait for its own end")
         beginShutdown()

@@ -2,40 +2,39 @@
 
 internal import Synchronization
 
-/// A fixed set of loops that shares out connections.
+/// A fixed set of loops that distributes connections.
 ///
-/// The process has one default group, started when it is first asked for and never ended: it does not delay
-/// the exit of the program. A client that is given its own group ends it with its shutdown, which joins the
-/// threads. Any thread.
+/// The process has one default group, started on first use and never ended: it does not delay the exit of the program. A client
+/// with its own group ends it in its shutdown, which joins the threads. Any thread may call.
 package final class EventLoopGroup: Sendable {
     /// The loops, in their order.
     package let loops: [EventLoop]
-    /// What the loops take the time from.
+    /// The clock of the loops.
     let clock: any TransportClock
-    /// For code of the program's that may block.
+    /// The threads for the program's code that may block.
     let callouts: CalloutThreads
     private let sharing: Sharing
     private let turn = Atomic<Int>(0)
     private let executorTurn = Atomic<Int>(0)
 
-    /// How connections are shared out among loops.
+    /// How connections are distributed among loops.
     package enum Sharing: Sendable {
-        /// Evenly: to the least loaded loop, in turn among equals.
+        /// Evenly: to the least loaded loop, round-robin among equals.
         case even
-        /// To the first loop that is not busy and has fewer than `packedConnections`; evenly when there is none. A loop that
-        /// has several things to do at each turn does them for less than several loops that wake up for each: four loops cost
-        /// half as much again for small requests as one that has them all.
+        /// To the first loop that is not busy and has fewer than `packedConnections`; evenly if there is none. One loop with
+        /// several things to do in each turn is cheaper than several loops that wake up for one each: for small requests, four
+        /// loops cost half as much again as one that has all connections.
         case packed
     }
 
-    /// The most connections of a loop that is still the first choice.
+    /// The number of connections up to which a loop is filled in packed sharing.
     package static let packedConnections = 256
 
-    /// The most calls of the program's code that the loops of a group make at the same time, unless it is told otherwise.
+    /// The default maximum of concurrent calls of the program's blocking code by the loops of a group.
     package static let calloutLimit = 8
 
-    /// Starts `count` loops, whose threads are called `name` and a number. At most `callouts` threads more, called `name` and
-    /// `ask`, are started when code of the program's is to be called.
+    /// Starts `count` loops, whose threads are called `name` and a number. At most `callouts` further threads, called `name` and
+    /// `ask`, are started when the program's blocking code is to be called.
     package init(
         count: Int, name: String = "lupine-loop", sharing: Sharing = .even,
         clock: any TransportClock = MonotonicClock(), callouts limit: Int = EventLoopGroup.calloutLimit
@@ -61,7 +60,7 @@ package final class EventLoopGroup: Sendable {
 
     private static let defaultGroup = Lock<EventLoopGroup?>(nil)
 
-    /// The group that everybody shares who brings none: as many loops as usable processors, four at most. Packed.
+    /// Returns the group of all clients without their own: as many loops as usable processors, at most four. Packed.
     package static func shared() throws(Errno) -> EventLoopGroup {
         try defaultGroup.withLock { group throws(Errno) in
             if let group { return group }
@@ -72,7 +71,7 @@ package final class EventLoopGroup: Sendable {
         }
     }
 
-    /// The loop for the next connection.
+    /// Returns the loop for the next connection.
     package func next() -> EventLoop {
         if sharing == .packed {
             let now = clock.now()
@@ -86,27 +85,27 @@ package final class EventLoopGroup: Sendable {
         return best
     }
 
-    /// The loop for the next who wants to run tasks on one: each in turn, whatever connections it has. Who runs tasks there
-    /// brings their connections along.
+    /// Returns the loop for the next user of a task executor: round-robin, regardless of connections, because the connections of
+    /// its tasks follow to that loop.
     package func nextExecutor() -> EventLoop {
         let (start, _) = executorTurn.add(1, ordering: .relaxed)
         return loops[Int(UInt(bitPattern: start) % UInt(loops.count))]
     }
 
-    /// Whether the loop is one of these.
+    /// Whether the loop belongs to this group.
     func contains(_ loop: EventLoop) -> Bool {
         loop.number < loops.count && loops[loop.number] === loop
     }
 
-    /// Ends all loops and returns when their threads are gone, and those on which code of the program's was called: it waits for
-    /// calls that have not returned. Never for the default group.
+    /// Ends all loops and returns when their threads and the callout threads are gone; it waits for calls of the program's code
+    /// that have not returned. Never called for the default group.
     package func shutdown() async {
         for loop in loops { loop.beginShutdown() }
         for loop in loops { await loop.shutdown() }
         await callouts.shutdown()
     }
 
-    /// The same, blocking; not on a loop.
+    /// Like `shutdown()`, but blocking; not to be called on a loop.
     package func shutdownAndWait() {
         for loop in loops { loop.beginShutdown() }
         for loop in loops { loop.shutdownAndWait() }

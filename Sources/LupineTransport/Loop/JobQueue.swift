@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 
-/// Jobs of Swift tasks that wait for their loop, in the order in which they came. It belongs to its loop.
+/// Jobs of Swift tasks that wait for their loop, first in, first out. Confined to its loop.
 struct JobQueue {
     private var jobs: [UnownedJob] = []
     private var head = 0
 
-    /// A flood of jobs does not keep its room for ever.
+    /// The largest capacity that is kept: a flood of jobs does not hold its memory for ever.
     private static let keptRoom = 4096
 
     var count: Int { jobs.count - head }
     var isEmpty: Bool { head == jobs.count }
 
-    /// Adds a job behind all others.
+    /// Appends a job.
     mutating func append(_ job: UnownedJob) { jobs.append(job) }
 
-    /// Adds jobs behind all others, and leaves `other` empty, with its room.
+    /// Appends the jobs of `other` and leaves it empty, with its capacity.
     mutating func append(taking other: inout [UnownedJob]) {
         if isEmpty {
             clear()
@@ -25,7 +25,7 @@ struct JobQueue {
         }
     }
 
-    /// Takes out the job that has waited longest.
+    /// Removes and returns the job that has waited longest.
     mutating func next() -> UnownedJob? {
         guard head < jobs.count else { return nil }
         let job = jobs[head]

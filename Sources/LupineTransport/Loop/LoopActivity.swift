@@ -2,21 +2,20 @@
 
 internal import Synchronization
 
-/// How much of its time a loop works, as far as the choice of a loop for a new connection has to know.
+/// Measures whether a loop is busy, for choosing the loop of a new connection.
 ///
-/// The loop tells when it begins to wait and when it goes on; any thread asks whether it is busy. Time is counted in
-/// windows: a loop is busy when it worked for more than half of its last whole window, and has not been waiting for as long
-/// as one ever since.
+/// The loop reports when it starts and stops waiting; any thread may ask whether it is busy. Time is measured in windows: a loop
+/// is busy if it worked for more than half of its last complete window, and is not in a wait that has lasted as long as a window.
 final class LoopActivity: Sendable {
-    /// In nanoseconds: long enough for many turns of a loop that works, short enough to notice that it does.
+    /// In nanoseconds: long enough for many turns of a working loop, short enough to notice a change soon.
     static let windowLength = Int64(5_000_000)
 
     private let wasBusy = Atomic<Bool>(false)
-    /// When the present wait began, in nanoseconds; `awake` while it works.
+    /// When the current wait began, in nanoseconds; `awake` while the loop works.
     private let waitingSince: Atomic<Int64>
     private static let awake = Int64.max
 
-    // Of the loop's thread alone.
+    // Used by the loop's thread only.
     private let windowBegan: Atomic<Int64>
     private let waited = Atomic<Int64>(0)
 
@@ -25,10 +24,10 @@ final class LoopActivity: Sendable {
         windowBegan = Atomic(now.nanoseconds)
     }
 
-    /// By the loop: it has nothing to do from `now` on.
+    /// Called by the loop before it waits.
     func beginsToWait(at now: Instant) { waitingSince.store(now.nanoseconds, ordering: .relaxed) }
 
-    /// By the loop: it goes on.
+    /// Called by the loop after it has waited.
     func goesOn(at now: Instant) {
         let since = waitingSince.load(ordering: .relaxed)
         waitingSince.store(Self.awake, ordering: .relaxed)
@@ -43,7 +42,7 @@ final class LoopActivity: Sendable {
         self.waited.store(0, ordering: .relaxed)
     }
 
-    /// Whether it has more to do than waiting. Any thread.
+    /// Whether the loop is busy. Any thread may call.
     func isBusy(at now: Instant) -> Bool {
         guard wasBusy.load(ordering: .relaxed) else { return false }
         let since = waitingSince.load(ordering: .relaxed)

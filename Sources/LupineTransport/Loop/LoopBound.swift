@@ -2,7 +2,7 @@
 
 internal import Synchronization
 
-/// Which thread is a loop's; known from the moment that the thread starts.
+/// Identifies the thread of a loop, once the thread has started.
 package final class LoopIdentity: Sendable {
     private let thread = Atomic<UInt>(0)
 
@@ -13,19 +13,19 @@ package final class LoopIdentity: Sendable {
         @inline(__always) get { thread.load(ordering: .relaxed) == NativeThread.current }
     }
 
-    /// By the loop's thread, first thing.
+    /// Called first by the loop's thread.
     func adoptCurrentThread(of loop: EventLoop) {
         NativeThread.mark(asLoop: loop)
         thread.store(NativeThread.current, ordering: .relaxed)
     }
 
-    /// By the loop's thread, last thing: its number may be given to another thread.
+    /// Called last by the loop's thread: its number may be reused for another thread.
     func abandon() {
         thread.store(0, ordering: .relaxed)
         NativeThread.mark(asLoop: nil)
     }
 
-    /// Stops the program on any other thread.
+    /// Traps on any other thread.
     @inline(__always)
     package func preconditionCurrent() {
         precondition(isCurrent, "this may only be touched on its event loop")
@@ -34,9 +34,8 @@ package final class LoopIdentity: Sendable {
 
 /// Carries a loop-confined value across threads: the one crossing type of the transport.
 ///
-/// The envelope may be held, copied and dropped anywhere; the value can be taken out only on its loop,
-/// where a wrong thread stops the program instead of racing. Dropping the last envelope elsewhere ends the
-/// value's life there, so what it holds must not need its loop to be destroyed.
+/// The wrapper may be held, copied and dropped anywhere; the value can be taken out only on its loop, and traps on a wrong thread
+/// instead of racing. Dropping the last wrapper elsewhere destroys the value there, so its destruction must not need its loop.
 package struct LoopBound<Value>: @unchecked Sendable {
     private let confined: Value
     private let identity: LoopIdentity
@@ -48,7 +47,7 @@ package struct LoopBound<Value>: @unchecked Sendable {
         identity = loop.identity
     }
 
-    /// Gives a value to a loop; the giver keeps no way to it.
+    /// Transfers a value to a loop; the caller keeps no reference to it.
     package init(sending value: sending Value, to loop: EventLoop) {
         confined = value
         identity = loop.identity
@@ -59,7 +58,7 @@ package struct LoopBound<Value>: @unchecked Sendable {
         self.identity = identity
     }
 
-    /// The value, on its loop only.
+    /// The value; traps off its loop.
     package var value: Value {
         @inline(__always) get {
             identity.preconditionCurrent()

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: MIT
 
-/// What a loop calls when a registered descriptor is ready. Always on the loop.
+/// Called by a loop when a registered descriptor is ready. Always on the loop.
 package protocol LoopChannel: AnyObject {
-    /// Something has changed. Edge-triggered: read and write until they would block, or the news is lost.
+    /// The readiness has changed. Edge-triggered: read and write until they would block, or the event is lost.
     func channelReady(_ readiness: Readiness)
 
-    /// The loop is shutting down. Deregister, close the descriptor and tell whoever waits; there is no
-    /// other call.
+    /// The loop is shutting down. Deregister, close the descriptor and notify the waiting callers; there is no further call.
     func loopWillClose()
 }
 
-/// Names one registration of a channel with its loop, until it is deregistered.
+/// Identifies one registration of a channel with its loop, until it is deregistered.
 package struct Registration: Hashable, Sendable {
     let slot: UInt32
     let use: UInt32
 
-    /// What travels through epoll beside the descriptor.
+    /// The user data that epoll stores with the descriptor.
     var token: UInt64 { UInt64(use) << 32 | UInt64(slot) }
 
     init(slot: UInt32, use: UInt32) {
@@ -29,22 +28,22 @@ package struct Registration: Hashable, Sendable {
     }
 }
 
-/// What a loop calls when a turn ends, if it was asked to during the turn. Always on the loop.
+/// Called by a loop when a turn ends, if it was added during the turn. Always on the loop.
 package protocol TurnEndListener: AnyObject {
-    /// All that the turn's events, work and timers led to has been done.
+    /// All callbacks of the turn's events, work and timers have been made.
     func turnEnded()
 }
 
-/// Why a timer calls.
+/// The reason for a timer's call.
 package enum TimerReason: Hashable, Sendable {
-    /// Its deadline has come.
+    /// The deadline has been reached.
     case due
-    /// Its loop is shutting down, and the deadline never will. Set no new timer now.
+    /// The loop is shutting down, so the deadline will never be reached. Set no new timer now.
     case loopClosing
 }
 
-/// What a loop calls when a timer is due. Always on the loop.
+/// Called by a loop when a timer ends. Always on the loop.
 package protocol TimerTarget: AnyObject {
-    /// The timer that was set with `tag` has ended; its token is dead.
+    /// The timer that was set with `tag` has ended; its token is no longer valid.
     func timerEnded(tag: Int, reason: TimerReason)
 }

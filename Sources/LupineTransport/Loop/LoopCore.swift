@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// What only the loop's thread touches: the slab of registrations, the timers, the poller, jobs of Swift tasks, and the turn
-/// that drives them.
+/// The state that only the loop's thread uses: the registrations, the timers, the poller and the jobs of Swift tasks, and the
+/// turn that drives them.
 ///
-/// `EventLoop` owns it inside a `LoopBound` and is its only caller. Events go from epoll's token straight
-/// to a slot of the slab: no dictionary, no allocation per event.
+/// `EventLoop` owns it inside a `LoopBound` and is its only caller. Epoll's token is the index of a slot: no dictionary, no
+/// allocation per event.
 final class LoopCore {
     enum TimerAction {
         case target(any TimerTarget, tag: Int)
@@ -18,7 +18,7 @@ final class LoopCore {
         }
     }
 
-    /// Nil once the loop has closed, so that its descriptors end with it and not with the last who holds it.
+    /// Nil once the loop has closed, so that its descriptors close with it and not with its last reference.
     private var poller: Poller?
     private let inbox: LoopInbox
     private let clock: any TransportClock
@@ -26,32 +26,32 @@ final class LoopCore {
     private var slab = RegistrationSlab()
     private var batch: [LoopInbox.Work] = []
     private var deferred: [() -> Void] = []
-    /// Jobs of Swift tasks that are to run on this loop.
+    /// Jobs of Swift tasks for this loop.
     private var jobs = JobQueue()
-    /// Whether the program's code runs, as a job.
+    /// Whether the program's code is running, as a job.
     private(set) var isRunningJob = false
-    /// Jobs are run elsewhere.
+    /// Whether jobs are run elsewhere.
     private var isClosing = false
     #if DEBUG
-        /// Told of the first job that ran for too long; then nil.
+        /// Called with the first job that ran for too long; then nil.
         private var diagnose: ((LongJob) -> Void)?
     #endif
 
-    /// Who is to be told of the end of this turn.
+    /// Called at the end of this turn.
     var listeners: [any TurnEndListener] = []
     var timers = TimerHeap<TimerAction>()
-    /// Room for one read, shared by all channels of the loop; empty while it is lent.
+    /// The buffer for one read, shared by all channels of the loop; empty while it is lent.
     var readBuffer: [UInt8] = []
-    /// Room for what is read to go into a file; empty while it is lent, and until a file is asked for.
+    /// The buffer for bytes on their way to a file; empty while it is lent, and until it is first needed.
     var fileBuffer: [UInt8] = []
-    /// Room in which what goes into one TLS record is put together; empty while it is lent.
+    /// The buffer in which a TLS record is assembled; empty while it is lent.
     var recordBuffer: [UInt8] = []
-    /// The moment at which this turn began, or the job that runs.
+    /// The time at which this turn, or the running job, began.
     private(set) var now: Instant
-    /// Whether that was some time ago.
+    /// Whether the turn or job has lasted for `longTurn`.
     var isLate: Bool { clock.now() >= now + Self.longTurn }
     private static let longTurn = Interval.milliseconds(5)
-    /// Registered channels.
+    /// The number of registered channels.
     var registered: Int { slab.count }
 
     init(
@@ -82,10 +82,10 @@ final class LoopCore {
         return registration
     }
 
-    /// Ends a registration; false when it had ended before.
+    /// Ends a registration; returns false if it had ended before.
     func deregister(_ registration: Registration, closing: Bool) -> Bool {
         guard let (descriptor, channel) = slab.remove(registration) else { return false }
-        // Refused only for a descriptor that the kernel has forgotten already.
+        // Fails only for a descriptor that the kernel has already forgotten.
         if !closing { try? poller?.remove(descriptor) }
         // Released here, after the slab is consistent again: it may be the last reference.
         withExtendedLifetime(channel) {}
@@ -101,9 +101,9 @@ final class LoopCore {
 
     // MARK: The turn
 
-    /// Waits once and handles everything that came of it; false when the loop has closed.
+    /// Waits once and handles all events, work and timers; returns false when the loop has closed.
     ///
-    /// - Parameter loop: Whose turn it is, as an executor.
+    /// - Parameter loop: The loop, as the executor of jobs.
     func turn(of loop: EventLoop) -> Bool {
         guard let poller else { return false }
         let ready: Int
@@ -112,8 +112,7 @@ final class LoopCore {
         do {
             ready = try poller.wait(timeout: timeout(at: before))
         } catch {
-            // Epoll refuses only a broken set of arguments: a bug of ours, and a loop that cannot wait is
-            // none.
+            // Epoll rejects only invalid arguments, which would be a bug of Lupine; a loop that cannot wait cannot go on.
             preconditionFailure("epoll_wait failed: \(error)")
         }
         now = clock.now()
@@ -151,18 +150,18 @@ final class LoopCore {
         let phase = inbox.take(into: &batch, &jobs)
         guard !batch.isEmpty else { return phase }
         for work in batch { work.run() }
-        // A rare flood does not keep its room for ever.
+        // A rare flood of work does not hold its memory for ever.
         if batch.count > 4096 { batch = [] } else { batch.removeAll(keepingCapacity: true) }
         return phase
     }
 
-    /// Runs what was put off until now; what that puts off comes in the next turn, after new events.
+    /// Runs the deferred work; work that this defers runs in the next turn, after new events.
     private func runDeferred() {
         guard !deferred.isEmpty else { return }
         var work: [() -> Void] = []
         swap(&work, &deferred)
         for item in work { item() }
-        // What goes with it may put off something.
+        // Releasing the closures may defer more work.
         work.removeAll(keepingCapacity: true)
         if deferred.isEmpty { swap(&work, &deferred) }
     }
@@ -172,21 +171,21 @@ final class LoopCore {
         var told: [any TurnEndListener] = []
         swap(&told, &listeners)
         for listener in told { listener.turnEnded() }
-        // Listeners that go with it may have others listen.
+        // Releasing the listeners may add new ones.
         told.removeAll(keepingCapacity: true)
         if listeners.isEmpty { swap(&told, &listeners) }
     }
 
     // MARK: Jobs
 
-    /// Takes a job that was enqueued on this thread; false when jobs are run elsewhere.
+    /// Takes a job that was enqueued on this thread; returns false if jobs are run elsewhere.
     func keep(_ job: UnownedJob) -> Bool {
         if isClosing { return false }
         jobs.append(job)
         return true
     }
 
-    /// Runs the jobs that wait now, for 5 ms and one at least. What they enqueue waits for the next turn.
+    /// Runs the jobs that wait now, for 5 ms and at least one. The jobs that they enqueue wait for the next turn.
     private func runJobs(on loop: EventLoop) {
         var waiting = jobs.count
         guard waiting > 0 else { return }
@@ -201,7 +200,7 @@ final class LoopCore {
 
     private func run(_ job: UnownedJob, on loop: EventLoop) {
         #if DEBUG
-            // It may be gone when it has run.
+            // Read before the run: the job may be destroyed afterwards.
             let name = diagnose == nil ? "" : job.description
             let began = now
         #endif
@@ -217,7 +216,7 @@ final class LoopCore {
         #endif
     }
 
-    /// Runs work of the library's that a job has led to: it is not the program's.
+    /// Runs work of the library that a job has caused: it is not the program's code.
     func runOutsideJobs(_ work: () -> Void) {
         guard isRunningJob else { return work() }
         isRunningJob = false
@@ -225,7 +224,7 @@ final class LoopCore {
         isRunningJob = true
     }
 
-    /// The loop is ending: jobs run elsewhere from here on, whatever they enqueue.
+    /// Runs all jobs elsewhere from now on, because the loop is ending.
     private func handOverJobs() {
         isClosing = true
         while let job = jobs.next() { EventLoop.runElsewhere(job) }
@@ -233,11 +232,11 @@ final class LoopCore {
 
     // MARK: The end
 
-    /// Tells everybody, runs what they still submit, and closes; false when there is more to run.
+    /// Notifies all channels and timers, and closes; returns false if there is more work to run first.
     private func close() -> Bool {
         for registration in slab.all {
             slab.channel(for: registration)?.loopWillClose()
-            // A channel that keeps its registration is let go all the same: nothing will ever call it again.
+            // A channel that keeps its registration is released all the same: it will never be called again.
             _ = deregister(registration, closing: true)
         }
         while let action = timers.popDue(at: .distantFuture) { action.end(.loopClosing) }

@@ -2,19 +2,19 @@
 
 /// Work on its way to a loop, from any thread.
 ///
-/// The lock is held for an append or a swap of two arrays, never while work runs. The bell is rung only by
-/// whoever finds the loop asleep, and once: a burst of work costs one wake-up. Once closed it refuses, and
-/// what it accepted before has run.
+/// The lock is held to append work or to swap two arrays, never while work runs. The eventfd is written only by a submitter that
+/// finds the loop asleep, and once: several submissions cost one wake-up. Once closed, the inbox accepts nothing; all work that
+/// it accepted before has run.
 final class LoopInbox: Sendable {
-    /// Something to be run. A struct: a bare closure in an array is wrapped once more.
+    /// A piece of work. A struct: a bare closure in an array is wrapped once more.
     struct Work: Sendable {
         let run: @Sendable () -> Void
     }
 
-    /// What the loop is to do after taking its work.
+    /// The phase of the loop, returned with its work.
     enum Phase: Sendable {
         case open
-        /// A shutdown was asked for; work is still accepted.
+        /// A shutdown was requested; work is still accepted.
         case closing
     }
 
@@ -32,8 +32,8 @@ final class LoopInbox: Sendable {
 
     init(wakeUp: WakeUp) { state = Lock(State(wakeUp: wakeUp)) }
 
-    /// Adds work and says whether it was accepted: then it will run, otherwise never. The loop itself needs no bell: it
-    /// looks here before it falls asleep again.
+    /// Adds work and returns whether it was accepted; if not, it will never run. The loop itself needs no wake-up: it takes the
+    /// work before it waits again.
     func submit(_ work: @escaping @Sendable () -> Void, fromLoop: Bool = false) -> Bool {
         let (accepted, bell) = state.withLock { state -> (Bool, WakeUp?) in
             guard let wakeUp = state.wakeUp else { return (false, nil) }
@@ -46,7 +46,7 @@ final class LoopInbox: Sendable {
         return accepted
     }
 
-    /// Adds a job of a Swift task and says whether it was accepted: not by a loop that is to shut down.
+    /// Adds a job of a Swift task and returns whether it was accepted; a loop that is to shut down accepts none.
     func submit(_ job: UnownedJob) -> Bool {
         let (accepted, bell) = state.withLock { state -> (Bool, WakeUp?) in
             guard state.phase == .open, let wakeUp = state.wakeUp else { return (false, nil) }
@@ -59,7 +59,7 @@ final class LoopInbox: Sendable {
         return accepted
     }
 
-    /// Asks the loop to shut down, or, with `closing` false, only to look at its clock again.
+    /// Asks the loop to shut down or, if `closing` is false, to read its clock again.
     func wake(closing: Bool) {
         let bell = state.withLock { state -> WakeUp? in
             if closing { state.phase = .closing }
@@ -69,7 +69,7 @@ final class LoopInbox: Sendable {
         bell?.ring()
     }
 
-    /// By the loop before it waits: true when there is nothing to do, and from then on a submitter rings.
+    /// Called by the loop before it waits: returns true if there is nothing to do; from then on a submitter wakes the loop.
     func fallAsleep() -> Bool {
         state.withLock { state in
             state.asleep = state.work.isEmpty && state.jobs.isEmpty && state.phase == .open
@@ -77,7 +77,7 @@ final class LoopInbox: Sendable {
         }
     }
 
-    /// By the loop: swaps the work that has come for the empty `batch`, whose room is used again, and adds the jobs to `jobs`.
+    /// Called by the loop: swaps the submitted work for the empty `batch`, whose capacity is reused, and adds the jobs to `jobs`.
     func take(into batch: inout [Work], _ jobs: inout JobQueue) -> Phase {
         state.withLock { state in
             state.asleep = false
@@ -87,11 +87,11 @@ final class LoopInbox: Sendable {
         }
     }
 
-    /// By the loop at its end: closes if nothing has come meanwhile.
+    /// Called by the loop at its end: closes unless more has been submitted, and returns whether it did.
     func close() -> Bool {
         let (closed, _) = state.withLock { state -> (Bool, WakeUp?) in
             guard state.work.isEmpty, state.jobs.isEmpty else { return (false, nil) }
-            // Handed out, so that the descriptor is closed outside the lock.
+            // Returned from the closure, so that the descriptor is closed outside the lock.
             return (true, state.wakeUp.take())
         }
         return closed

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// Who is registered with a loop, and under which descriptor: epoll's token leads straight to a place.
+/// The channels that are registered with a loop, and their descriptors; epoll's token is the index of a slot.
 ///
-/// A place is used again; its number of uses stands in the registration, so that what epoll still says of one that has ended
-/// finds nobody. A value: `LoopCore` owns it.
+/// Slots are reused. A registration carries the number of uses of its slot, so that a late event of a registration that has ended
+/// finds no channel. A value, owned by `LoopCore`.
 struct RegistrationSlab {
     private struct Slot {
         var use: UInt32 = 0
@@ -14,7 +14,7 @@ struct RegistrationSlab {
     private var slots: [Slot] = []
     private var free: [UInt32] = []
 
-    /// How many are registered.
+    /// The number of registered channels.
     private(set) var count = 0
 
     /// All registrations, in no order.
@@ -23,7 +23,7 @@ struct RegistrationSlab {
             .map { Registration(slot: UInt32($0), use: slots[$0].use) }
     }
 
-    /// A place for the channel.
+    /// Adds a channel.
     mutating func add(_ descriptor: Int32, _ channel: any LoopChannel) -> Registration {
         count += 1
         guard let reused = free.popLast() else {
@@ -35,14 +35,14 @@ struct RegistrationSlab {
         return Registration(slot: reused, use: slots[Int(reused)].use)
     }
 
-    /// Who has the registration; nil when it has ended.
+    /// Returns the channel of a registration; nil if it has ended.
     func channel(for registration: Registration) -> (any LoopChannel)? {
         let slot = Int(registration.slot)
         guard slot < slots.count, slots[slot].use == registration.use else { return nil }
         return slots[slot].channel
     }
 
-    /// Gives the registration to another channel; false when it has ended.
+    /// Gives the registration to another channel; returns false if it has ended.
     mutating func replaceChannel(of registration: Registration, with channel: any LoopChannel) -> Bool {
         let slot = Int(registration.slot)
         guard slot < slots.count, slots[slot].use == registration.use, slots[slot].channel != nil else {
@@ -52,7 +52,8 @@ struct RegistrationSlab {
         return true
     }
 
-    /// Ends a registration. Its channel is the caller's to let go, when nobody looks at the slab; nil when it had ended before.
+    /// Ends a registration. The caller releases the returned channel, when the slab is not being accessed. Nil if it had ended
+    /// before.
     mutating func remove(_ registration: Registration) -> (descriptor: Int32, channel: any LoopChannel)? {
         let slot = Int(registration.slot)
         guard slot < slots.count, slots[slot].use == registration.use,

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-/// Deadlines in order: the next one at hand, insertion and removal in O(log n), no allocation per timer.
+/// Timers ordered by deadline: the earliest is found in O(1), insertion and removal take O(log n), with no allocation per timer.
 ///
-/// A four-way heap of (deadline, slot) over a slab of slots; a slot knows its place in the heap, so that
-/// cancelling needs no search. A token carries the number of its use of the slot: a token that has fired or
-/// was cancelled is dead and harmless. Timers of one deadline fire in the order in which they were set.
-/// No clock, no thread: `LoopCore` feeds it.
+/// A four-way heap of (deadline, slot) over a slab of slots; a slot knows its place in the heap, so that cancelling needs no
+/// search. A token carries the use count of its slot: the token of a timer that has fired or was cancelled has no effect. Timers
+/// with the same deadline fire in the order in which they were set. It has no clock and no thread; its owner passes the time.
 package struct TimerHeap<Payload> {
-    /// Names one scheduled timer until it fires or is cancelled.
+    /// Identifies one timer until it fires or is cancelled.
     package struct Token: Hashable, Sendable {
         fileprivate let slot: UInt32
         fileprivate let use: UInt32
@@ -38,10 +37,10 @@ package struct TimerHeap<Payload> {
     /// An empty heap.
     package init() {}
 
-    /// How many timers are set.
+    /// The number of timers that are set.
     package var count: Int { heap.count }
 
-    /// The number of the timer that was set last.
+    /// The sequence number of the timer that was set last.
     package var newest: UInt64 { order }
 
     /// The earliest deadline.
@@ -63,7 +62,7 @@ package struct TimerHeap<Payload> {
         return Token(slot: slot, use: slots[Int(slot)].use)
     }
 
-    /// Unsets a timer and gives back what it carried; nil when it has fired or was cancelled before.
+    /// Cancels a timer and returns its payload; nil if it has fired or was cancelled before.
     @discardableResult
     package mutating func remove(_ token: Token) -> Payload? {
         let slot = Int(token.slot)
@@ -71,8 +70,8 @@ package struct TimerHeap<Payload> {
         return removeEntry(at: slots[slot].place)
     }
 
-    /// Takes the earliest timer if it is due at `now`, unless it was set after the one of that number: what is set again and again
-    /// for now would otherwise go on without end.
+    /// Removes and returns the earliest timer if it is due at `now` and was set no later than the timer `newest`: timers that set
+    /// themselves again for now would otherwise fire without end.
     package mutating func popDue(at now: Instant, upTo newest: UInt64 = .max) -> Payload? {
         guard let first = heap.first, first.deadline <= now, first.order <= newest else { return nil }
         return removeEntry(at: 0)
@@ -86,8 +85,7 @@ package struct TimerHeap<Payload> {
         } else {
             heap[place] = heap[last]
             heap.removeLast()
-            // The entry moved in may belong further up or further down; at most one of the two moves
-            // anything.
+            // The moved entry may belong further up or further down; at most one of the two calls moves it.
             rise(from: place)
             sink(from: place)
         }

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: MIT
 
-/// Where a loop, and everything that asks a loop for the time, gets it from.
+/// The clock of a loop and of its users.
 ///
-/// Production has the one clock of `MonotonicClock`; tests hand in one that stands still until it is moved.
+/// In production always `MonotonicClock`; tests pass a clock that stands still until it is moved.
 package protocol TransportClock: Sendable {
-    /// The present moment; it never goes back.
+    /// Returns the current time, which never goes back.
     func now() -> Instant
 }
 
 /// The machine's monotonic clock.
 package struct MonotonicClock: TransportClock {
-    /// The clock; there is one.
+    /// A value without state: there is one such clock.
     package init() {}
 
     package func now() -> Instant { Instant(nanoseconds: Syscalls.monotonicNanoseconds()) }
 }
 
-/// Instants and `Duration`, where a caller counts in the standard library's unit; all of it saturates.
+/// Conversions to the standard library's `Duration`; all arithmetic saturates.
 extension Instant {
-    /// This moment moved by `duration`.
+    /// Returns this instant moved by `duration`.
     package func advanced(by duration: Duration) -> Instant { self + Interval(duration) }
 
-    /// The time from this moment to `other`, negative when `other` was before.
+    /// Returns the time from this instant to `other`, negative if `other` is earlier.
     package func duration(to other: Instant) -> Duration { .nanoseconds((other - self).nanoseconds) }
 }

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
 
-/// How much one connection may do in a turn of its loop, before the others have theirs: where a peer decides how much its octets
-/// cost. It belongs to its loop.
+/// Limits the work of one connection in a turn of its loop, so that other connections get their turn: for work whose cost per
+/// byte the peer decides. Confined to its loop.
 package struct TurnAllowance {
-    /// When the turn began that the steps are of.
+    /// The start of the turn that `steps` counts.
     private var turn = Instant(nanoseconds: 0)
     private var steps = 0
 
-    /// So many steps are done in one turn, if they do not take too long before.
+    /// The maximum number of steps in one turn, if they do not take too long before.
     package static let steps = 8
 
-    /// Nothing of any turn is spent.
+    /// An unused allowance.
     package init() {}
 
-    /// Whether that was enough for this turn, and the rest is for the next one.
+    /// Returns whether the allowance is spent, so that the rest has to wait for the next turn.
     ///
     /// - Parameters:
-    ///   - loop: Whose turn it is.
-    ///   - isStep: Whether a step counts, or only the time that it took.
+    ///   - loop: The loop of the turn.
+    ///   - isStep: Whether a step is counted, or only the time is checked.
     package mutating func isSpent(on loop: EventLoop, counting isStep: Bool = true) -> Bool {
         let now = loop.now
         if turn != now { (turn, steps) = (now, 0) }

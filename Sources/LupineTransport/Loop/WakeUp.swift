@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 
-/// The bell of a loop: an eventfd that ends its wait. Rung from any thread.
+/// An eventfd that ends a loop's wait. May be signalled from any thread.
 ///
-/// The descriptor closes with the last reference, so that a thread about to ring never rings one that has
-/// been closed and opened as something else.
+/// The descriptor closes with the last reference, so that a thread about to write never writes to a descriptor that has been
+/// closed and reused.
 final class WakeUp: Sendable {
     /// Watched by the loop's poller.
     let descriptor: Descriptor
 
     init() throws(Errno) { descriptor = Descriptor(adopting: try Syscalls.eventfd()) }
 
-    /// Ends the wait, the present one or the next.
+    /// Ends the current wait, or the next one.
     func ring() {
-        // Refused only when the counter is full; then the bell is ringing anyway.
+        // Fails only if the counter is full; then the loop is being woken anyway.
         _ = try? Syscalls.ring(descriptor.rawValue)
     }
 }

@@ -2,28 +2,28 @@
 
 /// Work that waits for a thread, in order, until it is taken or withdrawn.
 struct WorkQueue {
-    /// Names one piece of work.
+    /// Identifies one piece of work.
     typealias Ticket = UInt64
     typealias Work = @Sendable () -> Void
 
     private var waiting: [Ticket: Work] = [:]
-    /// Tickets in order; those withdrawn are no longer in `waiting`.
+    /// Tickets in order; withdrawn ones are no longer in `waiting`.
     private var order: [Ticket] = []
     private var head = 0
 
-    /// How much waits.
+    /// The number of waiting pieces of work.
     var count: Int { waiting.count }
 
-    /// Whether the work of this ticket waits.
+    /// Whether the work of this ticket is waiting.
     func contains(_ ticket: Ticket) -> Bool { waiting[ticket] != nil }
 
-    /// Adds work behind all other.
+    /// Appends work.
     mutating func append(_ ticket: Ticket, _ work: @escaping Work) {
         waiting[ticket] = work
         order.append(ticket)
     }
 
-    /// Takes out what has waited longest.
+    /// Removes and returns the work that has waited longest.
     mutating func next() -> (ticket: Ticket, work: Work)? {
         while head < order.count {
             let ticket = order[head]
@@ -39,6 +39,6 @@ struct WorkQueue {
         return nil
     }
 
-    /// Takes out the work of one ticket. What it holds is the caller's to let go, outside of locks.
+    /// Removes the work of one ticket. The caller releases it, outside of locks.
     mutating func remove(_ ticket: Ticket) -> Work? { waiting.removeValue(forKey: ticket) }
 }

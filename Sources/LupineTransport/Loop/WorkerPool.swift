@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: MIT
 
-/// The threads for what has to wait, blocking, such as a name look-up: a few, started when needed, gone when idle.
+/// The threads for blocking work, such as a name look-up: started when needed, ended when idle.
 ///
-/// `getaddrinfo` cannot be interrupted. A look-up that nobody waits for any more keeps its thread until it
-/// returns, and nothing waits for that thread: no shutdown and no exit. So that names which hang cannot
-/// pile threads up there are at most `limit`. One that hangs takes one; others go on until all hang, which
-/// is then said instead of waiting behind them. The process shares one pool for each kind of work. Code of the program's
-/// has `CalloutThreads`. Any thread.
+/// `getaddrinfo` cannot be interrupted. A look-up that is no longer wanted keeps its thread until it returns, and nothing waits
+/// for that thread: no shutdown and no exit. There are at most `limit` threads, so that hanging look-ups cannot accumulate them.
+/// A hanging look-up occupies one thread, and others continue; when all hang, new work is refused instead of queued. The process
+/// shares one pool for each kind of work. The program's code runs on `CalloutThreads` instead. Any thread may call.
 package final class WorkerPool: Sendable {
     typealias Ticket = WorkQueue.Ticket
 
-    /// What became of submitted work.
+    /// The state of submitted work.
     enum Placement: Hashable, Sendable {
         /// It runs.
         case running
-        /// All threads are busy. At this moment, unless one becomes free, they all count as hung.
+        /// All threads are busy. If none becomes free until then, they all count as hung at this time.
         case queued(hungAt: Instant)
-        /// All threads hang: the work was not taken.
+        /// All threads hang: the work was not accepted.
         case allHung
         /// No thread could be started.
         case noThread(Errno)
@@ -28,17 +27,17 @@ package final class WorkerPool: Sendable {
         var queue = WorkQueue()
     }
 
-    /// The most threads there may be.
+    /// The maximum number of threads.
     package let limit: Int
     private let hungAfter: Duration
     private let name: String
     private let clock: any TransportClock
     private let state = Lock(State())
 
-    /// The process' pool for look-ups.
+    /// The process's pool for look-ups.
     package static let shared = WorkerPool(limit: 16, hungAfter: .seconds(5))
-    /// The process' pool for judging certificates where that takes files or the network. Apart from the other: who
-    /// fetches an answer about revocation waits for a look-up, too.
+    /// The process's pool for verifying certificates if that needs files or the network. A separate pool, because fetching a
+    /// revocation status needs a look-up too.
     package static let trust = WorkerPool(limit: 32, hungAfter: .seconds(60), name: "lupine-trust")
 
     /// A pool of at most `limit` threads called `name`; work that has run for `hungAfter` counts as hung.
@@ -53,7 +52,7 @@ package final class WorkerPool: Sendable {
         self.clock = clock
     }
 
-    /// Threads at work now, hung ones included.
+    /// The number of threads at work, including hung ones.
     package var busy: Int { state.withLock { $0.started.count } }
 
     /// A ticket for `submit`.
@@ -64,7 +63,7 @@ package final class WorkerPool: Sendable {
         }
     }
 
-    /// Runs `work` on a thread of the pool, soon.
+    /// Runs `work` on a thread of the pool, or queues it.
     func submit(_ ticket: Ticket, _ work: @escaping @Sendable () -> Void) -> Placement {
         let now = clock.now()
         let placement = state.withLock { [limit, hungAfter] state -> Placement in
@@ -87,7 +86,8 @@ package final class WorkerPool: Sendable {
         }
     }
 
-    /// Runs `work` on a thread of the pool, soon. False when every thread hangs or none can be started: then it never runs.
+    /// Runs `work` on a thread of the pool, or queues it. Returns false if all threads hang or none can be started; it then never
+    /// runs.
     package func run(_ work: @escaping @Sendable () -> Void) -> Bool {
         switch submit(newTicket(), work) {
         case .running, .queued: true
@@ -95,7 +95,7 @@ package final class WorkerPool: Sendable {
         }
     }
 
-    /// Where submitted work is now; `running` also when it is done.
+    /// Returns the state of submitted work; `running` also when it is done.
     func placement(of ticket: Ticket) -> Placement {
         let now = clock.now()
         return state.withLock { [hungAfter] state in
@@ -105,12 +105,12 @@ package final class WorkerPool: Sendable {
         }
     }
 
-    /// Takes back work that has not begun; what runs goes on and is nobody's business any more.
+    /// Withdraws work that has not begun; work that has begun continues.
     func withdraw(_ ticket: Ticket) {
         _ = state.withLock { state in state.queue.remove(ticket) }
     }
 
-    /// When the last of the busy threads will count as hung.
+    /// The time at which the last of the busy threads will count as hung.
     private static func hungAt(_ state: State, _ hungAfter: Duration) -> Instant {
         (state.started.values.max() ?? Instant(nanoseconds: 0)).advanced(by: hungAfter)
     }

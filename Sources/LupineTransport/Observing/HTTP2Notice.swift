@@ -2,29 +2,29 @@
 
 public import LupineHTTP2
 
-/// What HTTP/2 says beside the messages: of the connection that carries a transfer, or of the transfer's stream.
+/// An HTTP/2 event outside of the messages: on the connection that carries a transfer, or on the transfer's stream.
 ///
-/// What concerns the connection is told to each transfer that it carries at that moment. Over HTTP/1.1 there are none.
+/// An event of the connection is reported to each transfer that it carries at that time. HTTP/1.1 has none.
 public enum HTTP2Notice: Hashable, Sendable {
-    /// The request goes out on the stream of that number.
+    /// The request is sent on this stream.
     case opened(stream: UInt32)
-    /// The server's SETTINGS (RFC 9113 §6.5.2): what differs from the values that hold before any, in the order of the RFC's
-    /// table. What had come before the transfer is told behind `opened`.
+    /// The server's SETTINGS (RFC 9113 §6.5.2) that differ from the initial values, in the order of the RFC's table. Those that
+    /// arrived before the transfer are reported after `opened`.
     case settings([Parameter])
-    /// The server lets the request's content go on, which had to wait for its window (RFC 9113 §5.2): so many octets may be
-    /// sent now.
+    /// The request's content, which was waiting for the server's flow-control window (RFC 9113 §5.2), continues: this many octets
+    /// may be sent now.
     case windowOpened(octets: Int)
-    /// The server takes no further requests on this connection: GOAWAY (RFC 9113 §6.8). Requests on streams above `last`
-    /// are sent again on another one.
+    /// The server accepts no further requests on this connection: GOAWAY (RFC 9113 §6.8). Requests on streams above `last` are
+    /// sent again on another one.
     case goAway(last: UInt32, HTTP2ErrorCode)
     /// The server ended the stream: RST_STREAM (RFC 9113 §6.4).
     case reset(HTTP2ErrorCode)
 
     /// One of the server's SETTINGS.
     public struct Parameter: Hashable, Sendable {
-        /// The name that the RFC gives it: `SETTINGS_MAX_CONCURRENT_STREAMS`.
+        /// The name in the RFC, such as `SETTINGS_MAX_CONCURRENT_STREAMS`.
         public let name: String
-        /// To what it is set.
+        /// The new value.
         public let value: UInt32
     }
 

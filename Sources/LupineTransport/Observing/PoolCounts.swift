@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// How many connections there are to one origin, and how many requests wait for one: a snapshot.
+/// The numbers of connections to one origin and of requests that wait for one: a snapshot.
 ///
-/// The numbers belong together: they were read at one moment. What is counted changes at once; a request may have got its
-/// connection when the snapshot is looked at.
+/// The numbers are consistent: they were read at the same time. They change at once, so a waiting request may have got its
+/// connection by the time the snapshot is read.
 public struct PoolCounts: Hashable, Sendable {
     /// `http` or `https`.
     public let scheme: String
@@ -11,13 +11,13 @@ public struct PoolCounts: Hashable, Sendable {
     public let host: String
     /// The port.
     public let port: UInt16
-    /// The proxy in between, without its credentials; nil for none.
+    /// The proxy, without its credentials; nil for none.
     public let proxy: String?
-    /// The path of the Unix-domain socket that takes the place of host and port; nil for none.
+    /// The path of the Unix-domain socket that is used instead of host and port; nil for none.
     public let unixSocketPath: String?
-    /// Connections that carry nothing and can be lent.
+    /// Connections that carry no request and can be leased.
     public internal(set) var idle: Int
-    /// Connections that carry a request, or have left HTTP for a web socket.
+    /// Connections that carry a request, or were upgraded to a WebSocket.
     public internal(set) var leased: Int
     /// Connections that are being opened.
     public internal(set) var dialing: Int
@@ -34,13 +34,13 @@ public struct PoolCounts: Hashable, Sendable {
         (idle, leased, dialing, waiting) = (counts.idle, counts.leased, counts.dialing, counts.waiting)
     }
 
-    /// Whether both count for the same origin.
+    /// Whether both counts are of the same origin.
     private func isOfSameOrigin(as other: PoolCounts) -> Bool {
         scheme == other.scheme && host == other.host && port == other.port && proxy == other.proxy
             && unixSocketPath == other.unixSocketPath
     }
 
-    /// One for each origin, however many pools and TLS profiles there are: by host, scheme and port.
+    /// Adds the counts of all pools and TLS profiles for each origin, sorted by host, scheme and port.
     package static func joined(_ counts: [PoolCounts]) -> [PoolCounts] {
         let sorted = counts.sorted {
             ($0.host, $0.scheme, $0.port, $0.proxy ?? "", $0.unixSocketPath ?? "")
@@ -58,7 +58,7 @@ public struct PoolCounts: Hashable, Sendable {
 }
 
 extension PoolMachine {
-    /// What lies in the slabs under one key.
+    /// The counts of one pool key.
     struct KeyCounts: Sendable {
         let origin: Origin
         var idle = 0

@@ -3,14 +3,14 @@
 public import LupineHTTP
 public import LupineTLS
 
-/// A request as it was handed to the transport.
+/// A request as it was passed to the transport.
 ///
-/// Header fields and target are those that are sent, with the credentials that are in them: what goes into a log is the
-/// observer's to redact, as `TransferLog` does.
+/// Header fields and target are those that are sent, including credentials: the observer has to redact them in a log, as
+/// `TransferLog` does.
 public struct TransferStart: Sendable {
-    /// Why there is this transfer, and which one was before it.
+    /// The cause of the transfer, with the transfer before it.
     public let cause: TransferCause
-    /// The number of the `URLSessionTask` that the transfer belongs to; nil without a session.
+    /// The identifier of the `URLSessionTask` of the transfer; nil without a session.
     public let taskIdentifier: Int?
     /// The method.
     public let method: Method
@@ -22,13 +22,13 @@ public struct TransferStart: Sendable {
     public let port: UInt16
     /// Path and query.
     public let target: String
-    /// The header fields, but for those that frame the message.
+    /// The header fields, without those that frame the message.
     public let fields: Fields
-    /// Octets of the request's content; nil where that is not known.
+    /// The length of the request's content in octets; nil if it is not known.
     public let contentLength: Int64?
-    /// The proxy in between, without its credentials; nil for none.
+    /// The proxy, without its credentials; nil for none.
     public let proxy: String?
-    /// The path of the Unix-domain socket that takes the place of host and port; nil for none.
+    /// The path of the Unix-domain socket that is used instead of host and port; nil for none.
     public let unixSocketPath: String?
 
     /// The URL, without user and password.
@@ -59,27 +59,27 @@ public struct TransferStart: Sendable {
     }
 }
 
-/// A connection that was opened: look-up, connecting, a proxy's tunnel and TLS.
+/// A connection that was opened: look-up, connect, proxy tunnel and TLS.
 public struct TransferDial: Sendable {
-    /// The host that was asked for: the origin's.
+    /// The origin's host.
     public let host: String
     /// The origin's port.
     public let port: UInt16
-    /// The other end: the origin's address, or the proxy's.
+    /// The peer's address: the origin's, or the proxy's.
     public let address: SocketAddress?
-    /// The proxy in between, without its credentials; nil for none.
+    /// The proxy, without its credentials; nil for none.
     public let proxy: String?
-    /// From the first step to the last.
+    /// The time from the first step to the last.
     public let duration: Duration
-    /// What the look-up of the name took; nil where nothing had to be looked up.
+    /// The duration of the name look-up; nil if none was needed.
     public let lookUp: Duration?
-    /// What the handshake of TLS with the origin took; nil without TLS.
+    /// The duration of the TLS handshake with the origin; nil without TLS.
     public let handshake: Duration?
-    /// The version of TLS between us and the origin; nil without TLS.
+    /// The TLS version used with the origin; nil without TLS.
     public let tlsVersion: TLSVersion?
-    /// The cipher suite, by the name that the RFCs give it; nil without TLS.
+    /// The name of the cipher suite in the RFCs; nil without TLS.
     public let tlsCipherSuite: String?
-    /// Whether the handshake took up where an earlier connection had begun.
+    /// Whether the handshake resumed a session of an earlier connection.
     public let isTLSResumed: Bool
 
     init(_ metrics: ExchangeMetrics, of dial: DialMetrics, to origin: Origin) {
@@ -100,20 +100,20 @@ public struct TransferDial: Sendable {
     }
 }
 
-/// A connection that was lent to a transfer.
+/// A connection that was leased to a transfer.
 public struct TransferLease: Sendable {
     /// Whether the connection had carried an earlier request.
     public let isReused: Bool
-    /// How long the transfer waited for it: since its start, or since the connection before had died.
+    /// How long the transfer waited for it: since its start, or since the previous connection was lost.
     public let waited: Duration
-    /// Whether the request is sent once more, because the connection before had died.
+    /// Whether the request is sent again because the previous connection was lost.
     public let isReplay: Bool
-    /// Our end of the connection.
+    /// The local address of the connection.
     public let localAddress: SocketAddress?
-    /// The other end: the origin's address, or the proxy's.
+    /// The peer's address: the origin's, or the proxy's.
     public let remoteAddress: SocketAddress?
-    /// The head of the request as it goes out over this connection: the request line, the header fields in their order and the
-    /// empty line, with the credentials that are in them. Over HTTP/2, the pseudo-fields take the place of the request line.
+    /// The head of the request as sent over this connection: the request line, the header fields in order and the empty line,
+    /// including credentials. Over HTTP/2, the pseudo-header fields replace the request line.
     public let requestHead: [UInt8]
 }
 
@@ -121,49 +121,49 @@ public struct TransferLease: Sendable {
 public struct TransferHead: Sendable {
     /// The status code.
     public let status: Status
-    /// The reason phrase as it came; it means nothing (RFC 9112 §4).
+    /// The reason phrase as received; it has no meaning (RFC 9112 §4).
     public let reason: String
-    /// The version that the head names.
+    /// The HTTP version of the head.
     public let version: HTTPVersion
-    /// The header fields, with the credentials that are in them.
+    /// The header fields, including credentials.
     public let fields: Fields
-    /// From the start of the transfer to the first byte of the response.
+    /// The time from the start of the transfer to the first byte of the response.
     public let timeToFirstByte: Duration
 }
 
-/// How a transfer ended, with all that is to be said of it.
+/// The end of a transfer, with its result and metrics.
 public struct TransferEnd: Sendable {
-    /// What became of a transfer, as the transport sees it. What is made of the content afterwards, such as decoding or
-    /// validating it, is no part of it.
+    /// The result of a transfer for the transport. Later processing of the content, such as decoding or validating it, does not
+    /// count.
     public enum Outcome: Hashable, Sendable {
-        /// The response has come, or as much of it as was wanted. Its status may be any.
+        /// The response was received, or as much of it as was wanted. It may have any status.
         case completed
-        /// It was given up: cancelled, or its client or session was shut down.
+        /// It was cancelled, or its client or session was shut down.
         case cancelled
         /// It failed.
         case failed(TransportError)
     }
 
-    /// What it was told of at its start.
+    /// The start of the transfer, as it was reported.
     public let start: TransferStart
-    /// What became of it.
+    /// The result.
     public let outcome: Outcome
-    /// The status of the response; nil where none came.
+    /// The status of the response; nil if there was none.
     public let status: Status?
-    /// From the start to the end.
+    /// The time from the start to the end.
     public let duration: Duration
-    /// When each step happened, and what it moved. With a coded content `responseBodyBytesAfterDecoding` is what came, as in
-    /// `responseBodyBytesReceived`: decoding is no part of a transfer.
+    /// The time and the byte counts of each step. With a content coding, `responseBodyBytesAfterDecoding` equals
+    /// `responseBodyBytesReceived`: decoding is not part of a transfer.
     public let metrics: TransferMetrics
 
-    /// The error of a transfer that failed; nil for every other.
+    /// The error of a failed transfer; nil for any other.
     public var error: TransportError? {
         if case .failed(let error) = outcome { return error }
         return nil
     }
 }
 
-/// One event on its way to the observers.
+/// An event to be delivered to the observers.
 enum TransferEvent: Sendable {
     case start(TransferStart)
     case dial(TransferDial)
@@ -172,7 +172,7 @@ enum TransferEvent: Sendable {
     case head(TransferHead)
     case end(TransferEnd)
 
-    /// Calls the method for it.
+    /// Calls the observer's method for this event.
     func tell(_ observer: any TransferObserver, of id: TransferID) {
         switch self {
         case .start(let start): observer.transfer(id, didStart: start)

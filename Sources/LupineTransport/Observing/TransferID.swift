@@ -2,35 +2,35 @@
 
 internal import Synchronization
 
-/// Tells one transfer from every other in the process: what all events of a `TransferObserver` carry.
+/// Identifies a transfer within the process, in all events of a `TransferObserver`.
 ///
-/// A number that grows in the order in which transfers are made; it means nothing outside of the process.
+/// A number that increases in the order in which transfers are made; it has no meaning outside of the process.
 public struct TransferID: Hashable, Sendable, CustomStringConvertible {
     /// The number.
     public let rawValue: UInt64
 
-    /// The `#` and the number.
+    /// `#` and the number.
     public var description: String { "#\(rawValue)" }
 
     private static let last = Atomic<UInt64>(0)
 
-    /// The next one of the process.
+    /// Returns the next identifier of the process.
     package static func next() -> TransferID {
         TransferID(rawValue: last.add(1, ordering: .relaxed).newValue)
     }
 }
 
-/// Why there is a transfer.
+/// The cause of a transfer.
 public enum TransferCause: Hashable, Sendable {
-    /// The program's request, or a retry of the layers above, which is a request like the first.
+    /// A request of the program, or a retry by the layers above, which is a new request.
     case request
-    /// A redirect that the response of an earlier transfer named.
+    /// A redirect in the response of an earlier transfer.
     case redirect(after: TransferID)
-    /// The same request as an earlier transfer's once more: with the answer to a challenge, or because what a cache or a partial
-    /// download had could not be used.
+    /// The request of an earlier transfer again: with the answer to a challenge, or because a cached response or a partial
+    /// download could not be used.
     case repetition(after: TransferID)
 
-    /// The transfer before it; nil for the program's request.
+    /// The transfer before this one; nil for a request of the program.
     public var previous: TransferID? {
         switch self {
         case .request: nil

@@ -2,13 +2,13 @@
 
 import LupineHTTP
 
-/// Where a transfer stands among others: what its start says of them.
+/// The relation of a transfer to others, for its start event.
 package struct TransferPlace: Sendable {
     /// The transfer's identity.
     package let id: TransferID
-    /// Why there is this transfer.
+    /// The cause of the transfer.
     package let cause: TransferCause
-    /// The task that it belongs to.
+    /// The identifier of its task.
     package let taskIdentifier: Int?
 
     /// The place of a new transfer.
@@ -19,14 +19,14 @@ package struct TransferPlace: Sendable {
     }
 }
 
-/// What an exchange that is observed tells its observers, step by step. An exchange that is not has none.
+/// Reports the steps of one exchange to its observers. An exchange without observers has none.
 ///
-/// The start comes from whoever submits the exchange, everything else from the loop that carries it, so that one event is behind
-/// the other.
+/// The start is reported by the thread that submits the exchange, everything else by the loop that carries it, so the events are
+/// in order.
 package final class TransferObservation: Sendable {
     private struct State {
         var start: TransferStart?
-        /// Since when it waits for a connection.
+        /// When it began to wait for a connection.
         var waitsSince = Instant.zero
         var status: Status?
     }
@@ -40,7 +40,7 @@ package final class TransferObservation: Sendable {
         self.reporter = reporter
     }
 
-    /// The exchange goes to the pool, for the first time or once more. The first is the start.
+    /// The exchange is submitted to the pool. Only the first time counts; it is the start.
     func submitted(_ exchange: Exchange) {
         let isFirst = state.withLock { $0.start == nil }
         guard isFirst else { return }
@@ -52,7 +52,7 @@ package final class TransferObservation: Sendable {
         report(.start(start))
     }
 
-    /// A connection carries it from here on, and `head` is what goes out first.
+    /// A connection was leased to the exchange, which sends `head` first.
     func leased(_ metrics: ExchangeMetrics, to origin: Origin, sending head: [UInt8], at now: Instant) {
         if let dial = metrics.dial { report(.dial(TransferDial(metrics, of: dial, to: origin))) }
         let since = state.withLock { $0.waitsSince }
@@ -65,13 +65,13 @@ package final class TransferObservation: Sendable {
                     requestHead: head)))
     }
 
-    /// HTTP/2 has said something of its connection or stream.
+    /// Reports an HTTP/2 event of the connection or stream.
     func heard(_ notice: HTTP2Notice) { report(.notice(notice)) }
 
-    /// Its connection has died, and it waits for another one.
+    /// The connection was lost, and the exchange waits for another.
     func lostConnection(at now: Instant) { state.withLock { $0.waitsSince = now } }
 
-    /// The final head has come.
+    /// The final head was received.
     func received(_ head: ResponseHead, _ metrics: ExchangeMetrics, at now: Instant) {
         state.withLock { $0.status = head.status }
         report(
@@ -81,10 +81,10 @@ package final class TransferObservation: Sendable {
                     timeToFirstByte: metrics.fetchStart.duration(to: metrics.responseStart ?? now))))
     }
 
-    /// It is over. Called once.
+    /// The exchange has ended. Called once.
     func ended(_ result: Result<Fields, TransportError>, _ metrics: ExchangeMetrics) {
         let (start, status) = state.withLock { ($0.start, $0.status) }
-        // An exchange that was never submitted has told nothing.
+        // Nothing was reported for an exchange that was never submitted.
         guard let start else { return }
         let outcome: TransferEnd.Outcome =
             switch result {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 
-/// Brings the events of one client or session to its observers, in order, on a thread of its own.
+/// Delivers the events of one client or session to its observers, in order, on a thread of its own.
 ///
-/// The thread starts with the first event, waits while there are none, and ends once the reporter and everything that it was to
-/// tell are gone: nothing waits for it, so an observer that blocks holds up nobody's shutdown but that of `whenTold`. Where the
-/// system has no thread to give, a task tells what there is, and the next event tries again. Any thread.
+/// The thread starts with the first event, waits when there are none, and ends when the reporter is gone and its events are
+/// delivered. Only `whenTold` waits for it, so an observer that blocks delays no shutdown except one that uses that. If no thread
+/// can be created, a task delivers the waiting events, and the next event tries again. Any thread may call.
 package final class TransferReporter: Sendable {
     private let mailbox: Mailbox
 
-    /// Nil where nobody listens: then nothing is made, and nothing told.
+    /// Returns nil if there are no observers: then no events are made.
     package init?(_ observers: [any TransferObserver]) {
         if observers.isEmpty { return nil }
         mailbox = Mailbox(observers)
@@ -16,18 +16,18 @@ package final class TransferReporter: Sendable {
 
     deinit { mailbox.close() }
 
-    /// What an exchange at this place is to tell its steps to.
+    /// Returns the observation for an exchange.
     package func observation(at place: TransferPlace) -> TransferObservation {
         TransferObservation(place, reporter: self)
     }
 
-    /// Tells the observers, soon.
+    /// Queues an event for the observers.
     func report(_ event: TransferEvent, of id: TransferID) { mailbox.add(.event(id, event)) }
 
-    /// Calls `done` when everything before has been told.
+    /// Calls `done` when all earlier events have been delivered.
     package func whenTold(_ done: @escaping @Sendable () -> Void) { mailbox.add(.mark(done)) }
 
-    /// What waits to be told, and who tells it.
+    /// The queue of undelivered events, and its thread.
     private final class Mailbox: Sendable {
         enum Entry: Sendable {
             case event(TransferID, TransferEvent)
@@ -36,13 +36,13 @@ package final class TransferReporter: Sendable {
 
         private struct State {
             var waiting: [Entry] = []
-            /// Whether there is a thread, or a task in the place of one.
+            /// Whether a thread, or a task in its place, delivers events.
             var isServed = false
-            /// Whether that thread waits for the bell.
+            /// Whether that thread waits for the semaphore.
             var waitsForBell = false
             var isClosed = false
 
-            /// Whether the bell is to be rung.
+            /// Whether the semaphore has to be signalled.
             mutating func wakes() -> Bool {
                 defer { waitsForBell = false }
                 return waitsForBell
@@ -71,7 +71,7 @@ package final class TransferReporter: Sendable {
             if needsThread { startThread() }
         }
 
-        /// Nothing is added any more.
+        /// Called when no more events will be added.
         func close() {
             let wakes = state.withLock { state in
                 state.isClosed = true

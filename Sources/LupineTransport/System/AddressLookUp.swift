@@ -3,9 +3,9 @@
 internal import CLupineLinux
 internal import Glibc
 
-/// `getaddrinfo`, which waits as long as it likes: only for threads of `WorkerPool`.
+/// `getaddrinfo`, which may block for any time: only for threads of `WorkerPool`.
 enum AddressLookUp {
-    /// The addresses of `host`, with port 0, in the system's order of preference.
+    /// Returns the addresses of `host`, with port 0, in the system's order of preference.
     static func addresses(
         of host: String, _ family: AddressFamily
     ) throws(ResolutionError) -> [SocketAddress] {
@@ -38,12 +38,13 @@ enum AddressLookUp {
         return addresses
     }
 
-    /// So many addresses of a name are tried at most: an answer may list thousands, none of which takes a connection.
+    /// The maximum number of addresses of a name that are tried: an answer may list thousands, none of which accepts a
+    /// connection.
     private static let mostAddresses = 64
 
     private static func error(_ code: Int32, system: Int32) -> ResolutionError {
         switch code {
-        // That is also what it says when it could open neither a file nor a socket to look for the name.
+        // `EAI_NONAME` is also returned if neither a file nor a socket could be opened for the look-up.
         case EAI_NONAME where Errno(rawValue: system).isOutOfDescriptors:
             .resolverFailed(code: code, system: Errno(rawValue: system))
         case EAI_NONAME: .nameNotFound

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// Bytes from one place in memory to another, in one move: the standard library copies spans byte by byte only.
+/// Copies bytes in one move: the standard library copies spans only byte by byte.
 ///
-/// For the pieces of one TLS record, which OpenSSL wants side by side.
+/// For the pieces of one TLS record, which OpenSSL needs contiguous.
 extension MutableSpan where Element == UInt8 {
-    /// Writes `bytes` over the span from `start` on; they must fit.
+    /// Copies `bytes` into the span from `start` on; they must fit.
     mutating func copy(_ bytes: Span<UInt8>, to start: Int) {
         precondition(start >= 0 && start <= count - bytes.count, "the bytes do not fit")
         guard !bytes.isEmpty else { return }

@@ -5,13 +5,13 @@ internal import Glibc
 
 /// A file descriptor with exactly one owner.
 ///
-/// It closes when it goes out of scope, at once when `close()` consumes it, and never twice. It knows
-/// nothing of what it is open on; `Socket` and `SplicePipe` do. Any thread, one at a time.
+/// It closes when it goes out of scope, or at once when `close()` consumes it, and never twice. It does not know what it is open
+/// on; `Socket` and `SplicePipe` do. Usable on any thread, one at a time.
 package struct Descriptor: ~Copyable, Sendable {
-    /// The number, for system calls; it is borrowed, never kept.
+    /// The number for system calls; to be borrowed, never stored.
     package let rawValue: Int32
 
-    /// Takes over an open descriptor: nobody else may close it from here on.
+    /// Takes ownership of an open descriptor: nothing else may close it from now on.
     package init(adopting rawValue: Int32) {
         precondition(rawValue >= 0, "a descriptor is never negative")
         self.rawValue = rawValue
@@ -22,7 +22,7 @@ package struct Descriptor: ~Copyable, Sendable {
     /// Closes now.
     package consuming func close() {}
 
-    /// Gives up ownership: the caller closes.
+    /// Gives up ownership: the caller closes the descriptor.
     package consuming func release() -> Int32 {
         let number = rawValue
         discard self
@@ -36,12 +36,12 @@ extension Descriptor {
         Descriptor(adopting: try Syscalls.open(path, flags: O_RDONLY | O_CLOEXEC, mode: 0))
     }
 
-    /// Opens a file for reading that is the user's and that nobody else can write to; `.notPermitted` for any other.
+    /// Opens a file for reading that belongs to the user and that nobody else can write to; throws `.notPermitted` for any other.
     ///
     /// - Parameters:
-    ///   - path: Where it is.
-    ///   - mayBePipe: Whether the user's own pipe will do, whose other end is waited for. Otherwise it is a regular file, and
-    ///     whatever else has its name holds nobody up.
+    ///   - path: The path of the file.
+    ///   - mayBePipe: Whether a pipe of the user is accepted; opening it waits for the other end. Otherwise only a regular file
+    ///     is, and opening anything else under its name does not block.
     package static func readingOwn(path: String, mayBePipe: Bool = false) throws(Errno) -> Descriptor {
         let flags = O_RDONLY | O_CLOEXEC | (mayBePipe ? 0 : O_NONBLOCK)
         let file = Descriptor(adopting: try Syscalls.open(path, flags: flags, mode: 0))
@@ -49,22 +49,22 @@ extension Descriptor {
         return file
     }
 
-    /// Opens a file for writing from its start, created with mode 0600 or cut to nothing.
+    /// Opens a file for writing from its start, created with mode 0600 or truncated.
     package static func writing(path: String) throws(Errno) -> Descriptor {
         Descriptor(
             adopting: try Syscalls.open(path, flags: O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, mode: 0o600))
     }
 
-    /// Another descriptor of the file that a program's descriptor is open on; both share one position. The program's stays its
-    /// own. Throws where it cannot be written there.
+    /// Duplicates a descriptor of the program; both share one file position, and the program's stays open. Throws if the file
+    /// cannot be written at a position.
     package static func sharing(_ number: Int32) throws(Errno) -> Descriptor {
         Descriptor(adopting: try Syscalls.shareForWriting(number))
     }
 
-    /// How long the file is; the position is left where it was.
+    /// Returns the length of the file; the file position does not change.
     package func fileSize() throws(Errno) -> Int64 { try Syscalls.fileSize(rawValue) }
 
-    /// Reads as much as is there into the free part of `output`.
+    /// Reads the available bytes into the free part of `output`.
     package func read(into output: inout OutputSpan<UInt8>) throws(Errno) -> ReadOutcome {
         let number = rawValue
         return try unsafe ReadOutcome.filling(&output) { free throws(Errno) in
@@ -72,8 +72,8 @@ extension Descriptor {
         }
     }
 
-    /// Reads a file over the beginning of `buffer`, which must not be empty, from `offset` on; the file's own position
-    /// neither counts nor moves.
+    /// Reads from `offset` of a file over the beginning of `buffer`, which must not be empty; the file position is neither used
+    /// nor changed.
     package func read(into buffer: inout MutableSpan<UInt8>, at offset: Int64) throws(Errno) -> ReadOutcome {
         precondition(!buffer.isEmpty, "there is no room to read into")
         let number = rawValue
@@ -82,7 +82,7 @@ extension Descriptor {
         }
     }
 
-    /// Writes the beginning of `bytes`, as much as the kernel takes.
+    /// Writes the beginning of `bytes`, as much as the kernel accepts.
     package func write(_ bytes: Span<UInt8>) throws(Errno) -> WriteOutcome {
         let number = rawValue
         return try WriteOutcome.of { () throws(Errno) in

@@ -2,12 +2,12 @@
 
 import Glibc
 
-/// The process' environment variables.
+/// The process's environment variables.
 ///
-/// `getenv` races with a `setenv` elsewhere in the process; it is called only when a client is made that was told to
-/// read the environment.
+/// `getenv` races with a `setenv` elsewhere in the process; it is called only when a client is created that is configured to read
+/// the environment, and for the shared revocation client.
 enum Environment {
-    /// The value of a variable; nil when it is not set.
+    /// Returns the value of a variable; nil if it is not set.
     static func value(of name: String) -> String? {
         guard let value = unsafe getenv(name) else { return nil }
         return unsafe String(validatingCString: value)

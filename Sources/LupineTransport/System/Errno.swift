@@ -3,11 +3,10 @@
 internal import CLupineLinux
 internal import Glibc
 
-/// A failure that the kernel reported, by its number.
+/// An error number of the kernel.
 ///
-/// It is what every call in `Syscalls` throws. It says which error it was and nothing of where: the caller
-/// adds the address or the step. `EINTR` never reaches a caller, and `EAGAIN` only as the outcome
-/// `wouldBlock` of a transfer.
+/// Thrown by every call in `Syscalls`. It identifies the error but not its place: the caller adds the address or the step.
+/// `EINTR` never reaches a caller, and `EAGAIN` only as the outcome `wouldBlock` of a transfer.
 public struct Errno: Error, RawRepresentable, Hashable, Sendable {
     /// The number, as in `errno.h`.
     public let rawValue: Int32
@@ -21,7 +20,7 @@ public struct Errno: Error, RawRepresentable, Hashable, Sendable {
         return unsafe String(cString: text)
     }
 
-    /// What the C library says of it, such as `Connection refused`.
+    /// The C library's text, such as `Connection refused`.
     public var text: String {
         guard let text = unsafe lupine_errno_text(rawValue) else { return "unknown error" }
         return unsafe String(cString: text)
@@ -37,11 +36,11 @@ extension Errno {
     public static let addressInUse = Errno(rawValue: EADDRINUSE)
     /// The address is not one of this machine.
     public static let addressNotAvailable = Errno(rawValue: EADDRNOTAVAIL)
-    /// The peer answered with a reset: nobody listens there.
+    /// The peer answered with a reset: nothing listens there.
     public static let connectionRefused = Errno(rawValue: ECONNREFUSED)
     /// The peer reset the connection.
     public static let connectionReset = Errno(rawValue: ECONNRESET)
-    /// The connection was closed for sending, by us or by the peer.
+    /// The connection was closed for sending, locally or by the peer.
     public static let brokenPipe = Errno(rawValue: EPIPE)
     /// The kernel gave up waiting for the peer.
     public static let timedOut = Errno(rawValue: ETIMEDOUT)
@@ -57,30 +56,30 @@ extension Errno {
     public static let noBufferSpace = Errno(rawValue: ENOBUFS)
     /// There is not enough memory.
     public static let noMemory = Errno(rawValue: ENOMEM)
-    /// The call may not be made by this process.
+    /// The process is not permitted to make the call.
     public static let notPermitted = Errno(rawValue: EPERM)
     /// Access was denied.
     public static let accessDenied = Errno(rawValue: EACCES)
     /// There is no such file.
     public static let noSuchFile = Errno(rawValue: ENOENT)
-    /// A part of the path is no directory.
+    /// A part of the path is not a directory.
     public static let notADirectory = Errno(rawValue: ENOTDIR)
-    /// What was named is a directory.
+    /// The path is a directory.
     public static let isDirectory = Errno(rawValue: EISDIR)
-    /// An argument was not acceptable.
+    /// An argument is invalid.
     public static let invalidArgument = Errno(rawValue: EINVAL)
     /// The device behind a file failed.
     public static let inputOutput = Errno(rawValue: EIO)
-    /// The name does not fit where the kernel keeps it.
+    /// A name is too long.
     public static let nameTooLong = Errno(rawValue: ENAMETOOLONG)
-    /// What was asked for was called off.
+    /// The operation was cancelled.
     public static let canceled = Errno(rawValue: ECANCELED)
 
-    /// The call would have had to wait.
+    /// The call would have had to block.
     static let wouldBlock = Errno(rawValue: EAGAIN)
-    /// A connection attempt goes on in the background.
+    /// The connection attempt continues in the background.
     static let inProgress = Errno(rawValue: EINPROGRESS)
-    /// A signal cut the call short; retried where it happens.
+    /// A signal interrupted the call; the wrapper retries it.
     static let interrupted = Errno(rawValue: EINTR)
     /// A queued connection was reset before it was accepted.
     static let connectionAborted = Errno(rawValue: ECONNABORTED)

@@ -20,7 +20,7 @@ public struct IPv4Address: Hashable, Sendable {
         for byte in text.utf8 {
             switch byte {
             case UInt8(ascii: "0")...UInt8(ascii: "9"):
-                // No more than three digits, and none behind a leading zero.
+                // At most three digits, and no leading zero.
                 guard digits < 3, digits == 0 || octet != 0 else { return nil }
                 octet = octet * 10 + UInt32(byte - UInt8(ascii: "0"))
                 guard octet <= 255 else { return nil }
@@ -50,7 +50,7 @@ extension IPv4Address: CustomStringConvertible {
     }
 }
 
-/// An IPv6 address, as two halves, without its zone: that belongs to `SocketAddress`.
+/// An IPv6 address, as two halves, without its zone, which is part of `SocketAddress`.
 ///
 /// Reads the forms of RFC 4291 section 2.2 (`::` once, an IPv4 tail) and writes the one of RFC 5952.
 public struct IPv6Address: Hashable, Sendable {
@@ -130,7 +130,7 @@ public struct IPv6Address: Hashable, Sendable {
     /// ::
     public static let any = IPv6Address(high: 0, low: 0)
 
-    /// Whether the address means something only together with a zone (fe80::/10).
+    /// Whether the address is meaningful only with a zone (fe80::/10).
     public var isLinkLocal: Bool { high >> 54 == 0xfe80 >> 6 }
 
     private var groups: [UInt16] {
@@ -192,7 +192,7 @@ public enum IPAddress: Hashable, Sendable {
         }
     }
 
-    /// The address in network order: four bytes or sixteen.
+    /// The bytes of the address in network order: four or sixteen.
     package var octets: [UInt8] {
         func octets(_ value: some FixedWidthInteger) -> [UInt8] {
             stride(from: value.bitWidth - 8, through: 0, by: -8).map {

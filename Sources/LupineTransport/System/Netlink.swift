@@ -2,58 +2,58 @@
 
 /// A network interface as the kernel describes it.
 package struct NetworkLink: Hashable, Sendable {
-    /// Its number.
+    /// The interface's index.
     package var index: UInt32
     /// Its name, such as `eth0`.
     package var name: String
-    /// What it is made of (`ARPHRD_…`): 1 Ethernet, 772 loopback.
+    /// The hardware type (`ARPHRD_…`): 1 Ethernet, 772 loopback.
     package var hardware: UInt16
-    /// The bits of `netdevice(7)`.
+    /// The flags of `netdevice(7)`.
     package var flags: UInt32
 
-    /// Switched on by the administrator.
+    /// Whether the administrator has switched it on.
     package var isUp: Bool { flags & 0x1 != 0 }
-    /// Reaches only this machine.
+    /// Whether it reaches only this machine.
     package var isLoopback: Bool { flags & 0x8 != 0 }
-    /// Has one other end, as a tunnel has.
+    /// Whether it has exactly one peer, as a tunnel has.
     package var isPointToPoint: Bool { flags & 0x10 != 0 }
-    /// Working: up, and with a carrier.
+    /// Whether it works: it is up and has a carrier.
     package var isRunning: Bool { flags & 0x40 != 0 }
 }
 
-/// An address that an interface has.
+/// An address of an interface.
 package struct InterfaceAddress: Hashable, Sendable {
-    /// The interface's number.
+    /// The interface's index.
     package var interface: UInt32
-    /// The address on our side.
+    /// The local address.
     package var address: IPAddress
-    /// How many leading bits name the network.
+    /// The number of leading bits that identify the network.
     package var prefixLength: UInt8
 }
 
-/// A route: where packets for a range of addresses go.
+/// A route: where packets to a range of addresses are sent.
 package struct Route: Hashable, Sendable {
-    /// The range's first address; nil for the default route.
+    /// The first address of the range; nil for the default route.
     package var destination: IPAddress?
-    /// How many leading bits of the destination count.
+    /// The number of leading bits of the destination that are compared.
     package var prefixLength: UInt8
     /// The next router, nil when the destination is on the link.
     package var gateway: IPAddress?
-    /// The interface that packets leave by.
+    /// The interface by which packets leave.
     package var interface: UInt32?
-    /// The local address that packets carry.
+    /// The local address of the packets.
     package var source: IPAddress?
     /// The routing table.
     package var table: UInt32
-    /// What becomes of packets (`RTN_…`): 1 sent on, 2 to this machine, 7 refused as unreachable.
+    /// The type of the route (`RTN_…`): 1 forwarded, 2 to this machine, 7 refused as unreachable.
     package var kind: UInt8
     /// Whether the addresses are IPv6.
     package var isIPv6 = false
-    /// The interfaces of a route that has several to choose from.
+    /// The interfaces of a multipath route.
     package var choices: [UInt32] = []
 }
 
-/// A change in how the machine is connected.
+/// A change of the machine's network configuration.
 package enum RouteEvent: Hashable, Sendable {
     case link(NetworkLink)
     case linkRemoved(NetworkLink)
@@ -63,40 +63,40 @@ package enum RouteEvent: Hashable, Sendable {
     case routeRemoved(Route)
 }
 
-/// A message that does not follow its own lengths.
+/// A message whose length fields are inconsistent.
 package enum NetlinkError: Error, Hashable, Sendable {
     /// A message claims `length` bytes where `available` are left.
     case malformedMessage(length: Int, available: Int)
     /// An attribute claims `length` bytes where `available` are left.
     case malformedAttribute(length: Int, available: Int)
-    /// A message of this type ends before its fixed part does.
+    /// A message of this type ends before its fixed part.
     case truncated(type: UInt16)
 }
 
-/// Reads rtnetlink's messages (`rtnetlink(7)`): bytes in, values out, every length checked.
+/// Reads rtnetlink messages (`rtnetlink(7)`): bytes in, values out, every length checked.
 ///
-/// No socket: `RouteWatcher` owns that. What it does not know it passes over: newer kernels add attributes.
+/// No socket: `RouteWatcher` owns that. Unknown types are skipped: newer kernels add attributes.
 package enum Netlink {
-    /// One message, with what tells a reply from a notice.
+    /// One message, with the numbers that distinguish a reply from a notification.
     package struct Message: Hashable, Sendable {
-        /// Whose request this answers; 0 for notices.
+        /// The port of the requester; 0 for notifications.
         package var port: UInt32
-        /// Which request this answers.
+        /// The sequence number of the request.
         package var sequence: UInt32
-        /// What it says.
+        /// The content of the message.
         package var content: Content
     }
 
-    /// What a message says.
+    /// The content of a message.
     package enum Content: Hashable, Sendable {
         case event(RouteEvent)
         /// The end of a list.
         case done
-        /// A request failed, or, with number 0, was carried out.
+        /// A request failed or, with number 0, succeeded.
         case error(number: Int32)
         /// Messages were lost.
         case overrun
-        /// Nothing that concerns us.
+        /// A message that is not needed.
         case other(type: UInt16)
     }
 
@@ -152,7 +152,7 @@ package enum Netlink {
         return link
     }
 
-    /// `ifaddrmsg` and its attributes; nil for families that are not IP.
+    /// `ifaddrmsg` and its attributes; nil for other families than IP.
     private static func address(
         _ type: UInt16, _ body: Span<UInt8>
     ) throws(NetlinkError) -> InterfaceAddress? {
@@ -161,7 +161,7 @@ package enum Netlink {
         var local: IPAddress?
         var other: IPAddress?
         try forEachAttribute(of: body, from: 8) { kind, value in
-            // On a point-to-point link IFA_ADDRESS is the peer and IFA_LOCAL is ours.
+            // On a point-to-point link IFA_ADDRESS is the peer and IFA_LOCAL the local address.
             if kind == 1 { other = value.address(family: family) }
             if kind == 2 { local = value.address(family: family) }
         }
@@ -169,7 +169,7 @@ package enum Netlink {
         return InterfaceAddress(interface: body.u32(at: 4), address: address, prefixLength: body[1])
     }
 
-    /// `rtmsg` and its attributes; nil for families that are not IP.
+    /// `rtmsg` and its attributes; nil for other families than IP.
     private static func route(_ type: UInt16, _ body: Span<UInt8>) throws(NetlinkError) -> Route? {
         guard body.count >= 12 else { throw .truncated(type: type) }
         let family = body[0]
@@ -190,7 +190,7 @@ package enum Netlink {
         return route
     }
 
-    /// The interfaces of a list of `rtnexthop`, as far as it follows its own lengths.
+    /// Returns the interfaces of a list of `rtnexthop`; stops at an inconsistent length.
     private static func interfaces(ofHops hops: Span<UInt8>) -> [UInt32] {
         var interfaces: [UInt32] = []
         var offset = 0
@@ -214,7 +214,7 @@ package enum Netlink {
             guard length >= 4, length <= available else {
                 throw .malformedAttribute(length: length, available: available)
             }
-            // The two highest bits say how the value is packed, not what it is.
+            // The two highest bits are flags of the encoding, not part of the type.
             visit(body.u16(at: offset + 2) & 0x3fff, body.extracting(offset + 4..<offset + length))
             offset += aligned(length)
         }
@@ -222,7 +222,7 @@ package enum Netlink {
 
     // MARK: Requests
 
-    /// Asks which way packets for `destination` would go.
+    /// Returns a request for the route to `destination`.
     package static func routeRequest(to destination: IPAddress, sequence: UInt32) -> [UInt8] {
         let family = destination.isIPv6 ? familyIPv6 : familyIPv4
         let octets = destination.octets
@@ -231,12 +231,12 @@ package enum Netlink {
         return request(type: 26, flags: 1, sequence, body)
     }
 
-    /// Asks for all routes, of all families and tables.
+    /// Returns a request for all routes, of all families and tables.
     package static func routesRequest(sequence: UInt32) -> [UInt8] {
         request(type: 26, flags: 0x301, sequence, [UInt8](repeating: 0, count: 12))
     }
 
-    /// Asks for all interfaces.
+    /// Returns a request for all interfaces.
     package static func linksRequest(sequence: UInt32) -> [UInt8] {
         request(type: 18, flags: 0x301, sequence, [UInt8](repeating: 0, count: 16))
     }
@@ -268,7 +268,7 @@ private let headerLength = 16
 private let familyIPv4: UInt8 = 2
 private let familyIPv6: UInt8 = 10
 
-/// Numbers in the machine's own byte order, as netlink sends them; the subscripts are checked.
+/// Numbers in the machine's byte order, as netlink sends them; the subscripts are checked.
 extension Span<UInt8> {
     fileprivate func u16(at offset: Int) -> UInt16 {
         #if _endian(big)
@@ -296,7 +296,7 @@ extension Span<UInt8> {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// An address, in network byte order whatever the machine's.
+    /// An address, which is always in network byte order.
     fileprivate func address(family: UInt8) -> IPAddress? {
         switch (family, count) {
         case (familyIPv4, 4):

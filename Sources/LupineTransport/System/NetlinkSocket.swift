@@ -3,13 +3,13 @@
 internal import CLupineLinux
 internal import Glibc
 
-/// A routing netlink socket: requests to the kernel, its replies, and notices of links, addresses and routes.
+/// A routing netlink socket: requests to the kernel, its replies, and notifications of links, addresses and routes.
 ///
-/// It belongs to the network namespace of the thread that opens it. Only what the kernel itself sent is
-/// received; another process may send to it and is passed over.
+/// It belongs to the network namespace of the thread that opens it. Only messages of the kernel itself are received; those that
+/// other processes send to it are ignored.
 struct NetlinkSocket: ~Copyable {
     let descriptor: Descriptor
-    /// The number that replies to this socket carry.
+    /// The port number in replies to this socket.
     let port: UInt32
 
     static func open() throws(Errno) -> NetlinkSocket {
@@ -35,7 +35,7 @@ struct NetlinkSocket: ~Copyable {
         self.port = port
     }
 
-    /// Sends one request to the kernel, whole.
+    /// Sends one complete request to the kernel.
     func send(_ request: [UInt8]) throws(Errno) {
         let number = descriptor.rawValue
         try unsafe request.span.withUnsafeBytes { bytes throws(Errno) in
@@ -43,15 +43,15 @@ struct NetlinkSocket: ~Copyable {
         }
     }
 
-    /// What one datagram brought.
+    /// The result of receiving.
     enum Arrival {
         case datagram(Int)
-        /// The datagram did not fit, or the kernel had to drop some.
+        /// The datagram did not fit, or the kernel had to drop messages.
         case lost
         case nothing
     }
 
-    /// Receives one datagram of the kernel's over the beginning of `buffer`.
+    /// Receives one datagram of the kernel over the beginning of `buffer`.
     func receive(into buffer: inout [UInt8]) throws(Errno) -> Arrival {
         let number = descriptor.rawValue
         var span = buffer.mutableSpan

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: MIT
 
-/// A value that one thread waits for, blocking, while another one makes it: the bridge from loops to callers that
-/// cannot be called back.
+/// A value that one thread makes while another blocks until it is there: for callers outside the loops that cannot use a
+/// callback.
 ///
-/// Any thread may give the value, once; what comes later is dropped. A loop never waits here: whoever made the value
-/// might need it.
+/// Any thread may set the value, once; later values are dropped. A loop must not wait here: the maker of the value might need it.
 final class Rendezvous<Value: Sendable>: Sendable {
     private let value = Lock<Value?>(nil)
     private let bell: WakeUp
 
-    /// A meeting to which nobody has come.
+    /// A rendezvous without a value.
     init() throws(Errno) { bell = try WakeUp() }
 
-    /// Gives the value; false when there was one.
+    /// Sets the value; returns false if there was one.
     @discardableResult
     func give(_ given: Value) -> Bool {
         let isFirst = value.withLock { value -> Bool in
@@ -24,7 +23,7 @@ final class Rendezvous<Value: Sendable>: Sendable {
         return isFirst
     }
 
-    /// Waits for the value; nil when `deadline` comes first.
+    /// Blocks until the value is there; returns nil at `deadline`.
     func wait(until deadline: Instant, clock: some TransportClock = MonotonicClock()) throws(Errno) -> Value?
     {
         precondition(!NativeThread.isLoop, "an event loop may not wait")

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 
-/// Says when links, addresses and routes of the machine change, and which way packets to an address would go.
+/// Reports changes of the machine's links, addresses and routes, and answers which route packets to an address take.
 ///
-/// Reachability stands on it. It judges nothing: whether a change matters is the listener's question.
-/// Confined to the loop it was opened on, in the network namespace of that loop's thread.
+/// The basis of reachability. It does not decide whether a change matters; the listener does. Confined to the loop on which it
+/// was opened, in the network namespace of that loop's thread.
 package final class RouteWatcher: LoopChannel {
-    /// What the listener hears.
+    /// An event for the listener.
     package enum Notice: Hashable, Sendable {
         /// Something changed.
         case event(RouteEvent)
-        /// Changes came faster than they were read and some are lost: look again at what matters.
+        /// Changes came faster than they were read and some were lost: query the relevant state again.
         case lost
-        /// The watch is over: its loop is shutting down, or the kernel broke it off.
+        /// The watch has ended: its loop is shutting down, or the kernel reported an error.
         case ended(Errno?)
     }
 
@@ -36,7 +36,7 @@ package final class RouteWatcher: LoopChannel {
     private var registration: Registration?
     private var requests: [UInt32: Request] = [:]
     private var sequence: UInt32 = 0
-    // What the kernel sends at once is at most a page or 8 KiB, dumps 32 KiB.
+    // One message of the kernel is at most a page or 8 KiB, a dump 32 KiB.
     private var buffer = [UInt8](repeating: 0, count: 32 << 10)
 
     /// Opens a watch on the calling loop.
@@ -81,11 +81,11 @@ package final class RouteWatcher: LoopChannel {
             requests[sequence] = request
             return
         }
-        // Never from within the call that asked.
+        // Not called within the call that made the request.
         loop.executeOnLoop { request.fail(failure) }
     }
 
-    /// One datagram; nil when there is none.
+    /// Receives one datagram; nil if there is none.
     private func receive() throws(Errno) -> NetlinkSocket.Arrival? {
         switch socket {
         case .some(let socket):
@@ -99,29 +99,29 @@ package final class RouteWatcher: LoopChannel {
         }
     }
 
-    /// Asks which way packets for `destination` would go; `reply` is called once, later, on the loop.
+    /// Queries the route to `destination`; `reply` is called once, later, on the loop.
     package func route(to destination: IPAddress, _ reply: @escaping (Result<Route, Errno>) -> Void) {
         loop.preconditionOnLoop()
         sequence &+= 1
         send(Netlink.routeRequest(to: destination, sequence: sequence), .route(reply))
     }
 
-    /// Asks for all interfaces; `reply` is called once, later, on the loop.
+    /// Queries all interfaces; `reply` is called once, later, on the loop.
     package func links(_ reply: @escaping (Result<[NetworkLink], Errno>) -> Void) {
         loop.preconditionOnLoop()
         sequence &+= 1
         send(Netlink.linksRequest(sequence: sequence), .links([], reply))
     }
 
-    /// Asks for the default routes of all tables; `reply` is called once, later, on the loop. The kernel tells all routes,
-    /// which may be many: the others are not kept.
+    /// Queries the default routes of all tables; `reply` is called once, later, on the loop. The kernel returns all routes, which
+    /// may be many; the others are not stored.
     package func defaultRoutes(_ reply: @escaping (Result<[Route], Errno>) -> Void) {
         loop.preconditionOnLoop()
         sequence &+= 1
         send(Netlink.routesRequest(sequence: sequence), .routes([], reply))
     }
 
-    /// Ends the watch; pending requests fail and the listener hears nothing more.
+    /// Ends the watch; pending requests fail and the listener is not called again.
     package func close() {
         loop.preconditionOnLoop()
         end(.canceled)
@@ -163,7 +163,7 @@ package final class RouteWatcher: LoopChannel {
     private func handle(_ message: Netlink.Message) {
         // The listener may have closed the watch between two messages.
         guard registration != nil else { return }
-        // A notice may carry the number of whoever caused the change; a reply carries ours.
+        // A notification may carry the port of the process that caused the change; a reply carries this socket's.
         guard message.port == port, let request = requests[message.sequence] else {
             switch message.content {
             case .event(let event): listener(.event(event))
@@ -198,7 +198,7 @@ package final class RouteWatcher: LoopChannel {
         }
     }
 
-    /// Replies may be among what was lost, so nobody goes on waiting for one.
+    /// Replies may be among the lost messages, so all requests fail.
     private func lose() {
         failRequests(.noBufferSpace)
         listener(.lost)

@@ -2,13 +2,13 @@
 
 internal import Glibc
 
-/// Holds threads until others let them go on, without a descriptor. Each signal lets one go on, also one that comes later.
+/// Blocks threads until they are signalled, without a descriptor. Each signal releases one thread, also one that waits later.
 ///
-/// Any thread signals. A loop never waits here.
+/// Any thread may signal. A loop must not wait here.
 @safe final class Semaphore: @unchecked Sendable {
     private let counter: UnsafeMutablePointer<sem_t>
 
-    /// A semaphore that lets nobody go on.
+    /// A semaphore with a count of zero.
     init() {
         unsafe counter = .allocate(capacity: 1)
         unsafe counter.initialize(to: sem_t())
@@ -20,13 +20,13 @@ internal import Glibc
         unsafe counter.deallocate()
     }
 
-    /// Lets one thread go on.
+    /// Releases one waiting thread.
     func signal() { unsafe sem_post(counter) }
 
-    /// Returns when a signal was left for the caller.
+    /// Blocks until there is a signal for the caller.
     func wait() {
         precondition(!NativeThread.isLoop, "an event loop may not wait")
-        // A debugger that attaches interrupts it.
+        // An attaching debugger interrupts the call.
         while unsafe sem_wait(counter) != 0 {}
     }
 }

@@ -3,13 +3,13 @@
 internal import CLupineLinux
 internal import Glibc
 
-/// How the kernel probes a silent connection (`tcp(7)`); whole seconds.
+/// The keep-alive probes of a silent connection (`tcp(7)`), in whole seconds.
 package struct KeepAliveProbes: Hashable, Sendable {
-    /// Silence before the first probe.
+    /// The silence before the first probe.
     package var idle: Int32
-    /// Time between probes.
+    /// The time between probes.
     package var interval: Int32
-    /// Probes without answer before the connection counts as dead.
+    /// The number of unanswered probes after which the connection counts as dead.
     package var count: Int32
 
     /// Probes after `idle` seconds, then every `interval` seconds, `count` times.
@@ -19,24 +19,24 @@ package struct KeepAliveProbes: Hashable, Sendable {
         self.count = count
     }
 
-    /// By when they are to be turned on, counted from the last byte: half of the silence that they begin after.
+    /// The time, counted from the last byte, by which probes have to be enabled: half of the silence before the first probe.
     var latestStart: Interval { .milliseconds(Int64(idle) * 500) }
 }
 
-/// The options that the transport sets; none of them for Unix-domain sockets unless it says so.
+/// The options that the transport sets; only for TCP unless stated otherwise.
 extension Socket {
     /// Sends small writes at once (`TCP_NODELAY`).
     package func setNoDelay() throws(Errno) {
         try setOption(Int32(IPPROTO_TCP), TCP_NODELAY, Int32(1))
     }
 
-    /// Before connecting, where our side speaks first and at once: the packet that ends TCP's handshake waits for the first
-    /// bytes and goes with them (`TCP_QUICKACK` off). Without any it goes alone, a fifth of a second later.
+    /// Set before connecting, if the client sends first and at once: the packet that ends the TCP handshake waits for the first
+    /// bytes and carries them (`TCP_QUICKACK` off). Without any, it is sent alone, a fifth of a second later.
     package func setConnectsWithData() throws(Errno) {
         try setOption(Int32(IPPROTO_TCP), TCP_QUICKACK, Int32(0))
     }
 
-    /// Turns probes of a silent connection on.
+    /// Enables probes of a silent connection.
     package func setKeepAlive(_ probes: KeepAliveProbes) throws(Errno) {
         try setOption(SOL_SOCKET, SO_KEEPALIVE, Int32(1))
         try setOption(Int32(IPPROTO_TCP), TCP_KEEPIDLE, probes.idle)
@@ -44,13 +44,13 @@ extension Socket {
         try setOption(Int32(IPPROTO_TCP), TCP_KEEPCNT, probes.count)
     }
 
-    /// Lets a listener take over the port of connections that still wind down.
+    /// Lets a listener bind to the port of connections that are still closing.
     package func setReuseAddress() throws(Errno) {
         try setOption(SOL_SOCKET, SO_REUSEADDR, Int32(1))
     }
 
-    /// Before binding a client socket to a local address: the port is chosen at connect time, so that the
-    /// same port serves connections to different peers.
+    /// Set before binding a client socket to a local address: the port is chosen at connect time, so that the same port serves
+    /// connections to different peers.
     package func setBindAddressNoPort() throws(Errno) {
         try setOption(ipLevel, lupine_ip_bind_address_no_port, Int32(1))
     }
@@ -64,13 +64,14 @@ extension Socket {
         }
     }
 
-    /// Asks for kernel buffers of this size: fewer bytes in flight for tests of back-pressure.
+    /// Sets the sizes of the kernel's buffers: fewer bytes in flight for tests of back-pressure.
     package func setBufferSizes(send: Int32, receive: Int32) throws(Errno) {
         try setOption(SOL_SOCKET, SO_SNDBUF, send)
         try setOption(SOL_SOCKET, SO_RCVBUF, receive)
     }
 
-    /// How many octets the peer's kernel has acknowledged in all; nil where there is no TCP, or the kernel does not say.
+    /// The total number of octets that the peer's kernel has acknowledged; nil if the socket is not TCP, or the kernel does not
+    /// report it.
     package var octetsAcknowledged: UInt64? {
         UInt64(exactly: lupine_octets_acknowledged(descriptor.rawValue))
     }

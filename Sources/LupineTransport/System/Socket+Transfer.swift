@@ -3,10 +3,10 @@
 internal import CLupineLinux
 internal import Glibc
 
-/// Moving bytes: into a caller's buffer, out of one to three pieces in one call, or file to socket.
+/// Moves bytes: into a caller's buffer, out of one to three pieces in one call, or from a file to a socket.
 ///
-/// Every send carries `MSG_NOSIGNAL`. `sendfile` and `splice` have no such flag and rely on the blocked
-/// signals of the loop threads: they must not be called anywhere else.
+/// Every send sets `MSG_NOSIGNAL`. `sendfile` and `splice` have no such flag and rely on the signals blocked on the loop threads:
+/// they must not be called elsewhere.
 extension Socket {
     /// Receives into the free part of `output`, which must have some.
     package func receive(into output: inout OutputSpan<UInt8>) throws(Errno) -> ReadOutcome {
@@ -25,7 +25,7 @@ extension Socket {
         }
     }
 
-    /// Looks at the next bytes without taking them: `wouldBlock` on a healthy idle connection.
+    /// Peeks at the next byte without consuming it: `wouldBlock` on a healthy idle connection.
     package func peek() throws(Errno) -> ReadOutcome {
         var byte: UInt8 = 0
         let number = descriptor.rawValue
@@ -36,7 +36,7 @@ extension Socket {
         }
     }
 
-    /// Sends the beginning of `bytes`. `more` holds a part-filled packet back for what follows.
+    /// Sends the beginning of `bytes`. With `more`, a partial packet is held back for the next send.
     package func send(_ bytes: Span<UInt8>, more: Bool = false) throws(Errno) -> WriteOutcome {
         let number = descriptor.rawValue
         return try unsafe bytes.withUnsafeBytes { raw throws(Errno) in
@@ -89,7 +89,7 @@ extension Socket {
         }
     }
 
-    /// Sends up to `count` bytes of `file` from `offset`, which moves along; `end` when the file has no more.
+    /// Sends up to `count` bytes of `file` from `offset`, which is advanced; `end` at the end of the file.
     package func send(
         file: borrowing Descriptor, offset: inout Int64, count: Int
     ) throws(Errno) -> ReadOutcome {
@@ -104,7 +104,7 @@ extension Socket {
 }
 
 extension iovec {
-    /// A piece for the duration of one call: the kernel reads it and does not write.
+    /// A piece for the duration of one call, in which the kernel only reads it.
     fileprivate init(borrowing bytes: UnsafeRawBufferPointer) {
         unsafe self.init(iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress), iov_len: bytes.count)
     }

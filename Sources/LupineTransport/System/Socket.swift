@@ -5,22 +5,22 @@ internal import Glibc
 
 /// A non-blocking, close-on-exec stream socket with one owner.
 ///
-/// It is the whole face of the kernel's sockets: callers hand in spans and get outcomes, never pointers. It
-/// holds no state but the descriptor: who may read or write when is `ByteChannel`'s business. One thread at
-/// a time, in practice the loop that it is registered with.
+/// The only interface to the kernel's sockets: callers pass spans and get outcomes, never pointers. It has no state but the
+/// descriptor: `ByteChannel` decides who may read or write when. Used on one thread at a time, in practice the loop that it is
+/// registered with.
 package struct Socket: ~Copyable, Sendable {
-    /// The descriptor, to be registered with a loop or drained into.
+    /// The descriptor, to be registered with a loop or to be written to.
     package let descriptor: Descriptor
 
-    /// How far `connect` came.
+    /// The progress of `connect`.
     package enum ConnectProgress: Hashable, Sendable {
         /// Connected at once, as Unix-domain sockets do.
         case connected
-        /// Writable, or failed, later: then `finishConnect()` says which.
+        /// The socket becomes writable or fails later; `finishConnect()` then returns or throws.
         case inProgress
     }
 
-    /// Takes over a socket that is already non-blocking and close-on-exec.
+    /// Takes ownership of a socket that is already non-blocking and close-on-exec.
     package init(adopting descriptor: consuming Descriptor) { self.descriptor = descriptor }
 
     /// A new socket of the family that `address` belongs to.
@@ -31,10 +31,10 @@ package struct Socket: ~Copyable, Sendable {
                     address.domain, Int32(SOCK_STREAM.rawValue | nonBlockingCloseOnExec), 0)))
     }
 
-    /// Closes now; what the kernel has taken is still sent.
+    /// Closes now; bytes that the kernel has accepted are still sent.
     package consuming func close() {}
 
-    /// Gives the descriptor to another owner.
+    /// Transfers the descriptor to another owner.
     package consuming func intoDescriptor() -> Descriptor { descriptor }
 
     // MARK: Connecting
@@ -48,19 +48,19 @@ package struct Socket: ~Copyable, Sendable {
             }
             return .connected
         } catch {
-            // A Unix-domain listener with a full queue says EAGAIN and nothing later: that is a failure.
+            // A Unix-domain listener with a full queue returns EAGAIN, and nothing follows: that is a failure.
             if error == .inProgress { return .inProgress }
             throw error
         }
     }
 
-    /// Settles a connect once the socket is writable: returns when connected, throws why not.
+    /// Ends a connect once the socket is writable: returns if it is connected, and throws its error otherwise.
     package func finishConnect() throws(Errno) {
         let number = try pendingError()
         if number != 0 { throw Errno(rawValue: number) }
     }
 
-    /// Takes the error that the kernel keeps for this socket, 0 for none.
+    /// Returns and clears the socket's pending error, 0 for none.
     package func pendingError() throws(Errno) -> Int32 {
         try Syscalls.option(descriptor.rawValue, SOL_SOCKET, SO_ERROR)
     }
@@ -80,7 +80,7 @@ package struct Socket: ~Copyable, Sendable {
         try Syscalls.listen(descriptor.rawValue, backlog: backlog)
     }
 
-    /// Takes the next connection; nil when none waits. One that was reset while it waited is passed over.
+    /// Accepts the next connection; returns nil if there is none. A connection that was reset while queued is skipped.
     package func accept() throws(Errno) -> Socket? {
         while true {
             do {
@@ -97,12 +97,12 @@ package struct Socket: ~Copyable, Sendable {
 
     // MARK: Ending
 
-    /// Sends the end of our half; reading goes on.
+    /// Ends the sending half; the socket can still be read.
     package func shutdownWrite() throws(Errno) {
         try Syscalls.shutdown(descriptor.rawValue, Int32(SHUT_WR))
     }
 
-    /// Closes with a reset (RST) instead of an orderly end, dropping what was not sent.
+    /// Closes with a reset (RST) instead of an orderly end, dropping unsent bytes.
     package consuming func reset() throws(Errno) {
         let now = linger(l_onoff: 1, l_linger: 0)
         try setOption(SOL_SOCKET, SO_LINGER, now)

@@ -3,7 +3,7 @@
 internal import CLupineLinux
 internal import Glibc
 
-/// The kernel's form of an address, and back. Lengths are checked: a Unix name fits, or the call is refused.
+/// Converts to and from the kernel's form of an address. Lengths are checked: a Unix name that does not fit is refused.
 extension SocketAddress {
     /// The protocol family of a socket for this address.
     var domain: Int32 {
@@ -14,7 +14,7 @@ extension SocketAddress {
         }
     }
 
-    /// Lends the `sockaddr` form to `body`.
+    /// Calls `body` with the `sockaddr` form.
     func withNative<Result>(
         _ body: (UnsafePointer<sockaddr>, socklen_t) throws(Errno) -> Result
     ) throws(Errno) -> Result {
@@ -25,7 +25,7 @@ extension SocketAddress {
         }
     }
 
-    /// Asks `fill` for an address and reads what it left; nil when the family is not one of ours.
+    /// Calls `fill` and reads the address that it has written; nil if the family is not supported.
     init?(_ fill: (UnsafeMutablePointer<sockaddr>, inout socklen_t) throws(Errno) -> Void) throws(Errno) {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -33,7 +33,7 @@ extension SocketAddress {
         self.init(storage, length: Int(length))
     }
 
-    /// Reads a `sockaddr` of `length` bytes; nil when it is cut short or of a family that is not ours.
+    /// Reads a `sockaddr` of `length` bytes; nil if it is truncated or the family is not supported.
     init?(_ native: UnsafePointer<sockaddr>, length: Int) {
         var storage = sockaddr_storage()
         guard length >= 0, length <= MemoryLayout<sockaddr_storage>.size else { return nil }
@@ -43,7 +43,7 @@ extension SocketAddress {
         self.init(storage, length: length)
     }
 
-    /// The number of the interface called `name` on this machine.
+    /// Returns the index of the interface called `name` on this machine.
     static func interfaceIndex(named name: String) -> UInt32? {
         let index = unsafe if_nametoindex(name)
         return index == 0 ? nil : index
@@ -137,5 +137,5 @@ extension SocketAddress {
     }
 }
 
-/// Where the name begins in a `sockaddr_un`.
+/// The offset of the name in a `sockaddr_un`.
 private let unixPathOffset = MemoryLayout<sa_family_t>.size

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// Where a socket can be bound or connected: an IP address and port, or a Unix-domain name.
+/// An address to bind or connect a socket to: an IP address and port, or a Unix-domain name.
 ///
-/// A value without behaviour; `SocketAddress+Native.swift` turns it into the kernel's form and back. A zone
-/// is the number of an interface, 0 for none; it distinguishes link-local addresses (RFC 4007).
+/// A plain value; `SocketAddress+Native.swift` converts it to and from the kernel's form. A zone is the index of an interface, 0
+/// for none; it distinguishes link-local addresses (RFC 4007).
 public enum SocketAddress: Hashable, Sendable {
     /// An IPv4 address and port.
     case ipv4(IPv4Address, port: UInt16)
@@ -60,7 +60,7 @@ public enum SocketAddress: Hashable, Sendable {
         }
     }
 
-    /// The same IP address with another port; Unix-domain addresses stay as they are.
+    /// Returns the same IP address with another port; Unix-domain addresses are returned unchanged.
     package func with(port: UInt16) -> SocketAddress {
         switch self {
         case .ipv4(let address, _): .ipv4(address, port: port)

@@ -2,24 +2,24 @@
 
 internal import CLupineLinux
 
-/// A kernel pipe as the middle piece of `splice`: socket into pipe, pipe into file, no copy through us.
+/// A kernel pipe for `splice`: from a socket into the pipe, from the pipe into a file, without a copy in user space.
 ///
-/// It belongs to one transfer on one loop. What `fill` took and `drain` has not yet given is in the pipe;
-/// the owner counts it.
+/// It belongs to one transfer on one loop. The pipe holds the bytes that `fill` took and `drain` has not yet given; the owner
+/// counts them.
 package struct SplicePipe: ~Copyable, Sendable {
     private let readEnd: Descriptor
     private let writeEnd: Descriptor
 
-    /// Opens a pipe that does not wait, with room for about `capacity` bytes where the system allows so much.
+    /// Opens a non-blocking pipe with a capacity of about `capacity` bytes, if the system allows it.
     package init(capacity: Int32 = 1 << 18) throws(Errno) {
         let ends = try Syscalls.pipe()
         readEnd = Descriptor(adopting: ends.read)
         writeEnd = Descriptor(adopting: ends.write)
-        // Refused above the user's limit (fs.pipe-max-size); the pipe then keeps its 64 KiB.
+        // Fails above the user's limit (fs.pipe-max-size); the pipe then keeps its 64 KiB.
         _ = lupine_set_pipe_size(writeEnd.rawValue, capacity)
     }
 
-    /// Moves up to `count` bytes from a socket into the pipe. `wouldBlock` also when the pipe is full.
+    /// Moves up to `count` bytes from a socket into the pipe. Returns `wouldBlock` also if the pipe is full.
     package func fill(from socket: borrowing Socket, count: Int) throws(Errno) -> ReadOutcome {
         let from = socket.descriptor.rawValue
         let to = writeEnd.rawValue
@@ -29,7 +29,7 @@ package struct SplicePipe: ~Copyable, Sendable {
         }
     }
 
-    /// Moves up to `count` bytes from the pipe to a file or socket. `wouldBlock` also when the pipe is empty.
+    /// Moves up to `count` bytes from the pipe to a file or socket. Returns `wouldBlock` also if the pipe is empty.
     package func drain(into target: borrowing Descriptor, count: Int) throws(Errno) -> WriteOutcome {
         let from = readEnd.rawValue
         let to = target.rawValue
@@ -42,7 +42,7 @@ package struct SplicePipe: ~Copyable, Sendable {
     /// Writes the beginning of `bytes` into the pipe.
     package func write(_ bytes: Span<UInt8>) throws(Errno) -> WriteOutcome { try writeEnd.write(bytes) }
 
-    /// Reads what is in the pipe.
+    /// Reads the bytes in the pipe.
     package func read(into output: inout OutputSpan<UInt8>) throws(Errno) -> ReadOutcome {
         try readEnd.read(into: &output)
     }

@@ -4,11 +4,11 @@
     internal import Glibc
     internal import Synchronization
 
-    /// Makes chosen system calls of the calling thread fail with chosen numbers, in debug builds only.
+    /// Makes selected system calls of the calling thread fail with selected errors, in debug builds only.
     ///
-    /// Tests use it for what a healthy kernel does not do on demand (`EMFILE`, `EINTR`, `ENOBUFS`). A fault
-    /// belongs to the thread that planted it, so that tests running side by side do not meet each other's; to
-    /// break a loop's calls, plant it in work submitted to that loop. Release builds have no trace of it.
+    /// For tests of errors that a healthy kernel does not produce on demand (`EMFILE`, `EINTR`, `ENOBUFS`). A fault applies only
+    /// to the thread that planted it, so that concurrent tests do not affect each other; to make a loop's calls fail, plant it in
+    /// work submitted to that loop. Not compiled into release builds.
     enum SyscallFaults {
         private static let planted = Atomic<Int>(0)
         private static let table = Lock<[Key: [Errno]]>([:])
@@ -25,7 +25,7 @@
             planted.add(errors.count, ordering: .relaxed)
         }
 
-        /// Takes back what `plant` left unused on this thread and says how many faults that were.
+        /// Removes the unused faults of this thread for `call` and returns their number.
         @discardableResult
         static func uproot(_ call: Syscall) -> Int {
             let key = Key(thread: NativeThread.current, call: call)
@@ -34,7 +34,7 @@
             return left
         }
 
-        /// The fault that `call` is to meet now, if one is planted.
+        /// Returns and removes the next fault for `call`, if one is planted.
         static func next(_ call: Syscall) -> Errno? {
             guard planted.load(ordering: .relaxed) > 0 else { return nil }
             let key = Key(thread: NativeThread.current, call: call)

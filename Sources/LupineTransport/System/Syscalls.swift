@@ -3,7 +3,7 @@
 internal import CLupineLinux
 internal import Glibc
 
-/// The system calls that the transport makes, by name, for faults planted by tests.
+/// The system calls of the transport, by name, for faults planted by tests.
 enum Syscall: Hashable, Sendable {
     case socket, connect, bind, listen, accept, shutdown
     case getOption, setOption, localAddress, peerAddress
@@ -12,15 +12,15 @@ enum Syscall: Hashable, Sendable {
     case epollCreate, epollControl, epollWait, eventfd
 }
 
-/// Every call into the kernel, thin: arguments through, `EINTR` retried, a failure thrown as `Errno`.
+/// Thin wrappers of all system calls: arguments are passed through, `EINTR` is retried, a failure is thrown as `Errno`.
 ///
-/// Nothing here decides anything. `Socket`, `Descriptor`, `SplicePipe`, `Poller` and `NetlinkSocket` own the
-/// descriptors and give these calls their meaning; nobody else calls them. Any thread.
+/// Nothing here makes decisions. `Socket`, `Descriptor`, `SplicePipe`, `Poller` and `NetlinkSocket` own the descriptors and are
+/// the main callers. Any thread may call.
 enum Syscalls {
-    /// Makes `body` until it is not interrupted.
+    /// Calls `body` until it is not interrupted.
     ///
-    /// A descriptor or pointer that the kernel does not know is a bug of ours, and going on could touch
-    /// somebody else's descriptor: those two stop the program.
+    /// A descriptor or pointer that the kernel does not know is a bug of Lupine, and going on could affect somebody else's
+    /// descriptor: `EBADF` and `EFAULT` trap.
     @inline(__always)
     private static func make(_ call: Syscall, _ body: () -> Int) throws(Errno) -> Int {
         while true {
@@ -45,7 +45,7 @@ enum Syscalls {
         Int32(truncatingIfNeeded: try make(.socket) { Int(Glibc.socket(domain, type, proto)) })
     }
 
-    /// One attempt, not repeated: an interrupted connect goes on in the background like `EINPROGRESS`.
+    /// Not retried: an interrupted connect continues in the background, as with `EINPROGRESS`.
     static func connect(
         _ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t
     ) throws(Errno) {
@@ -182,7 +182,8 @@ enum Syscalls {
         return Int64(information.st_size)
     }
 
-    /// Whether it is a regular file that is this process' user's, has one name, and is closed to all others.
+    /// Whether a descriptor is a regular file that belongs to this process's user, has one name, and is inaccessible to all
+    /// others.
     static func isPrivateFile(_ descriptor: Int32) throws(Errno) -> Bool {
         var information = stat()
         _ = try make(.size) { unsafe Int(fstat(descriptor, &information)) }
@@ -190,7 +191,8 @@ enum Syscalls {
             && information.st_uid == geteuid() && information.st_nlink == 1
     }
 
-    /// Whether it is a regular file, or a pipe where one will do, that is this process' user's, and that no other user can write to.
+    /// Whether a descriptor is a regular file, or a pipe if allowed, that belongs to this process's user and that no other user
+    /// can write to.
     static func isOwnFile(_ descriptor: Int32, orPipe mayBePipe: Bool) throws(Errno) -> Bool {
         var information = stat()
         _ = try make(.size) { unsafe Int(fstat(descriptor, &information)) }
@@ -199,13 +201,13 @@ enum Syscalls {
             && information.st_uid == geteuid()
     }
 
-    /// Takes the lock of an open file for as long as it is open; `wouldBlock` when another open file has it.
+    /// Takes the lock of an open file for as long as it is open; throws `wouldBlock` if another open file holds it.
     static func lock(_ descriptor: Int32) throws(Errno) {
         _ = try make(.lock) { Int(flock(descriptor, LOCK_EX | LOCK_NB)) }
     }
 
-    /// Gives the lock of an open file back, whoever has a copy of the descriptor: a child that has been forked and has not begun
-    /// its program yet would keep it otherwise.
+    /// Releases the lock of an open file, whatever copies of the descriptor exist: a child process that has been forked and has
+    /// not yet called exec would hold it otherwise.
     static func unlock(_ descriptor: Int32) throws(Errno) {
         _ = try make(.lock) { Int(flock(descriptor, LOCK_UN)) }
     }
@@ -218,17 +220,17 @@ enum Syscalls {
         _ = try make(.seek) { Int(lseek(descriptor, off_t(offset), SEEK_SET)) }
     }
 
-    /// A second number for the same open file, close-on-exec.
+    /// Duplicates a descriptor, close-on-exec.
     static func duplicate(_ descriptor: Int32) throws(Errno) -> Int32 {
         Int32(truncatingIfNeeded: try make(.duplicate) { Int(lupine_duplicate(descriptor)) })
     }
 
-    /// The same for a program's descriptor, which has to be open for writing at a position: anything else is `EINVAL`.
+    /// Duplicates a descriptor of the program, which has to be open for writing at a position; anything else is `EINVAL`.
     static func shareForWriting(_ descriptor: Int32) throws(Errno) -> Int32 {
         Int32(truncatingIfNeeded: try make(.duplicate) { Int(lupine_share_for_writing(descriptor)) })
     }
 
-    /// Returns when what was written is kept, with what went wrong until then.
+    /// Returns when the written bytes are on disk, or throws the error of writing them.
     static func synchronize(_ descriptor: Int32) throws(Errno) {
         _ = try make(.synchronize) { Int(fsync(descriptor)) }
     }
@@ -245,13 +247,13 @@ enum Syscalls {
         return ends
     }
 
-    /// Not repeated: Linux has freed the number even when the call is interrupted.
+    /// Not retried: Linux has freed the number even if the call is interrupted.
     static func close(_ descriptor: Int32) {
         let result = Glibc.close(descriptor)
         precondition(result == 0 || errno != EBADF, "a descriptor was closed twice")
     }
 
-    /// The same, for a file that has been written: some file systems say only now that they could not keep it.
+    /// Like `close`, for a written file: some file systems report only now that they could not store it.
     static func closeReporting(_ descriptor: Int32) throws(Errno) {
         #if DEBUG
             let fault = SyscallFaults.next(.close)
@@ -303,13 +305,13 @@ enum Syscalls {
         _ = try unsafe withUnsafeBytes(of: &one) { bytes throws(Errno) in try unsafe write(eventfd, bytes) }
     }
 
-    /// Writes a line to standard error, if there is one and it takes that.
+    /// Writes a line to standard error, if that is open; errors are ignored.
     static func tellStandardError(_ line: String) {
         var line = line
         line.withUTF8 { _ = unsafe Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 
-    /// Waits, blocking, until a descriptor is readable; false when the time is over first. -1 waits for ever.
+    /// Blocks until a descriptor is readable; returns false if the time is over first. -1 waits for ever.
     static func waitReadable(_ descriptor: Int32, milliseconds: Int32) throws(Errno) -> Bool {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return try make(.poll) { unsafe Int(poll(&entry, 1, milliseconds)) } > 0

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-/// What came of taking bytes from a descriptor that does not wait.
+/// The result of reading from a non-blocking descriptor.
 package enum ReadOutcome: Hashable, Sendable {
-    /// So many bytes, at least one.
+    /// The number of bytes read, at least one.
     case bytes(Int)
-    /// Nothing now; the loop will say when.
+    /// No bytes now; the loop reports when there are.
     case wouldBlock
-    /// The other side has finished, or the file has ended.
+    /// The peer has ended its half, or the file has ended.
     case end
 
     static func of(_ body: () throws(Errno) -> Int) throws(Errno) -> ReadOutcome {
@@ -19,7 +19,7 @@ package enum ReadOutcome: Hashable, Sendable {
         }
     }
 
-    /// Lets `body` fill the free part of `output`, which must not be empty: no room would look like the end.
+    /// Lets `body` fill the free part of `output`, which must not be empty: otherwise a count of 0 would look like the end.
     static func filling(
         _ output: inout OutputSpan<UInt8>,
         _ body: (UnsafeMutableRawBufferPointer) throws(Errno) -> Int
@@ -35,11 +35,11 @@ package enum ReadOutcome: Hashable, Sendable {
     }
 }
 
-/// What came of giving bytes to a descriptor that does not wait.
+/// The result of writing to a non-blocking descriptor.
 package enum WriteOutcome: Hashable, Sendable {
-    /// So many bytes were taken, perhaps fewer than were offered.
+    /// The number of bytes accepted, perhaps fewer than were offered.
     case bytes(Int)
-    /// None were taken; the loop will say when there is room.
+    /// None were accepted; the loop reports when the descriptor becomes writable.
     case wouldBlock
 
     static func of(_ body: () throws(Errno) -> Int) throws(Errno) -> WriteOutcome {

@@ -2,12 +2,12 @@
 
 import LupineTLS
 
-/// Why bytes do not move: the kernel says so, or TLS does.
+/// The failure of a channel's transfer: an error of the kernel or of TLS.
 enum ChannelFailure: Error, Hashable {
     case system(Errno)
     case tls(TLSError)
 
-    /// The same, as what becomes of an exchange with the peer.
+    /// Returns the failure as an error of the exchange with this peer.
     func transportError(host: String, port: UInt16) -> TransportError {
         switch self {
         case .system(let error): .connectionLost(host: host, port: port, error)

@@ -2,33 +2,33 @@
 
 import LupineTLS
 
-/// What carries the ciphertext of a TLS channel: a socket, or another TLS channel to the proxy in between.
+/// Carries the ciphertext of a TLS channel: a socket, or the TLS channel to a proxy.
 ///
-/// The engine reads and writes it through `TLSWire`; the rest is what the channel asks of it. On its loop.
+/// The engine reads and writes through `TLSWire`; the other members are for the channel. Used on its loop.
 protocol ChannelWire: TLSWire {
     /// Whether reading is known to give nothing until `becameReadable` is called.
     var isDrained: Bool { get }
-    /// Whether the wire itself keeps octets that the kernel has not taken.
+    /// Whether the wire itself holds octets that the kernel has not accepted.
     var hasPendingOutput: Bool { get }
-    /// How many octets the kernel has taken in all: what tells a slow peer from a stuck one.
+    /// The total number of octets that the kernel has accepted: distinguishes a slow peer from a stuck one.
     var octetsSent: UInt64 { get }
-    /// How many octets the peer's kernel has acknowledged in all, as far as ours says.
+    /// The total number of octets that the peer's kernel has acknowledged, if the local kernel reports it.
     var octetsAcknowledged: UInt64? { get }
-    /// Why the last call failed.
+    /// The reason why the last call failed.
     var failure: ChannelFailure? { get }
 
-    /// The loop says that there may be more to read; `isClosing` that the peer's end is to be read, too.
+    /// The loop has reported that there may be more to read; `isClosing` if the peer's end may be read, too.
     func becameReadable(isClosing: Bool)
-    /// Hands what the wire keeps to the kernel, as far as it takes it.
+    /// Passes the held octets to the kernel, as far as it accepts them.
     func flush() throws(ChannelFailure)
-    /// What is sent from here on may wait for `close`, which is called next.
+    /// Octets sent from now on may be held back until `close`, which is called next.
     func willClose()
-    /// Ends our half: nothing is sent any more, reading goes on.
+    /// Ends the sending half; the wire can still be read.
     func closeWriting()
     /// Closes the descriptor underneath.
     func close()
-    /// Has the kernel probe the peer when the connection underneath is silent.
+    /// Makes the kernel probe the peer when the underlying connection is silent.
     func probe(_ probes: KeepAliveProbes)
-    /// Our end of the socket underneath.
+    /// The local address of the underlying socket.
     var localAddress: SocketAddress? { get }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// The answer to a question that a loop has put to somebody else: it counts once, comes from any thread, and is there
-/// even when that somebody forgets about it.
+/// The reply to a question of a loop to other code. Any thread may give it; only the first answer counts. If the other code drops
+/// the reply without an answer, `unanswered` is delivered.
 final class LoopReply<Answer: Sendable>: Sendable {
     private struct State {
         var deliver: (@Sendable (Answer) -> Void)?
@@ -10,7 +10,7 @@ final class LoopReply<Answer: Sendable>: Sendable {
     private let state: Lock<State>
     private let unanswered: Answer
 
-    /// `deliver` hears the first answer; `unanswered` when the last who could give one is gone.
+    /// `deliver` is called with the first answer, or with `unanswered` when the last reference to the reply is dropped.
     init(unanswered: Answer, _ deliver: @escaping @Sendable (Answer) -> Void) {
         self.unanswered = unanswered
         state = Lock(State(deliver: deliver))
@@ -18,7 +18,7 @@ final class LoopReply<Answer: Sendable>: Sendable {
 
     deinit { give(unanswered) }
 
-    /// Gives the answer; one after the first is dropped.
+    /// Gives the answer; ignored after the first.
     func give(_ answer: Answer) {
         let deliver = state.withLock { $0.deliver.take() }
         deliver?(answer)

@@ -2,73 +2,73 @@
 
 package import LupineTLS
 
-/// Who answers, for one exchange, what is asked when a connection is opened for it: whether its peer is trusted, and who we
-/// are where the peer wants to know.
+/// Answers, for one exchange, the questions of a handshake: whether the peer is trusted, and which client certificate to present
+/// if the peer asks for one.
 ///
-/// An exchange that brings one (`ExchangeOptions.asker`), to an origin whose profile asks, is tied to the connection that is
-/// being opened as soon as the peer's chain has come: it runs there and nowhere else, and what its answers make of the
-/// connection befalls it alone. A connection that stands already is lent to it without a question, unless
-/// an identity was shown there that somebody has answered with: such a connection ends with the exchange that it is for.
+/// If an exchange has one (`ExchangeOptions.asker`) and the origin's profile asks questions, the exchange is bound to the new
+/// connection as soon as the peer's chain has arrived: it runs on that connection and no other, and only this exchange is
+/// affected by a rejection. An established connection is leased to it without a question, unless a client certificate from an
+/// answer was presented there: such a connection ends with the exchange that it was opened for.
 ///
-/// The methods are called on a loop and may not block. Each `reply` is called once, from any thread; without an answer, the
-/// peer is refused and the identity is nobody's.
+/// The methods are called on a loop and must not block. Each `reply` is called once, from any thread; without an answer, the peer
+/// is rejected and no client certificate is presented.
 ///
-/// Who has answered is known only afterwards, so each answer names the profile that the connection is under from there on;
-/// nil leaves it where it is. A connection whose handshake is done belongs to its last one: it is lent, and its sessions
-/// are offered, under that profile and no other.
+/// Which component answered is known only afterwards, so each answer names the profile that the connection belongs to from then
+/// on; nil leaves it unchanged. After the handshake a connection belongs to its last profile: it is leased, and its sessions are
+/// offered, under that profile only.
 package protocol PeerAsker: AnyObject, Sendable {
-    /// Asks whether the peer of a connection that is opened under `profile` is who it says it is.
+    /// Decides whether the peer of a connection opened under `profile` is trusted.
     func judge(
         _ peer: PeerTrust, host: String, port: UInt16, under profile: TLSProfile,
         reply: @escaping @Sendable (PeerJudgement, TLSProfile?) -> Void)
-    /// Whether it is certain that `judge` would leave it to the profile's evaluator who that host is, and that nobody wants to be
-    /// asked first: then a connection that stands, and that the evaluator has accepted for this host, is lent without a question
-    /// though it was opened for another one.
+    /// Whether `judge` would certainly leave the decision on this host to the profile's evaluator, without asking the delegate.
+    /// An established connection to another host, which the evaluator has also accepted for this host, is then leased without a
+    /// question.
     func acceptsByDefault(host: String, port: UInt16) -> Bool
-    /// Asks who we are on a connection that is under `profile` by now. The peer has been accepted before.
+    /// Chooses the client certificate for a connection that now belongs to `profile`. The peer has been accepted before.
     func identify(
         for request: TLSIdentityRequest, host: String, port: UInt16, under profile: TLSProfile,
         reply: @escaping @Sendable (IdentityAnswer, TLSProfile?) -> Void)
 }
 
-/// An answer about a peer.
+/// A verdict on a peer.
 package enum PeerJudgement: Hashable, Sendable {
-    /// It is trusted, whatever its chain says.
+    /// The peer is trusted, whatever its chain is.
     case accepted
-    /// The same, by somebody whose checks, if there were any, its chain has not passed.
+    /// The peer is trusted without checks, or although its chain has not passed them.
     case acceptedUnchecked
-    /// It is not.
+    /// The peer is not trusted.
     case refused(TrustFailure)
-    /// What the profile's evaluator says.
+    /// The profile's evaluator decides.
     case byDefault
-    /// The exchange is not wanted any more.
+    /// The exchange is no longer wanted.
     case cancelled
 }
 
-/// An answer to who we are.
+/// The answer to a request for a client certificate.
 package enum IdentityAnswer: Hashable, Sendable {
-    /// This is who.
+    /// The certificate to present.
     case identity(TLSIdentity)
-    /// Nobody: the handshake goes on without.
+    /// No certificate; the handshake continues without one.
     case nobody
-    /// The exchange is not wanted any more.
+    /// The exchange is no longer wanted.
     case cancelled
 }
 
-/// What connections under a profile ask of the exchange that they are opened for.
+/// The questions that connections under a profile ask of the exchange that they are opened for.
 package enum PeerQuestions: Hashable, Sendable {
-    /// Nothing: the evaluator and the configuration answer.
+    /// None: the evaluator and the configuration decide.
     case none
     /// Whether the peer is trusted.
     case trust
-    /// Also who we are, if the peer wants to know.
+    /// Also which client certificate to present, if the peer asks for one.
     case trustAndIdentity
 }
 
-/// Whom a connection that is being opened is for.
+/// The exchange that a new connection is for.
 enum PeerClaim {
-    /// An exchange, which is tied to it from here on, with whoever answers for it.
+    /// An exchange, which is now bound to the connection, with its answerer, if any.
     case claimed((any PeerAsker)?)
-    /// Nobody any more: it is being given up.
+    /// None any more: the dial is being cancelled.
     case nobodyWaits
 }

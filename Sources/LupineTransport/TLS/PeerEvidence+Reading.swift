@@ -2,9 +2,9 @@
 
 package import LupineTLS
 
-/// How more is found out about a peer that was accepted without a look at the roots, off the loop that wants to know it.
+/// Completes the evidence on a peer that was accepted without reading the roots, off the loop that needs it.
 extension PeerEvidence {
-    /// Has a worker read the roots, and comes back to the loop. Where they cannot be read, the chain passes no evaluation then.
+    /// Reads the roots on a worker and calls `done` on the loop. If they cannot be read, the chain then passes no evaluation.
     package func readRoots(backOn loop: EventLoop, _ done: @escaping @Sendable () -> Void) {
         let work: @Sendable () -> Void = { [self] in
             readRoots()
@@ -13,7 +13,7 @@ extension PeerEvidence {
         let pool = WorkerPool.trust
         switch pool.submit(pool.newTicket(), work) {
         case .running, .queued: break
-        // Slow, but no reason to give up: nobody else would do it.
+        // Slow on this thread, but no other thread would do it.
         case .allHung, .noThread: work()
         }
     }

@@ -2,17 +2,17 @@
 
 package import LupineTLS
 
-/// What judging a certificate may use to learn whether it was revoked: who fetches answers, where they are kept, how long
-/// all of it may take for one connection.
+/// The means of an evaluation for checking whether a certificate was revoked: the fetcher, the cache, and the time limit for one
+/// connection.
 package struct RevocationSupport: Sendable {
-    /// Who fetches; nil for nobody.
+    /// Fetches answers; nil to fetch none.
     package var fetcher: (any RevocationFetcher)?
-    /// Where answers are kept.
+    /// Caches answers.
     package var cache: (any RevocationCaching)?
-    /// How long one evaluation may fetch, in all.
+    /// The total time for which one evaluation may fetch.
     package var timeout: Duration
 
-    /// The support given.
+    /// Support with this fetcher, cache and time limit.
     package init(
         fetcher: (any RevocationFetcher)? = nil, cache: (any RevocationCaching)? = nil,
         timeout: Duration = .seconds(15)
@@ -22,21 +22,21 @@ package struct RevocationSupport: Sendable {
         self.timeout = timeout
     }
 
-    /// No network and no memory.
+    /// No network and no cache.
     package static let none = RevocationSupport()
 
-    /// What an evaluation that begins now may use.
+    /// The access of an evaluation that begins now.
     var access: RevocationAccess {
         RevocationAccess(fetcher: fetcher, deadline: .now.advanced(by: timeout), cache: cache)
     }
 
-    /// What an evaluation on the calling thread may use: on a loop's thread nothing is fetched, whoever asks.
+    /// The access of an evaluation on the calling thread: on a loop's thread nothing is fetched, whatever `mayFetch` is.
     package func access(mayFetch: Bool) -> RevocationAccess {
         mayFetch && !NativeThread.isLoop ? access : .cached(cache)
     }
 
-    /// For evaluations that belong to no client: one fetcher and one memory for the process, on the loops that everybody
-    /// shares, through the proxies of the environment. Made by the first that asks.
+    /// For evaluations without a client: one fetcher and one cache for the process, on the shared loops, through the proxies of
+    /// the environment. Created on first use.
     package static let shared: RevocationSupport = {
         let memory = RevocationMemory()
         guard let group = try? EventLoopGroup.shared() else { return RevocationSupport(cache: memory) }
@@ -48,11 +48,11 @@ package struct RevocationSupport: Sendable {
     }()
 }
 
-/// Answers about revocation, kept for all evaluations of a client.
+/// A cache of revocation answers, shared by all evaluations of a client.
 package final class RevocationMemory: RevocationCaching {
     private let cache = Lock(RevocationCache())
 
-    /// An empty memory.
+    /// An empty cache.
     package init() {}
 
     package func answer(for key: RevocationKey, at time: UnixTime) -> RevocationAnswer? {

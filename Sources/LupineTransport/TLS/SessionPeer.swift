@@ -2,24 +2,24 @@
 
 import LupineTLS
 
-/// Whom a TLS session was made with, within one profile: it resumes connections to nobody else.
+/// The peer of a TLS session, within one profile: a session resumes only connections to the same peer.
 package struct SessionPeer: Hashable, Sendable {
-    /// The host that the handshake asked for, in lower case.
+    /// The host name of the handshake, in lower case.
     let host: String
     /// Its port.
     let port: UInt16
-    /// The proxy in between; nil also where the proxy itself is the peer.
+    /// The proxy of the connection; nil also if the proxy itself is the peer.
     let proxy: ProxyServer?
 }
 
-/// Puts what a connection's peer gives to resume with where later connections find it.
+/// Stores the sessions that a connection receives for later connections.
 struct SessionKeeper {
     let profile: TLSProfile
     let peer: SessionPeer
-    /// Until when the verdict about the peer's chain answers for resumed connections too; nil when it has to be asked for
+    /// The time until which the verdict on the peer's chain also holds for resumed connections; nil if each has to be evaluated
     /// again.
     let acceptedUntil: UnixTime?
-    /// What the handshake has shown.
+    /// The evidence of the handshake.
     let evidence: PeerEvidence
 
     func keep(_ sessions: [TLSSession]) {

@@ -2,21 +2,21 @@
 
 import LupineTLS
 
-/// TLS's ciphertext over a socket.
+/// A socket as the wire of a TLS channel.
 ///
-/// A read that did not fill its room has emptied the socket: the next one is answered without asking the kernel, until
-/// the loop tells of new readiness. A peer's end comes without bytes, so after the news of it nothing is taken for empty.
-/// It belongs to its loop.
+/// A read that did not fill its buffer has emptied the socket: the next one returns `wouldBlock` without a system call, until the
+/// loop reports new readiness. The peer's end comes without bytes, so after it has been reported no short read counts as empty.
+/// Confined to its loop.
 final class SocketWire: ChannelWire {
     private var socket: Socket?
     private(set) var isDrained: Bool
     private var isClosing = false
-    /// What is sent goes with the end of our half, in one packet.
+    /// Whether sent octets are held back to leave with the end of the stream, in one packet.
     private var holdsForEnd = false
     private(set) var octetsSent: UInt64 = 0
     private(set) var failure: ChannelFailure?
 
-    /// Takes over a connected socket. `isDrained` where nothing can have come, or the loop will tell.
+    /// Takes ownership of a connected socket. `isDrained` if there can be no input that the loop will not report.
     init(_ socket: consuming Socket, isDrained: Bool) {
         self.socket = consume socket
         self.isDrained = isDrained
@@ -61,12 +61,12 @@ final class SocketWire: ChannelWire {
         if isClosing { self.isClosing = true }
     }
 
-    /// A socket that is closed with bytes unread is reset, and loses what it held back.
+    /// Nothing is held back if there may be unread input: the close then resets the connection, and held octets would be lost.
     func willClose() { holdsForEnd = isDrained }
 
     var hasPendingOutput: Bool { false }
     func flush() {}
-    /// Refused only for a socket whose peer is gone, which reading tells.
+    /// Fails only if the peer is gone, which reading reports.
     func closeWriting() { try? socket?.shutdownWrite() }
     func close() { socket = nil }
     func probe(_ probes: KeepAliveProbes) { try? socket?.setKeepAlive(probes) }

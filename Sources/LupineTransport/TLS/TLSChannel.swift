@@ -2,25 +2,24 @@
 
 import LupineTLS
 
-/// A connection inside TLS, once its handshake is done and its peer is trusted: plaintext to one side, an engine, and the
-/// wire that carries the ciphertext.
+/// A TLS connection whose handshake is done and whose peer is trusted: an engine, and the wire that carries the ciphertext.
 ///
-/// What is written goes out in records: a head and its small content share one. What the wire does not take at once the
-/// engine keeps; nothing more is taken then until `flush` has sent it. What the peer has sent may lie decrypted, or half
-/// read, in the engine while the socket says nothing: only `wouldBlock` says that there is no more. It belongs to its loop.
+/// Written bytes are sent in records; a head and its small content share one. The engine holds ciphertext that the wire does not
+/// accept at once, and nothing more is accepted until `flush` has sent it. Received bytes may be in the engine, decrypted or
+/// partly read, while the socket has no input: only `wouldBlock` means that there are no more. Confined to its loop.
 final class TLSChannel {
     private let engine: TLSEngine
     private let wire: any ChannelWire
     private let loop: EventLoop
-    /// Who lends it.
+    /// The profile under which it is leased.
     private let profile: TLSProfile
-    /// Where what the peer gives to resume with is kept.
+    /// Stores the sessions that the peer sends.
     private let keeper: SessionKeeper?
-    /// What the handshake has shown.
+    /// The evidence of the handshake.
     let evidence: PeerEvidence
-    /// The exchange that it was opened for has shown an identity of its own.
+    /// Whether a client certificate of the exchange that it was opened for has been presented.
     private let isPersonal: Bool
-    /// Our half ends once everything has gone.
+    /// Whether the sending half ends once all output is sent.
     private var isClosingWriting = false
 
     init(
@@ -37,12 +36,12 @@ final class TLSChannel {
         keepSessions()
     }
 
-    /// What was agreed on. Made when it is asked for: whoever needs it for long keeps it.
+    /// The negotiated parameters. Computed on each access: to be stored by a caller that needs them for long.
     var details: TLSDetails { TLSDetails(of: engine, under: profile, isPersonal: isPersonal) }
 
     // MARK: in
 
-    /// Reads over the beginning of `buffer`: the content of one record at most.
+    /// Reads over the beginning of `buffer`: at most the content of one record.
     func receive(into buffer: inout MutableSpan<UInt8>) throws(ChannelFailure) -> ReadOutcome {
         let outcome: TLSReadOutcome
         do throws(TLSError) {
@@ -56,13 +55,13 @@ final class TLSChannel {
         }
     }
 
-    /// Whether the peer has asked for another handshake, and was refused.
+    /// Whether the peer has requested a renegotiation, which was refused.
     var hasRefusedRenegotiation: Bool { engine.hasRefusedRenegotiation }
 
-    /// Whether reading is known to give nothing until the loop tells of new readiness.
+    /// Whether reading is known to give nothing until the loop reports new readiness.
     var isDrained: Bool { wire.isDrained && !engine.hasBufferedInput }
 
-    /// The loop says that there may be more to read.
+    /// The loop has reported that there may be more to read.
     func becameReadable(isClosing: Bool) { wire.becameReadable(isClosing: isClosing) }
 
     private func keepSessions() {
@@ -73,15 +72,15 @@ final class TLSChannel {
 
     // MARK: out
 
-    /// Whether ciphertext waits for the kernel.
+    /// Whether ciphertext is waiting to be sent.
     var hasPendingOutput: Bool { engine.hasPendingOutput || wire.hasPendingOutput }
-    /// How many octets the kernel has taken in all.
+    /// The total number of octets that the kernel has accepted.
     var octetsSent: UInt64 { wire.octetsSent }
 
     var octetsAcknowledged: UInt64? { wire.octetsAcknowledged }
 
-    /// Sends the beginning of what `framing` holds from `start` on, and of `content` behind it. What fits into one record
-    /// goes in one.
+    /// Sends the beginning of the bytes of `framing` from `start` on, followed by `content`. If they fit into one record, they
+    /// share it.
     func send(
         _ framing: [UInt8], from start: Int, _ content: Span<UInt8>
     ) throws(ChannelFailure) -> WriteOutcome {
@@ -100,7 +99,7 @@ final class TLSChannel {
         return try send(record.span.extracting(first: first + second))
     }
 
-    /// Sends the beginning of `bytes`, as much as the wire and the engine take.
+    /// Sends the beginning of `bytes`, as much as the wire and the engine accept.
     func send(_ bytes: Span<UInt8>) throws(ChannelFailure) -> WriteOutcome {
         var taken = 0
         do throws(TLSError) {
@@ -111,13 +110,13 @@ final class TLSChannel {
                 taken += count
             }
         } catch {
-            // Records that have gone count; the next call says what is wrong.
+            // The records already sent count; the next call throws the error.
             if taken == 0 { throw failure(error) }
         }
         return taken == 0 ? .wouldBlock : .bytes(taken)
     }
 
-    /// Hands to the kernel what waits for it, as far as it takes it.
+    /// Passes the waiting output to the kernel, as far as it accepts it.
     func flush() throws(ChannelFailure) {
         try wire.flush()
         guard !wire.hasPendingOutput else { return }
@@ -127,7 +126,8 @@ final class TLSChannel {
         endWritingIfDrained()
     }
 
-    /// Whoever waited for the handshake has written, or will not write at once.
+    /// Called when the user of the channel has sent its first bytes, or will not send at once; sends what the engine held back to
+    /// leave with them.
     func settle() throws(ChannelFailure) {
         do throws(TLSError) {
             try engine.settle()
@@ -136,7 +136,7 @@ final class TLSChannel {
 
     // MARK: the end
 
-    /// Says goodbye for our direction and ends it, as soon as all has gone; reading goes on.
+    /// Sends close_notify and ends the sending half, once all output is sent; the channel can still be read.
     func closeWriting() {
         engine.closeWriting()
         isClosingWriting = true
@@ -149,14 +149,14 @@ final class TLSChannel {
         wire.closeWriting()
     }
 
-    /// Says goodbye where that can be done at once, and closes.
+    /// Sends close_notify if that is possible at once, and closes.
     func close() {
         wire.willClose()
         engine.close()
         wire.close()
     }
 
-    /// Has the kernel probe the peer when the connection is silent.
+    /// Makes the kernel probe the peer when the connection is silent.
     func probe(_ probes: KeepAliveProbes) { wire.probe(probes) }
 
     var localAddress: SocketAddress? { wire.localAddress }

@@ -2,28 +2,28 @@
 
 package import LupineTLS
 
-/// What a TLS handshake has agreed on, as metrics tell it.
+/// The negotiated parameters of a TLS handshake, for metrics.
 package struct TLSDetails: Hashable, Sendable {
-    /// The version of the protocol.
+    /// The TLS version.
     package let version: TLSVersion
     /// The cipher suite's name in the IANA registry or, where it has none of its own, OpenSSL's.
     package let cipherSuite: String
-    /// The same as its number on the wire.
+    /// The cipher suite's number on the wire.
     package let cipherSuiteNumber: UInt16
-    /// The handshake was shortened with what an earlier connection left.
+    /// Whether the handshake resumed a session.
     package let isResumed: Bool
-    /// What ALPN chose; nil when the peer does not know ALPN.
+    /// The protocol chosen with ALPN; nil if the peer does not support ALPN.
     package let applicationProtocol: String?
-    /// The profile that the connection belongs to: the one of those who answered for its peer, where somebody was asked.
+    /// The profile that the connection belongs to: the one named by the answers about its peer, if questions were asked.
     package let profile: TLSProfile
-    /// The exchange that it was opened for was asked who we are and has shown an identity of its own: the connection is not
-    /// lent to another exchange, which may want to be somebody else, or nobody.
+    /// Whether a client certificate of the exchange that it was opened for was presented: the connection is not leased to another
+    /// exchange, which may need another certificate, or none.
     let isPersonal: Bool
 
     /// Whether HTTP/2 may be spoken (RFC 9113 §9.2).
     var isEnoughForHTTP2: Bool { version.carriesHTTP2(with: cipherSuite) }
 
-    /// What an engine has agreed on, its handshake done.
+    /// The parameters of an engine whose handshake is done.
     init(of engine: TLSEngine, under profile: TLSProfile, isPersonal: Bool = false) {
         self.profile = profile
         self.isPersonal = isPersonal

@@ -2,23 +2,24 @@
 
 import LupineTLS
 
-/// Brings up TLS on a connected channel: the handshake, the verdict about the peer, our own identity where it is asked for.
+/// Establishes TLS on a connected channel: the handshake, the verdict on the peer, and the client certificate if one is
+/// requested.
 ///
-/// It belongs to its loop and reports once, unless it is closed before. Nothing of a request is sent before the report,
-/// and a peer that is not trusted hears an alert and no more. Time-outs are its owner's.
+/// Confined to its loop. It reports once, unless it is closed first. No part of a request is sent before the report, and an
+/// untrusted peer gets nothing but an alert. The owner sets the time-outs.
 final class TLSHandshake: LoopChannel {
-    /// Who is at the other end, and under which profile. A class: it is handed from one to the other.
+    /// The peer, and the profile for it. A class, so that it is passed by reference.
     final class Peer {
         let profile: TLSProfile
         let context: TLSClientContext
         let host: String
         let port: UInt16
         let proxy: ProxyServer?
-        /// Told of each step.
+        /// Records each step.
         let progress: DialProgress
-        /// Whether HTTP/2 is spoken there, if the peer chooses it.
+        /// Whether HTTP/2 is accepted if the peer chooses it.
         let allowsHTTP2: Bool
-        /// What is offered in place of the profile's application protocols, if anything is.
+        /// Offered instead of the profile's application protocols, unless nil.
         let offeredProtocols: [String]?
 
         init(
@@ -52,21 +53,21 @@ final class TLSHandshake: LoopChannel {
     private var registration: Registration?
     private var stage = Stage.new
     private var offered: TLSSession?
-    /// Somebody was asked who we are. A session would carry the answer over to connections that were not asked.
+    /// Whether a client certificate was requested. A session would carry the answer over to connections without a request.
     private var wasAskedWho = false
-    /// The exchange that the connection is for has answered that with an identity.
+    /// Whether the exchange that the connection is for has answered with a client certificate.
     private var isPersonal = false
-    /// The profile that the connection belongs to, as far as is known.
+    /// The profile that the connection belongs to so far.
     private var profile: TLSProfile
-    /// Until when the verdict holds for connections that resume this one.
+    /// The time until which the verdict also holds for connections that resume this one.
     private var acceptedUntil: UnixTime?
-    /// The chain that was accepted, and how.
+    /// The accepted chain, and how it was accepted.
     private var accepted: (trust: PeerTrust, how: PeerEvidence.Acceptance)?
-    /// Ties the exchange that the connection is for to it; set before `start`.
+    /// Binds an exchange to the connection; set before `start`.
     var claim: () -> PeerClaim = { .claimed(nil) }
-    /// Hears when somebody begins to think about an answer, and when the handshake goes on; set before `start`.
+    /// Called when the handshake starts or stops waiting for an answer of the program; set before `start`.
     var setAsking: (Bool) -> Void = { _ in }
-    /// Whom the connection is for, once somebody had to be found.
+    /// The exchange that the connection is for, once it had to be claimed.
     private var claimed: PeerClaim?
 
     init(
@@ -141,13 +142,13 @@ final class TLSHandshake: LoopChannel {
     }
 
     private func inquire(about trust: PeerTrust, _ engine: TLSEngine) {
-        // The program is asked on behalf of an exchange: one that is cancelled before its turn takes the question along.
+        // The program's check is made on behalf of an exchange. If that was cancelled before its turn, no check is made.
         if peer.profile.trust.asksProgram, case .nobodyWaits = claimant() {
             return end(.failure(.cancelled))
         }
         let inquiry = TrustInquiry(peer.profile, trust, on: loop) { [weak self] verdict in
             guard let self, case .judging(let engine, _) = stage else { return }
-            // Who wants to be asked wants to be asked every time (I-12.15).
+            // If the exchange has to be asked, it is asked for every connection, so the verdict is not reused (I-12.15).
             if peer.profile.questions == .none { acceptedUntil = (try? verdict.get())?.reusableUntil }
             judged(trust, verdict.map { _ in }, engine, how: evaluated)
         }
@@ -155,7 +156,7 @@ final class TLSHandshake: LoopChannel {
         inquiry.start()
     }
 
-    /// Asks on behalf of the exchange that the connection is for. Also for a resumed session, whose chain it came with.
+    /// Asks on behalf of the exchange that the connection is for. Also for a resumed session, with the chain of the original one.
     private func ask(about trust: PeerTrust, _ engine: TLSEngine) {
         guard case .claimed(let asker) = claimant() else { return end(.failure(.cancelled)) }
         guard let asker else { return inquire(about: trust, engine) }
@@ -179,7 +180,7 @@ final class TLSHandshake: LoopChannel {
         }
     }
 
-    /// How a peer is accepted that the profile's evaluator has not refused.
+    /// How a peer counts as accepted if the profile's evaluator does not reject it.
     private var evaluated: PeerEvidence.Acceptance {
         let evaluator = peer.profile.trust
         return evaluator.includesDefault ? .standard : evaluator.checksNothing ? .unchecked : .otherwise
@@ -193,7 +194,7 @@ final class TLSHandshake: LoopChannel {
         if case .failure(let failure) = verdict {
             peer.profile.refusalWitness?(trust, failure, peer.host, peer.port)
         }
-        // The server may have another chain by now, which only a full handshake shows: the next one is that.
+        // The server may have another chain by now, which only a full handshake shows; the next one will be full.
         if case .failure = verdict, engine.asksAboutResumption {
             peer.profile.forgetSessions(for: sessionPeer)
         }
@@ -203,7 +204,7 @@ final class TLSHandshake: LoopChannel {
         advance()
     }
 
-    /// Whom the connection is for. Found once: from then on the two stay together.
+    /// Returns the exchange that the connection is for. Claimed once; the connection and the exchange then stay together.
     private func claimant() -> PeerClaim {
         if let claimed { return claimed }
         let found = claim()
@@ -211,7 +212,7 @@ final class TLSHandshake: LoopChannel {
         return found
     }
 
-    /// The way back to the loop for the answer to a question.
+    /// Returns a reply that delivers its answer on the loop.
     private func reply<Answer: Sendable>(
         unanswered: Answer, _ heard: @escaping @Sendable (TLSHandshake, Answer) -> Void
     ) -> LoopReply<Answer> {
@@ -267,11 +268,11 @@ final class TLSHandshake: LoopChannel {
     // MARK: the end
 
     private func succeed(_ engine: TLSEngine) throws(TLSError) {
-        // Nothing else is spoken here, whatever was offered.
+        // No other protocol is spoken, whatever was offered.
         if let name = engine.applicationProtocol, name != "http/1.1", name != "h2" || !peer.allowsHTTP2 {
             throw .protocolNotOffered(name)
         }
-        // No handshake ends without a verdict.
+        // No handshake succeeds without a verdict.
         guard let evidence = evidence(engine) else {
             throw .untrusted(.refused("the handshake ended without a verdict"))
         }
@@ -284,11 +285,12 @@ final class TLSHandshake: LoopChannel {
             engine, over: wire, under: profile, keeper: keeper, evidence: evidence, isPersonal: isPersonal,
             on: loop)
         end(.success(channel))
-        // Whoever was waiting has written by then, and our last flight has gone with it. What fails is seen by the reader.
+        // By then the waiting exchange has sent its first bytes, and the last flight of the handshake has left with them. An
+        // error is seen by the reader.
         loop.executeOnLoop { try? channel.settle() }
     }
 
-    /// What the handshake has shown; a resumed one, what the one has shown that it goes back to.
+    /// Returns the evidence of the handshake; of a resumed one, the evidence of the original handshake.
     private func evidence(_ engine: TLSEngine) -> PeerEvidence? {
         if engine.isResumed, let evidence = offered?.evidence { return evidence }
         return accepted.map { PeerEvidence(of: $0.trust, acceptance: $0.how, identity: engine.identity) }
@@ -312,7 +314,7 @@ final class TLSHandshake: LoopChannel {
         report(result)
     }
 
-    /// Gives it up.
+    /// Closes the connection without a report.
     func close() {
         if let registration { loop.deregister(registration) }
         registration = nil
@@ -322,7 +324,7 @@ final class TLSHandshake: LoopChannel {
         forgetAsker()
     }
 
-    /// Nobody is asked any more. An asker that keeps the way to answer would keep itself by this handshake.
+    /// Releases the answerer: one that keeps the reply would otherwise form a reference cycle with this handshake.
     private func forgetAsker() {
         claimed = nil
         claim = { .claimed(nil) }

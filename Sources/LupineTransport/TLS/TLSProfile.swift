@@ -2,40 +2,39 @@
 
 package import LupineTLS
 
-/// How connections are secured and whom they trust: the TLS half of a pool key, and what such connections share.
+/// The TLS configuration and trust of connections, and what they share: the TLS half of a pool key.
 ///
-/// Two profiles are equal only when they are the same object: a connection made under one never serves another, and
-/// sessions never leave theirs. Whoever wants connections shared between equal settings interns profiles (`TLSProfiles`).
-/// Any thread.
+/// Profiles are compared by identity: a connection made under one never serves another, and sessions never leave theirs.
+/// `TLSProfiles` interns profiles, so that equal settings share connections. Any thread may use it.
 package final class TLSProfile: Sendable {
-    /// Asks the layer above who we are to a server that wants to know. Called on a loop; `reply` once, from any thread,
-    /// with nil for nobody. What is not answered counts as nobody.
+    /// Chooses the client certificate for a server that requests one. Called on a loop; `reply` is called once, from any thread,
+    /// with nil for none. A reply that is dropped counts as nil.
     package typealias IdentitySource =
         @Sendable (
             _ request: TLSIdentityRequest, _ host: String, _ port: UInt16,
             _ reply: @escaping @Sendable (TLSIdentity?) -> Void
         ) -> Void
 
-    /// Hears of peers that were refused, and why: on a loop, before whoever waits for the connection does.
+    /// Called with each rejected peer and the reason: on a loop, before the waiting exchange is told.
     package typealias RefusalWitness =
         @Sendable (PeerTrust, TrustFailure, _ host: String, _ port: UInt16) -> Void
 
-    /// How connections are secured.
+    /// The TLS configuration.
     package let configuration: TLSConfiguration
-    /// Who is trusted.
+    /// Evaluates the trust of peers.
     package let trust: TrustEvaluator
-    /// What judging a chain may use beyond the chain.
+    /// The means for checking revocation.
     let revocation: RevocationSupport
     let identitySource: IdentitySource?
-    /// What is asked of the exchange that a connection is opened for.
+    /// The questions to the exchange that a connection is opened for.
     package let questions: PeerQuestions
     let refusalWitness: RefusalWitness?
-    /// What the layer above knows it by.
+    /// An identifier for the layer above.
     package let label: (any Sendable)?
     let settings: TLSSettings
     private let sessions = Lock(TLSSessionCache<SessionPeer>())
 
-    /// A profile of its own. Nothing is loaded until the first connection is opened.
+    /// A new profile. Nothing is loaded until the first connection is opened.
     package convenience init(
         _ configuration: TLSConfiguration, trust: TrustEvaluator, revocation: RevocationSupport = .none,
         identitySource: IdentitySource? = nil, questions: PeerQuestions = .none,
@@ -46,7 +45,7 @@ package final class TLSProfile: Sendable {
             questions: questions, refusalWitness: refusalWitness, label: label)
     }
 
-    /// Another profile with the same configuration, loaded once for both, and the same evaluator.
+    /// A new profile that shares the configuration, which is loaded once, and the evaluator of `other`.
     package convenience init(
         sharing other: TLSProfile, questions: PeerQuestions, refusalWitness: RefusalWitness? = nil,
         label: (any Sendable)? = nil
@@ -71,35 +70,35 @@ package final class TLSProfile: Sendable {
         self.label = label
     }
 
-    /// Whether peers are certainly judged by the configured roots, so that these are to be there before a connection is opened. Who
-    /// is asked may not want them.
+    /// Whether peers are certainly evaluated with the configured roots, so that these have to be loaded before a connection is
+    /// opened. If the exchange is asked, its answer may not need them.
     var asksForRoots: Bool { questions == .none && trust.asksForRoots }
 
-    /// The name of the roots (`TrustRoots.name`): as they were read; before that, as their files are now.
+    /// The name of the roots (`TrustRoots.name`): as they were loaded or, before that, as their files are now.
     package var rootsName: String {
         settings.context(withRoots: false)?.store.name ?? configuration.roots.name
     }
 
-    /// What connections are made with, once that is there.
+    /// The context for connections, once it is loaded.
     var context: TLSClientContext? { settings.context(withRoots: asksForRoots) }
 
-    /// Makes what connections are made with, where it is not there yet, and calls `done` at once or on a worker.
+    /// Loads the context for connections unless it is loaded, and calls `done` at once or on a worker.
     func prepare(_ done: @escaping @Sendable (TLSSettings.Answer) -> Void) {
         settings.make(withRoots: asksForRoots, done)
     }
 
-    /// What to resume a connection to `peer` with, taken out where it may be offered only once.
+    /// Returns a session to resume a connection to `peer`; removes it if it may be offered only once.
     func takeSession(for peer: SessionPeer) -> TLSSession? {
         guard configuration.resumesSessions else { return nil }
         return sessions.withLock { $0.take(for: peer, now: .now) }
     }
 
-    /// Forgets what resumes connections to `peer`.
+    /// Forgets the sessions of connections to `peer`.
     func forgetSessions(for peer: SessionPeer) {
         sessions.withLock { $0.removeAll(for: peer) }
     }
 
-    /// Keeps what a connection to `peer` brought.
+    /// Stores a session of a connection to `peer`.
     func keep(_ session: TLSSession, for peer: SessionPeer) {
         sessions.withLock { $0.put(session, for: peer) }
     }

@@ -2,11 +2,11 @@
 
 package import LupineTLS
 
-/// The profiles of one client: equal settings give the same profile, so that their connections and sessions are shared,
-/// and different ones never do.
+/// The profiles of one client: equal settings give the same profile, so that their connections and sessions are shared, and those
+/// of different settings never are.
 ///
-/// Bounded: whoever makes up a new evaluator for every request gets a new profile each time, and the ones that have not
-/// been asked for longest are forgotten; what still runs under them goes on. Any thread.
+/// Bounded: a program that creates a new evaluator for every request gets a new profile each time, and the least recently used
+/// ones are forgotten; their connections continue. Any thread may call.
 package final class TLSProfiles: Sendable {
     private struct Key: Hashable, Sendable {
         let configuration: TLSConfiguration
@@ -27,16 +27,16 @@ package final class TLSProfiles: Sendable {
     private let limit: Int
     private let state = Lock(State())
 
-    /// No profiles yet; those to come judge with `revocation`.
+    /// No profiles yet; those to come check revocation with `revocation`.
     package init(revocation: RevocationSupport, limit: Int = 64) {
         self.revocation = revocation
         self.limit = max(1, limit)
     }
 
-    /// The profile for these settings.
+    /// Returns the profile for these settings.
     package func profile(_ configuration: TLSConfiguration, trust: TrustEvaluator) -> TLSProfile {
         let key = Key(configuration: configuration, trust: trust)
-        // What makes room goes away outside of the lock: its evaluator may hold what is the program's.
+        // The removed entry is released outside of the lock: its evaluator may retain objects of the program.
         let (profile, _) = state.withLock { [revocation, limit] state -> (TLSProfile, Entry?) in
             state.uses &+= 1
             let uses = state.uses
@@ -45,7 +45,7 @@ package final class TLSProfiles: Sendable {
                 return (entry.profile, nil)
             }
             var gone: Entry?
-            // What is loaded for a configuration does not depend on whom it is used to judge.
+            // The loaded context of a configuration does not depend on the evaluator.
             let settings =
                 state.entries.first { $0.key.configuration == configuration }?.value.profile.settings
                 ?? TLSSettings(configuration)

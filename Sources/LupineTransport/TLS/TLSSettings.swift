@@ -2,11 +2,11 @@
 
 import LupineTLS
 
-/// A TLS configuration and, from the first connection on, the context made of it: text understood and, from the first connection
-/// on whose peer is judged by them, roots read.
+/// A TLS configuration and its context, which is made for the first connection. The roots are read for the first connection whose
+/// peer is evaluated with them.
 ///
-/// Loading reads files, so it happens on a worker, once, while those who wait for it wait together. What cannot be made is
-/// tried again for the next who asks: a file may have come meanwhile. Profiles of one configuration share it. Any thread.
+/// Loading reads files, so it happens on a worker, once for all waiting callers. A failure is not stored: the next caller tries
+/// again, because a missing file may exist by then. Profiles with the same configuration share it. Any thread may call.
 package final class TLSSettings: Sendable {
     let configuration: TLSConfiguration
     private let state = Lock(State.new)
@@ -25,7 +25,7 @@ package final class TLSSettings: Sendable {
         case made(TLSClientContext)  // → reading
     }
 
-    /// What asking has come to.
+    /// The result of asking for the context.
     private enum Found {
         case ready(TLSClientContext)
         case first, underWay
@@ -33,7 +33,7 @@ package final class TLSSettings: Sendable {
 
     init(_ configuration: TLSConfiguration) { self.configuration = configuration }
 
-    /// The context, if it has been made; `withRoots` only if its roots have been read, too.
+    /// Returns the context if it has been made and, if `withRoots`, its roots have been read.
     func context(withRoots: Bool) -> TLSClientContext? {
         let context: TLSClientContext? = state.withLock {
             switch $0 {
@@ -45,8 +45,7 @@ package final class TLSSettings: Sendable {
         return context
     }
 
-    /// Makes the context, and reads its roots for who wants it `withRoots`, unless that was done; calls `done` with it: at once, or on
-    /// a worker.
+    /// Makes the context and, if `withRoots`, reads its roots, unless that is done. Calls `done` at once or on a worker.
     func make(withRoots: Bool, _ done: @escaping @Sendable (Answer) -> Void) {
         let waiting = Waiting(withRoots: withRoots, done: done)
         switch state.withLock({ Self.ask(&$0, waiting) }) {
@@ -56,7 +55,7 @@ package final class TLSSettings: Sendable {
             let pool = WorkerPool.trust
             switch pool.submit(pool.newTicket(), { self.load() }) {
             case .running, .queued: break
-            // Slow, but no reason to give up: nobody else would do it.
+            // Slow on this thread, but no other thread would do it.
             case .allHung, .noThread: load()
             }
         }
@@ -89,7 +88,7 @@ package final class TLSSettings: Sendable {
                 answer = .success(try TLSClientContext(configuration))
             } catch { answer = .failure(error) }
             context = try? answer.get()
-            // Who needs no roots does not wait for them.
+            // Callers without need for the roots do not wait for them.
             for waiting in state.withLock({ Self.made(&$0, answer) }) { waiting.done(answer) }
         }
         guard let context, state.withLock({ if case .reading = $0 { true } else { false } }) else { return }
@@ -106,7 +105,7 @@ package final class TLSSettings: Sendable {
         for waiting in waiting { waiting.done(answer) }
     }
 
-    /// Who hears of the answer now; who is left waits for the roots.
+    /// Returns the callers that get the answer now; the others wait for the roots.
     private static func made(_ state: inout State, _ answer: Answer) -> [Waiting] {
         guard case .making(let waiting) = state else { return [] }
         guard case .success(let context) = answer else {

@@ -2,10 +2,11 @@
 
 import LupineTLS
 
-/// Takes one peer through the checks of an evaluator, without keeping a loop waiting.
+/// Evaluates one peer with an evaluator, without blocking a loop.
 ///
-/// What only computes runs on the loop; what fetches runs on a worker; a check of the program's own, which may block, is
-/// called on the threads that the group has for that, and answers when and where it likes. It belongs to its loop and reports once, perhaps before `start` returns, unless it is cancelled.
+/// Checks that only compute run on the loop; fetches run on a worker; a check of the program, which may block, is called on the
+/// group's callout threads and may answer at any time on any thread. Confined to its loop. It reports once, perhaps before
+/// `start` returns, unless it is cancelled.
 final class TrustInquiry {
     typealias Verdict = Result<TrustVerdict, TrustFailure>
 
@@ -13,9 +14,9 @@ final class TrustInquiry {
     private let revocation: RevocationSupport
     private let loop: EventLoop
     private var report: ((Verdict) -> Void)?
-    /// Counts the questions put to others, so that an answer to an earlier one is known.
+    /// The number of questions asked of other threads, so that the answer to an earlier one is ignored.
     private var questions = 0
-    /// Work on its way to another thread, to be withdrawn if nobody wants it any more.
+    /// Work submitted to another thread, to be withdrawn on cancellation.
     private var errand = Errand.none
 
     private enum Errand {
@@ -33,10 +34,10 @@ final class TrustInquiry {
         self.report = report
     }
 
-    /// Begins.
+    /// Starts the evaluation.
     func start() { follow(evaluation.resume(revocation: .cached(revocation.cache))) }
 
-    /// Nobody waits for the verdict any more.
+    /// Cancels the evaluation: the verdict is no longer wanted.
     func cancel() {
         report = nil
         switch errand {
@@ -59,7 +60,7 @@ final class TrustInquiry {
         }
     }
 
-    /// Calls code of the program's, when a thread is free. Whoever waits for the connection has time-outs that run meanwhile.
+    /// Calls a check of the program when a callout thread is free. The time-outs of the waiting exchange run meanwhile.
     private func ask(_ check: CustomTrustCheck, about trust: PeerTrust) {
         let reply = reply(unanswered: Self.refused("the evaluation was given up")) { inquiry, answer in
             inquiry.errand = .none
@@ -105,7 +106,7 @@ final class TrustInquiry {
         .failure(.refused(reason))
     }
 
-    /// The way back to the loop for the answer to a question.
+    /// Returns a reply that delivers its answer on the loop.
     private func reply<Answer: Sendable>(
         unanswered: Answer, _ heard: @escaping @Sendable (TrustInquiry, Answer) -> Void
     ) -> LoopReply<Answer> {

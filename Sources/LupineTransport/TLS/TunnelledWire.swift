@@ -2,9 +2,9 @@
 
 import LupineTLS
 
-/// TLS's ciphertext inside another TLS: to an origin, through a proxy that is itself spoken to in TLS.
+/// TLS inside TLS: the wire to an origin behind an https proxy.
 ///
-/// The origin's records travel as the content of the proxy's. It belongs to its loop.
+/// The origin's records are the content of the proxy's. Confined to its loop.
 final class TunnelledWire: ChannelWire {
     private let outer: TLSChannel
     private let loop: EventLoop
