@@ -60,8 +60,9 @@ struct BrotliStream: ~Copyable {
     private mutating func open() -> OpaquePointer? {
         if let state = unsafe state { return unsafe state }
         unsafe state = BrotliDecoderCreateInstance(
-            { account, size in unsafe BookedBlock.allocate(account, size) },
-            { account, block in unsafe BookedBlock.free(account, block) }, UnsafeMutableRawPointer(account))
+            { account, size in unsafe AccountedBlock.allocate(account, size) },
+            { account, block in unsafe AccountedBlock.free(account, block) }, UnsafeMutableRawPointer(account)
+        )
         return unsafe state
     }
 

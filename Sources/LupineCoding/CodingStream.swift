@@ -52,8 +52,8 @@ package final class CodingStream {
     package let isIdentity: Bool
     /// The stages in the order in which they run. Never empty.
     private let stages: [CodingStage]
-    /// `joints[n]` carries bytes from `stages[n]` to `stages[n + 1]`.
-    private let joints: [CodingJoint]
+    /// `buffers[n]` carries bytes from `stages[n]` to `stages[n + 1]`.
+    private let buffers: [CodingBuffer]
     private var isDrained = true
     private var piece: [UInt8] = []
     /// The number of bytes passed between codings in this call.
@@ -74,7 +74,7 @@ package final class CodingStream {
         let undone = isIdentity ? [.identity] : Array(applied.reversed())
         let last = undone.count - 1
         stages = undone.enumerated().map { CodingStage($1, limit: $0 == last ? limit : limit.betweenCodings) }
-        joints = stages.dropLast().map { _ in CodingJoint() }
+        buffers = stages.dropLast().map { _ in CodingBuffer() }
     }
 
     /// Decodes some of `input` into `output`.
@@ -130,7 +130,7 @@ package final class CodingStream {
     /// cannot be, so a new one is created at the next body's first byte.
     package func reset() {
         for stage in stages { stage.reset() }
-        for joint in joints { joint.removeAll() }
+        for buffer in buffers { buffer.removeAll() }
         isDrained = true
     }
 
@@ -140,24 +140,24 @@ package final class CodingStream {
     ) throws(CodingError) -> Progress {
         let stage = stages[index]
         guard index > 0 else { return try stage.decode(input, into: &output, at: 0, received: nil) }
-        let joint = joints[index - 1]
+        let buffer = buffers[index - 1]
         var total = Progress(consumed: 0, produced: 0, status: .needsRoom)
         do throws(CodingError) {
             while true {
-                let step = try joint.read { unread throws(CodingError) in
+                let step = try buffer.read { unread throws(CodingError) in
                     try stage.decode(
                         unread, into: &output, at: total.produced, received: stages[0].consumed)
                 }
                 total.produced += step.produced
                 if step.status == .needsRoom || passed >= Self.passedInOneCall { return total }
                 // A stage that is done also asks for more: the checksum of the stage before it may still be missing.
-                let supply = try joint.refill { room throws(CodingError) in
+                let supply = try buffer.refill { room throws(CodingError) in
                     try fill(&room, from: index - 1, input.extracting(total.consumed...))
                 }
                 total.consumed += supply.consumed
                 passed += supply.produced
                 // Less than there was room for: the stage has reached its limit of work.
-                if supply.status == .needsRoom, supply.produced < CodingJoint.size { return total }
+                if supply.status == .needsRoom, supply.produced < CodingBuffer.size { return total }
                 if supply.produced == 0 {
                     total.status = step.status == .done && supply.status == .done ? .done : .needsInput
                     return total

@@ -66,9 +66,9 @@ struct InflateStream: ~Copyable {
         unsafe stream.pointee.opaque = UnsafeMutableRawPointer(account)
         unsafe stream.pointee.zalloc = { account, items, size in
             let (bytes, overflow) = Int(items).multipliedReportingOverflow(by: Int(size))
-            return overflow ? nil : unsafe BookedBlock.allocate(account, bytes)
+            return overflow ? nil : unsafe AccountedBlock.allocate(account, bytes)
         }
-        unsafe stream.pointee.zfree = { account, block in unsafe BookedBlock.free(account, block) }
+        unsafe stream.pointee.zfree = { account, block in unsafe AccountedBlock.free(account, block) }
         let status = unsafe inflateInit2_(
             stream, wrapping.rawValue, ZLIB_VERSION, CInt(MemoryLayout<z_stream>.size))
         isOpen = status == Z_OK

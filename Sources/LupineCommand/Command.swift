@@ -9,15 +9,15 @@ internal import Lupine
 /// `demo` need an origin server and are given to it by whoever starts it.
 public struct Command: Sendable {
     /// Carries out an order that needs more than a client: `serve` and `demo`.
-    public typealias Show = @Sendable (_ arguments: [String], _ surroundings: Surroundings) async -> Int32
+    public typealias Show = @Sendable (_ arguments: [String], _ context: ProcessContext) async -> Int32
 
-    private let surroundings: Surroundings
+    private let context: ProcessContext
     private let serve: Show?
     private let demo: Show?
 
     /// A command in these surroundings, with what shows the server where there is one.
-    public init(_ surroundings: Surroundings, serve: Show? = nil, demo: Show? = nil) {
-        self.surroundings = surroundings
+    public init(_ context: ProcessContext, serve: Show? = nil, demo: Show? = nil) {
+        self.context = context
         self.serve = serve
         self.demo = demo
     }
@@ -33,12 +33,12 @@ public struct Command: Sendable {
             case .completions(let shell): say(ShellCompletion.script(for: shell))
             case .serve(let rest): return await show(serve, rest)
             case .demo(let rest): return await show(demo, rest)
-            case .fetch(let invocation): return await Errand(invocation, surroundings).run().rawValue
+            case .fetch(let invocation): return await CommandRun(invocation, context).run().rawValue
             case .series(let invocations): return await series(invocations).rawValue
             }
             return ExitCode.success.rawValue
         } catch {
-            surroundings.errors.say("lupine: \(error)\n")
+            context.errors.say("lupine: \(error)\n")
             return ExitCode.usage.rawValue
         }
     }
@@ -47,20 +47,20 @@ public struct Command: Sendable {
     private func series(_ invocations: [Invocation]) async -> ExitCode {
         var code = ExitCode.success
         for invocation in invocations {
-            let ended = await Errand(invocation, surroundings).run()
+            let ended = await CommandRun(invocation, context).run()
             if ended != .success { code = ended }
-            if surroundings.interruption.hasCome { break }
+            if context.interruption.hasCome { break }
         }
         return code
     }
 
-    private func say(_ text: String) { try? surroundings.output.print("\(lines: text)") }
+    private func say(_ text: String) { try? context.output.print("\(lines: text)") }
 
     private func show(_ show: Show?, _ arguments: [String]) async -> Int32 {
         guard let show else {
-            surroundings.errors.say("lupine: this build has no server in it\n")
+            context.errors.say("lupine: this build has no server in it\n")
             return ExitCode.usage.rawValue
         }
-        return await show(arguments, surroundings)
+        return await show(arguments, context)
     }
 }

@@ -12,9 +12,9 @@ public enum Demo {
     ]
 
     /// Shows all acts, and returns how the process should end.
-    public static func run(_ arguments: [String], _ surroundings: Surroundings) async -> Int32 {
+    public static func run(_ arguments: [String], _ context: ProcessContext) async -> Int32 {
         do {
-            let stage = try DemoStage(surroundings)
+            let stage = try DemoStage(context)
             stage.say("An origin answers at \(stage.origin.url), another at \(stage.secureOrigin.url).\n")
             stage.say("`session` is a Session(configuration: .ephemeral), `root` the address of the first.\n")
             var failure: (any Error)?
@@ -23,7 +23,7 @@ public enum Demo {
             if let failure { throw failure }
             return ExitCode.success.rawValue
         } catch {
-            surroundings.errors.say("lupine demo: it did not come out: \(String(describing: error))\n")
+            context.errors.say("lupine demo: it did not come out: \(String(describing: error))\n")
             return ExitCode.failure.rawValue
         }
     }
@@ -32,7 +32,7 @@ public enum Demo {
         let clock = ContinuousClock()
         let start = clock.now
         for (index, act) in acts.enumerated() {
-            if stage.surroundings.interruption.hasCome { throw DemoFailure(description: "interrupted") }
+            if stage.context.interruption.hasCome { throw DemoFailure(description: "interrupted") }
             stage.title(index + 1, act.title)
             stage.code(act.code)
             try await act.run(on: stage)

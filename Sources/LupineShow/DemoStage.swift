@@ -16,12 +16,12 @@ final class DemoStage: Sendable {
     /// The one that the second origin has, and nobody else.
     let certificate: Certificate
     let session: Session
-    let surroundings: Surroundings
+    let context: ProcessContext
     private let isColored: Bool
 
-    init(_ surroundings: Surroundings) throws {
-        self.surroundings = surroundings
-        isColored = surroundings.output.isTerminal && (surroundings.environment["NO_COLOR"] ?? "").isEmpty
+    init(_ context: ProcessContext) throws {
+        self.context = context
+        isColored = context.output.isTerminal && (context.environment["NO_COLOR"] ?? "").isEmpty
         origin = try Server.start()
         let identity = try ThrowawayIdentity.make()
         certificate = identity.certificate
@@ -87,7 +87,7 @@ final class DemoStage: Sendable {
 
     func tell(_ text: String) { say("  \(lines: text)\n") }
 
-    func say(_ text: TerminalText) { surroundings.output.say(text) }
+    func say(_ text: TerminalText) { context.output.say(text) }
 
     private func paint(_ text: String, _ ink: String) -> TerminalText {
         isColored && !text.isEmpty ? "\u{1B}[\(ink)m\(text)\u{1B}[0m" : "\(text)"

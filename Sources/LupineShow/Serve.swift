@@ -8,10 +8,10 @@ import LupineTLS
 /// `lupine serve`: the origin server on loopback, until the user ends it.
 public enum Serve {
     /// Serves, and returns how the process should end.
-    public static func run(_ arguments: [String], _ surroundings: Surroundings) async -> Int32 {
+    public static func run(_ arguments: [String], _ context: ProcessContext) async -> Int32 {
         let options: ServeOptions
         do { options = try ServeOptions(arguments) } catch {
-            surroundings.errors.say("lupine serve: \(error)\n")
+            context.errors.say("lupine serve: \(error)\n")
             return ExitCode.usage.rawValue
         }
         var configuration = OriginConfiguration()
@@ -28,32 +28,32 @@ public enum Serve {
             }
             let origin = try Origin.start(
                 host: options.host, port: options.port, configuration: configuration)
-            await serve(origin, authority, surroundings)
+            await serve(origin, authority, context)
             if let authority { try? FileManager.default.removeItem(atPath: authority) }
             return 0
         } catch {
             let reason = String(describing: error)
-            surroundings.errors.say(
+            context.errors.say(
                 "lupine serve: cannot serve on \(options.host):\(options.port): \(reason). Try another --port, or 0 for any.\n"
             )
             return ExitCode.connect.rawValue
         }
     }
 
-    private static func serve(_ origin: Origin, _ authority: String?, _ surroundings: Surroundings) async {
+    private static func serve(_ origin: Origin, _ authority: String?, _ context: ProcessContext) async {
         var text: TerminalText = "Serving at \(origin.url)\n"
         if let authority {
             text = "\(text)Its certificate is its own authority, for this run: --cacert \(authority)\n"
         }
-        surroundings.output.say("\(text)\n\(lines: ServeOptions.endpoints)\nCtrl-C ends it.\n")
+        context.output.say("\(text)\n\(lines: ServeOptions.endpoints)\nCtrl-C ends it.\n")
         await withCheckedContinuation { continuation in
-            surroundings.interruption.listen { continuation.resume() }
+            context.interruption.listen { continuation.resume() }
         }
         let counts = origin.counts
         let summary: TerminalText =
             "\(counts.requests) requests on \(counts.connectionsAccepted) connections.\n"
         await origin.shutdown()
-        surroundings.output.say(summary)
+        context.output.say(summary)
     }
 
     /// Puts the certificate where a client can read it.

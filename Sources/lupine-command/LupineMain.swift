@@ -11,9 +11,9 @@ import LupineShow
 enum LupineMain {
     static func main() async {
         signal(SIGPIPE, SIG_IGN)
-        let surroundings = ProcessSurroundings.make()
-        let interrupts = ProcessSurroundings.watchInterrupts(surroundings.interruption)
-        let command = Command(surroundings, serve: Serve.run, demo: Demo.run)
+        let context = CurrentProcess.make()
+        let interrupts = CurrentProcess.watchInterrupts(context.interruption)
+        let command = Command(context, serve: Serve.run, demo: Demo.run)
         let code = await command.run(Array(CommandLine.arguments.dropFirst()))
         interrupts.cancel()
         exit(code)

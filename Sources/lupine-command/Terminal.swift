@@ -15,7 +15,7 @@ enum Terminal {
     }
 
     /// What the standard input is.
-    static func kind(of descriptor: Int32) -> Surroundings.Input.Kind {
+    static func kind(of descriptor: Int32) -> ProcessContext.Input.Kind {
         if isatty(descriptor) == 1 { return .terminal }
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { return .other }

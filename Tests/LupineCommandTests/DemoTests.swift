@@ -12,10 +12,10 @@ struct DemoTests {
         try await Shell.use { shell in
             let output = Shell.Paper()
             let errors = Shell.Paper()
-            let surroundings = Surroundings(
+            let context = ProcessContext(
                 environment: shell.environment, folder: shell.folder, input: .init(kind: .other),
                 output: .init { output.write($0) }, errors: .init { errors.write($0) })
-            let code = await Demo.run([], surroundings)
+            let code = await Demo.run([], context)
             let text = String(decoding: output.content, as: UTF8.self)
             #expect(code == 0, "\(String(decoding: errors.content, as: UTF8.self))")
             for act in Demo.acts { #expect(text.contains(act.title)) }
@@ -50,10 +50,10 @@ struct DemoTests {
                     interruption.interrupt()
                 }
             }
-            let surroundings = Surroundings(
+            let context = ProcessContext(
                 environment: shell.environment, folder: shell.folder, input: .init(kind: .other),
                 output: .init { output.write($0) }, errors: .init { _ in }, interruption: interruption)
-            let code = await Serve.run(["--port", "0", "--tls"], surroundings)
+            let code = await Serve.run(["--port", "0", "--tls"], context)
             let text = String(decoding: output.content, as: UTF8.self)
             #expect(code == 0)
             #expect(text.contains("--cacert ") && text.contains("0 requests on 0 connections"))

@@ -165,12 +165,12 @@ struct FetchTests {
 
     /// A pipe is empty when it is opened again: the answer to the first attempt is the last one.
     @Test(arguments: [
-        (Surroundings.Input.Kind.pipe, "--retry 2", ["text"], 0), (.terminal, "--retry 2", ["text"], 0),
+        (ProcessContext.Input.Kind.pipe, "--retry 2", ["text"], 0), (.terminal, "--retry 2", ["text"], 0),
         (.file, "--retry 2", ["text", "text", "text"], 0), (.file, "-f --retry 1", ["text", "text"], 24),
         (.pipe, "-f --retry 2", ["text"], 24), (.pipe, "-f --retry 2 --retry-all-errors", ["text"], 24),
     ])
     func theStandardInputIsSentOnceUnlessItIsAFile(
-        _ kind: Surroundings.Input.Kind, _ switches: String, _ came: [String], _ code: Int32
+        _ kind: ProcessContext.Input.Kind, _ switches: String, _ came: [String], _ code: Int32
     ) async throws {
         try await withShell { shell, origin in
             let bodies = Lock<[String]>([])

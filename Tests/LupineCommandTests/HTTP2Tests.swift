@@ -257,10 +257,10 @@ struct HTTP2Tests {
             let interruption = Interruption()
             let (said, saying) = AsyncStream.makeStream(of: String.self)
             let output = Shell.Paper { saying.yield(String(decoding: $0, as: UTF8.self)) }
-            let surroundings = Surroundings(
+            let context = ProcessContext(
                 environment: shell.environment, folder: shell.folder, input: .init(kind: .other),
                 output: .init { output.write($0) }, errors: .init { _ in }, interruption: interruption)
-            async let code = Serve.run(["--port", "0"] + (usesTLS ? ["--tls"] : []), surroundings)
+            async let code = Serve.run(["--port", "0"] + (usesTLS ? ["--tls"] : []), context)
             defer { interruption.interrupt() }
             let text = try #require(await said.first { $0.contains("Ctrl-C") })
             let words = text.split { $0 == " " || $0 == "\n" }.map(String.init)

@@ -55,11 +55,11 @@ import Testing
                 ])
             else { return }
             invocation.takesServersName = true
-            let nowhere = Surroundings.Sink { _ in }
-            let surroundings = Surroundings(
+            let nowhere = ProcessContext.Sink { _ in }
+            let context = ProcessContext(
                 environment: shell.environment, folder: shell.folder,
-                input: Surroundings.Input(kind: .other), output: nowhere, errors: nowhere)
-            _ = await Errand(invocation, surroundings).run()
+                input: ProcessContext.Input(kind: .other), output: nowhere, errors: nowhere)
+            _ = await CommandRun(invocation, context).run()
             try expect("victim", in: shell, "somebody's own")
             try expect("x", in: shell, "begunworld")
         }

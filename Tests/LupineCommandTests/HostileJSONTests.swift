@@ -16,7 +16,7 @@ struct HostileJSONTests {
     ) throws -> [UInt8] {
         let paper = Shell.Paper()
         var presenter = BodyPresenter(
-            sink: Surroundings.Sink(isTerminal: terminal) { paper.write($0) }, manner: manner,
+            sink: ProcessContext.Sink(isTerminal: terminal) { paper.write($0) }, manner: manner,
             style: Style(isOn: colours), type: type)
         var start = 0
         while start < content.count {
@@ -132,7 +132,8 @@ struct HostileJSONTests {
     @Test func itIsPaintedWhileItComes() throws {
         let paper = Shell.Paper()
         var presenter = BodyPresenter(
-            sink: Surroundings.Sink(isTerminal: true) { paper.write($0) }, manner: .pretty(breaksLines: true),
+            sink: ProcessContext.Sink(isTerminal: true) { paper.write($0) },
+            manner: .pretty(breaksLines: true),
             style: Style(isOn: false), type: "application/json")
         try presenter.take(Data("[1, \"begin".utf8))
         #expect(String(decoding: paper.content, as: UTF8.self) == "[\n    1,\n    \"begin")

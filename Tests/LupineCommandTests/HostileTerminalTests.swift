@@ -92,7 +92,7 @@ struct HostileTerminalTests {
         for cut in 0...all.count {
             let paper = Shell.Paper()
             var presenter = BodyPresenter(
-                sink: Surroundings.Sink(isTerminal: true) { paper.write($0) }, manner: .verbatim,
+                sink: ProcessContext.Sink(isTerminal: true) { paper.write($0) }, manner: .verbatim,
                 style: Style(isOn: false), type: "text/plain")
             for piece in [all[..<cut], all[cut...]] where !piece.isEmpty { try presenter.take(Data(piece)) }
             try presenter.finish()
@@ -285,7 +285,7 @@ struct HostileTerminalTests {
         }
         let certificate = try #require(SecCertificateCreateWithData(nil, Data(der) as CFData))
         let paper = Shell.Paper()
-        let sink = Surroundings.Sink(isTerminal: true) { paper.write($0) }
+        let sink = ProcessContext.Sink(isTerminal: true) { paper.write($0) }
         sink.say(CertificateReport.text([("h\(command)", [certificate])], style: Style(isOn: true)))
         let text = String(decoding: paper.content, as: UTF8.self)
         #expect(text.contains("subject") && text.contains("throw-away"), "\(text)")
@@ -296,7 +296,7 @@ struct HostileTerminalTests {
         let bar = ProgressBar(name: "a\u{1B}[2J\u{9B}2J\n\r\u{7F}b", count: 5, total: 10, elapsed: 1)
         for isTerminal in [true, false] {
             let paper = Shell.Paper()
-            let sink = Surroundings.Sink(isTerminal: isTerminal) { paper.write($0) }
+            let sink = ProcessContext.Sink(isTerminal: isTerminal) { paper.write($0) }
             sink.say(bar.line(columns: 80, unicode: true, style: Style(isOn: true)))
             sink.say(bar.plain)
             let text = String(decoding: paper.content, as: UTF8.self)

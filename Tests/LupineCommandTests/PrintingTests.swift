@@ -21,7 +21,7 @@ struct PrintingTests {
     /// What the painter makes of a text.
     private func painted(_ json: String, _ style: Style, breaksLines: Bool) -> String {
         let paper = Shell.Paper()
-        var writer = Surroundings.ContentWriter(Surroundings.Sink { paper.write($0) })
+        var writer = ProcessContext.ContentWriter(ProcessContext.Sink { paper.write($0) })
         var painter = JSONPainter(style: style, breaksLines: breaksLines)
         #expect(throws: Never.self) {
             for octet in json.utf8 { try painter.take(octet, into: &writer) }
@@ -133,10 +133,10 @@ struct PrintingTests {
             let halves = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             environment[String(halves[0])] = String(halves[1])
         }
-        let sink = Surroundings.Sink { _ in }
-        let surroundings = Surroundings(
+        let sink = ProcessContext.Sink { _ in }
+        let context = ProcessContext(
             environment: environment, folder: "/", input: .init(kind: .other), output: sink, errors: sink)
-        #expect(surroundings.drawsUnicode == unicode)
+        #expect(context.drawsUnicode == unicode)
     }
 
     @Test(
@@ -150,10 +150,10 @@ struct PrintingTests {
     func coloursAreUsed(
         _ isTerminal: Bool, _ choice: Invocation.Choice, _ environment: [String: String], _ used: Bool
     ) {
-        let sink = Surroundings.Sink(isTerminal: isTerminal) { _ in }
-        let surroundings = Surroundings(
+        let sink = ProcessContext.Sink(isTerminal: isTerminal) { _ in }
+        let context = ProcessContext(
             environment: environment, folder: "/", input: .init(kind: .other), output: sink, errors: sink)
-        #expect(surroundings.usesColor(on: sink, choice) == used)
+        #expect(context.usesColor(on: sink, choice) == used)
     }
 
     @Test func theWaterfallIsDrawnAndWritten() {

@@ -32,7 +32,7 @@ struct Shell: Sendable {
     var isTerminal = false
     var columns = 80
     var input: Data?
-    var inputKind = Surroundings.Input.Kind.other
+    var inputKind = ProcessContext.Input.Kind.other
     /// A path under which the input can be opened.
     var inputPath: String?
     /// What is typed at a question for a password.
@@ -62,9 +62,9 @@ struct Shell: Sendable {
         let width = columns
         let secret = password
         let failure = outputFailure
-        let surroundings = Surroundings(
+        let context = ProcessContext(
             environment: environment, folder: folder,
-            input: Surroundings.Input(
+            input: ProcessContext.Input(
                 kind: input == nil ? inputKind : .pipe, path: inputPath,
                 read: {
                     left.withLock { left in
@@ -72,13 +72,13 @@ struct Shell: Sendable {
                         return left.flatMap { $0.isEmpty ? nil : $0 }
                     }
                 }, readSecret: { secret }),
-            output: Surroundings.Sink(isTerminal: isTerminal, columns: { width }) { data in
+            output: ProcessContext.Sink(isTerminal: isTerminal, columns: { width }) { data in
                 if let failure { throw failure }
                 output.write(data)
             },
-            errors: Surroundings.Sink(isTerminal: isTerminal, columns: { width }) { errors.write($0) },
+            errors: ProcessContext.Sink(isTerminal: isTerminal, columns: { width }) { errors.write($0) },
             interruption: interruption)
-        let code = await Command(surroundings).run(arguments)
+        let code = await Command(context).run(arguments)
         return Result(
             code: code, bytes: output.content, errors: String(decoding: errors.content, as: UTF8.self))
     }

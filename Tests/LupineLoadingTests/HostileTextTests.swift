@@ -66,7 +66,7 @@ struct HostileTextTests {
 
     @Test("[U-11.3] a challenge that is too long to be kept is left out")
     func challenges() {
-        let asker = AuthenticationCandidate.Asker.server(host: "h", port: 80, scheme: "http")
+        let asker = AuthenticationCandidate.Challenger.server(host: "h", port: 80, scheme: "http")
         let long = String(repeating: "x", count: PeerText.longestKept + 1)
         for line in [
             "Basic realm=\"\(long)\"", "Digest realm=\"\(long)\", nonce=\"n\", qop=\"auth\"",
@@ -84,7 +84,7 @@ struct HostileTextTests {
         let long = String(repeating: "%CC%81", count: HostName.longest / 2 + 1)
         let url = try #require(URL(string: "http://x\(long)/"))
         #expect(url.host(percentEncoded: false) != nil && url.hostName == nil)
-        #expect(WebOrigin(url) == nil && AuthenticationCandidate.Asker.server(of: url) == nil)
+        #expect(WebOrigin(url) == nil && AuthenticationCandidate.Challenger.server(of: url) == nil)
         var request = URLRequest(url: url)
         request.httpMethod = "POST"
         let fields = ["Location": "http://x\(long)/b", "Content-Location": "/c"]

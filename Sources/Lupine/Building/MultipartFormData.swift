@@ -169,10 +169,12 @@ open class MultipartFormData {
         if failure == nil { failure = .multipartEncodingFailed(reason: reason) }
     }
 
-    /// Marks the first and the last part. The marks are never removed: a form is encoded once.
+    /// Marks the first and the last part.
     private func markEnds() {
-        parts.first?.isFirst = true
-        parts.last?.isLast = true
+        for (index, part) in parts.enumerated() {
+            part.isFirst = index == 0
+            part.isLast = index == parts.count - 1
+        }
     }
 
     private func opening(of part: MultipartPart) -> Data {

@@ -147,7 +147,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
                 self.downloadState.write { $0.resumeData = data }
                 // Stored before the task reports its end.
                 self.mutableState.write { Self.add({ self.didCancelTask(task) }, to: &$0) }
-                self.tellNewsSoon()
+                self.deliverChangesSoon()
                 assertNoLockIsHeld()
                 completionHandler(data)
             }

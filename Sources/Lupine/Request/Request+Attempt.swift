@@ -132,7 +132,9 @@ extension Request {
     /// Publishes new numbers. Records that response handlers have to wait if a progress handler is called on the root queue.
     private func show(_ change: TransferProgress.Change?) {
         guard let change else { return }
-        if change.handler?.queue === underlyingQueue { mutableState.write { $0.hasProgressOnRoot = true } }
+        if let queue = change.handler?.queue, queue.isSame(as: underlyingQueue) {
+            mutableState.write { $0.hasProgressOnRoot = true }
+        }
         change.show()
     }
 }

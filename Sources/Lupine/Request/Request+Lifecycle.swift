@@ -20,26 +20,26 @@ extension RequestMachine.Standing {
 extension Request {
     // MARK: user actions
 
-    // Notifications of a state change are stored in `news` before the task is touched. They are delivered in a block on the root
+    // Notifications of a state change are stored in `changes` before the task is touched. They are delivered in a block on the root
     // queue, or before a task callback that reaches the root queue sooner. The task is queried and changed outside of the
     // lock, because it may call the program's code. Changes to it are queued under the lock, so that the calls of two threads
     // reach the task in the order in which the machine received them (O-6).
 
-    /// Stores a notification. The caller then calls `tellNewsSoon`, outside of the lock.
-    static func add(_ news: @escaping @Sendable () -> Void, to state: inout MutableState) {
-        state.news.append(Job(run: news))
+    /// Stores a notification. The caller then calls `deliverChangesSoon`, outside of the lock.
+    static func add(_ changes: @escaping @Sendable () -> Void, to state: inout MutableState) {
+        state.changes.append(Job(run: changes))
     }
 
-    func tellNewsSoon() { underlyingQueue.async { self.tellNews() } }
+    func deliverChangesSoon() { underlyingQueue.async { self.deliverChanges() } }
 
     /// Delivers the stored notifications of user actions. On the root queue, before any other event is delivered there.
-    func tellNews() {
-        let news = mutableState.write { state -> [Job] in
-            if state.news.isEmpty { return [] }
-            defer { state.news = [] }
-            return state.news
+    func deliverChanges() {
+        let changes = mutableState.write { state -> [Job] in
+            if state.changes.isEmpty { return [] }
+            defer { state.changes = [] }
+            return state.changes
         }
-        for item in news { item.run() }
+        for item in changes { item.run() }
     }
 
     /// Passes a user action to the machine. The state of the latest task is read first, outside of the lock; if there is a newer
@@ -95,7 +95,7 @@ extension Request {
             }
             return nil
         }
-        if action != .ignore { tellNewsSoon() }
+        if action != .ignore { deliverChangesSoon() }
         perform(begun)
         if action == .perform { readyToPerform() }
         return self
@@ -103,7 +103,7 @@ extension Request {
 
     /// Resumes the request on the root queue, where notifications need not be queued.
     private func resumeNow() {
-        tellNews()
+        deliverChanges()
         let (action, task, begun) = receive(RequestMachine.Event.resume) { action, task, _ in
             action == .resumeTask ? task.map { .resume($0) } : nil
         }
@@ -136,7 +136,7 @@ extension Request {
             }
             return nil
         }
-        if action != .ignore { tellNewsSoon() }
+        if action != .ignore { deliverChangesSoon() }
         perform(begun)
         return self
     }
@@ -175,7 +175,7 @@ extension Request {
             }
             return nil
         }
-        if action != .ignore { tellNewsSoon() }
+        if action != .ignore { deliverChangesSoon() }
         perform(begun)
         return action
     }
@@ -204,7 +204,7 @@ extension Request {
     /// root queue.
     func finish(error: AFError? = nil) {
         var error = error
-        let (begins, _) = mutableState.write { state -> (Bool, Few<Job>) in
+        let (begins, _) = mutableState.write { state -> (Bool, SmallArray<Job>) in
             guard state.machine.receive(.finish) == .beginPass else { return (false, []) }
             if error != nil { swap(&state.error, &error) }
             return (true, state.chain.restart())
@@ -377,7 +377,7 @@ extension Request {
 
     /// Finishes a cancelled request that has no task to cancel. On the root queue.
     private func cancellationArrived() {
-        let (begins, _) = mutableState.write { state -> (Bool, Few<Job>) in
+        let (begins, _) = mutableState.write { state -> (Bool, SmallArray<Job>) in
             guard state.machine.receive(.cancellationArrived) == .beginPass else { return (false, []) }
             return (true, state.chain.restart())
         }

@@ -46,9 +46,9 @@ public class Request: @unchecked Sendable {
         var id: UUID?
         var error: AFError?
         var retryCount = 0
-        var requests = Few<URLRequest>()
-        var tasks = Few<URLSessionTask>()
-        var metrics = Few<URLSessionTaskMetrics>()
+        var requests = SmallArray<URLRequest>()
+        var tasks = SmallArray<URLSessionTask>()
+        var metrics = SmallArray<URLSessionTaskMetrics>()
         var chain = SerializerChain()
         var finishHandlers: [Job] = []
         var validators: [Validator] = []
@@ -62,7 +62,7 @@ public class Request: @unchecked Sendable {
         var interceptor: (any RequestInterceptor)?
         var eventMonitor: CompositeEventMonitor?
         /// Notifications of user actions, which precede all other events.
-        var news: [Job] = []
+        var changes: [Job] = []
         /// Actions on tasks and handler calls about them, in this order.
         var actions = OrderedActions<TaskAction>()
         var urlRequestHandler: Called<URLRequest>?

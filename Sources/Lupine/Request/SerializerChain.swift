@@ -8,7 +8,7 @@ struct SerializerChain {
         /// This serializer is next.
         case run(Serializer)
         /// All have run: these handlers are to be called.
-        case deliver(Few<Request.Job>)
+        case deliver(SmallArray<Request.Job>)
     }
 
     /// Makes the value of one handler.
@@ -19,8 +19,8 @@ struct SerializerChain {
         let run: @Sendable (_ isOnRoot: Bool) -> Void
     }
 
-    private var serializers = Few<Serializer>()
-    private var deliveries = Few<Request.Job>()
+    private var serializers = SmallArray<Serializer>()
+    private var deliveries = SmallArray<Request.Job>()
 
     /// Adds a serializer to the running pass, or to the next one if none is running.
     mutating func append(_ serializer: Serializer) { serializers.append(serializer) }
@@ -38,7 +38,7 @@ struct SerializerChain {
 
     /// Restarts with the first serializer. Returns the calls that are dropped: they hold objects of the program, which must not
     /// be released under the lock.
-    mutating func restart() -> Few<Request.Job> { deliveries.takeAll() }
+    mutating func restart() -> SmallArray<Request.Job> { deliveries.takeAll() }
 
     /// Removes and returns everything, for the same reason.
     mutating func takeAll() -> SerializerChain {

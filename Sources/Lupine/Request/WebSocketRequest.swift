@@ -219,7 +219,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
     private func receive(from task: URLSessionWebSocketTask) {
         task.receive { [weak self, weak task] result in
             guard let self, let task, case .success(let message) = result else { return }
-            tellNews()
+            deliverChanges()
             tell(.message(message))
             receive(from: task)
         }

@@ -41,9 +41,9 @@ struct UTF8StreamReader: DataStreamReader {
         let second = bytes.dropFirst().first
         switch lead {
         case 0xC2...0xDF: return bytes.count < 2
-        case 0xE0: return second.map { $0 >= 0xA0 } ?? true
-        case 0xED: return second.map { $0 < 0xA0 } ?? true
-        case 0xE1...0xEF: return true
+        case 0xE0: return bytes.count < 3 && second.map { $0 >= 0xA0 } ?? true
+        case 0xED: return bytes.count < 3 && second.map { $0 < 0xA0 } ?? true
+        case 0xE1...0xEF: return bytes.count < 3
         case 0xF0: return second.map { $0 >= 0x90 } ?? true
         case 0xF4: return second.map { $0 < 0x90 } ?? true
         case 0xF1...0xF3: return true

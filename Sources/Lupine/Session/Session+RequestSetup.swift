@@ -15,7 +15,7 @@ extension Session {
 
     /// Runs the pipeline for a request. On the root queue.
     func performNow(_ request: Request) {
-        request.tellNews()
+        request.deliverChanges()
         guard request.beginsAttempt() else { return }
         performAttempt(of: request)
     }

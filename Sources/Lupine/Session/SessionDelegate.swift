@@ -77,7 +77,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     private func audience(of task: URLSessionTask) -> Audience {
         let (provider, eventMonitor) = listeners
         let request = provider?.request(for: task)
-        request?.tellNews()
+        request?.deliverChanges()
         return Audience(provider: provider, eventMonitor: eventMonitor, request: request)
     }
 

@@ -17,7 +17,7 @@ final class ProgressBoard: Sendable {
         var isOver = false
     }
 
-    private let sink: Surroundings.Sink
+    private let sink: ProcessContext.Sink
     private let unicode: Bool
     private let style: Style
     private let state = Guarded(State())
@@ -28,7 +28,7 @@ final class ProgressBoard: Sendable {
     /// How often a plain line is written.
     static let plainInterval = Duration.seconds(3)
 
-    init(sink: Surroundings.Sink, unicode: Bool, style: Style) {
+    init(sink: ProcessContext.Sink, unicode: Bool, style: Style) {
         self.sink = sink
         self.unicode = unicode
         self.style = style

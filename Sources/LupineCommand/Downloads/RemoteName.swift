@@ -56,22 +56,22 @@ struct SavedPlace: Hashable {
 
     /// `proposed`: the name that a server gives, where that may choose.
     init(
-        _ destination: Invocation.Destination, _ proposed: String?, _ url: URL, _ surroundings: Surroundings,
+        _ destination: Invocation.Destination, _ proposed: String?, _ url: URL, _ context: ProcessContext,
         in folder: String? = nil
     ) {
         switch destination {
         case .file(let file):
             name = folder.map { "\($0)/\(file)" } ?? file
-            path = surroundings.path(name)
+            path = context.path(name)
         case .remoteName:
             // A tilde in a name that somebody else has given is a letter.
             let part = proposed ?? RemoteName.of(url)
             if let folder {
                 name = "\(folder)/\(part)"
-                path = "\(surroundings.path(folder))/\(part)"
+                path = "\(context.path(folder))/\(part)"
             } else {
                 name = part.hasPrefix("~") || part.hasPrefix("-") ? "./\(part)" : part
-                path = "\(surroundings.folder)/\(part)"
+                path = "\(context.folder)/\(part)"
             }
         }
     }

@@ -25,11 +25,11 @@ struct Resumption: Sendable {
     private(set) var failure: CommandFailure?
 
     init(
-        _ plan: RequestPlan, _ invocation: Invocation, _ surroundings: Surroundings,
+        _ plan: RequestPlan, _ invocation: Invocation, _ context: ProcessContext,
         _ destination: Invocation.Destination?
     ) {
         let path = destination.map {
-            SavedPlace($0, nil, plan.url, surroundings, in: invocation.outputFolder).path
+            SavedPlace($0, nil, plan.url, context, in: invocation.outputFolder).path
         }
         let values = path.flatMap { try? FileManager.default.attributesOfItem(atPath: $0) }
         let size = (values?[.size] as? NSNumber)?.int64Value ?? 0

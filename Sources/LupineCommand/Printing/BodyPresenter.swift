@@ -24,19 +24,19 @@ struct BodyPresenter {
         case skipping(Int)
     }
 
-    private let sink: Surroundings.Sink
+    private let sink: ProcessContext.Sink
     private let style: Style
     /// Paints a value; nil where nothing is painted.
     private let painter: JSONPainter?
     /// Whether each line is a value.
     private let splitsLines: Bool
-    private var writer: Surroundings.ContentWriter
+    private var writer: ProcessContext.ContentWriter
     private var phase = Phase.beginning
 
-    init(sink: Surroundings.Sink, manner: Manner, style: Style, type: String?) {
+    init(sink: ProcessContext.Sink, manner: Manner, style: Style, type: String?) {
         self.sink = sink
         self.style = style
-        writer = Surroundings.ContentWriter(sink)
+        writer = ProcessContext.ContentWriter(sink)
         let media = (type ?? "").split(separator: ";").first.map { $0.lowercased().trimmingBlanks } ?? ""
         let hasLines = media.hasSuffix("ndjson") || media.hasSuffix("jsonl")
         let breaksLines: Bool?

@@ -33,7 +33,7 @@ struct JSONPainter: Sendable {
     }
 
     /// The next octet.
-    mutating func take(_ octet: UInt8, into writer: inout Surroundings.ContentWriter) throws {
+    mutating func take(_ octet: UInt8, into writer: inout ProcessContext.ContentWriter) throws {
         if isBroken { return try writer.content(octet) }
         let step = scanner.take(octet)
         if case .part(let kind) = step, kind == painted { return try writer.content(octet) }
@@ -71,13 +71,13 @@ struct JSONPainter: Sendable {
     }
 
     /// No more comes: what is written in an ink ends.
-    mutating func finish(into writer: inout Surroundings.ContentWriter) throws {
+    mutating func finish(into writer: inout ProcessContext.ContentWriter) throws {
         guard painted != nil else { return }
         painted = nil
         try writer.own(style.end)
     }
 
-    private mutating func skip(_ octet: UInt8, _ writer: inout Surroundings.ContentWriter) throws {
+    private mutating func skip(_ octet: UInt8, _ writer: inout ProcessContext.ContentWriter) throws {
         if keepsMargin, previous == .nothing {
             try writer.content(octet)
         } else if blanks.count < Self.mostBlanks {
@@ -86,7 +86,7 @@ struct JSONPainter: Sendable {
     }
 
     /// What stands before a value or a name.
-    private func lead(_ writer: inout Surroundings.ContentWriter) throws {
+    private func lead(_ writer: inout ProcessContext.ContentWriter) throws {
         switch previous {
         case .nothing, .value: break
         case .open: if breaksLines { try breakLine(&writer) }
@@ -95,7 +95,7 @@ struct JSONPainter: Sendable {
         }
     }
 
-    private func breakLine(_ writer: inout Surroundings.ContentWriter) throws {
+    private func breakLine(_ writer: inout ProcessContext.ContentWriter) throws {
         try writer.own("\n" + String(repeating: "    ", count: min(depth, Self.deepestIndent)))
     }
 
@@ -109,7 +109,7 @@ struct JSONPainter: Sendable {
     }
 }
 
-extension Surroundings.ContentWriter {
+extension ProcessContext.ContentWriter {
     /// A text that is there as a whole: JSON painted in one line, any other as it is.
     mutating func painted(_ text: String, _ style: Style) throws {
         guard JSONText.isValid(Array(text.utf8)) else { return try content(Data(text.utf8)) }

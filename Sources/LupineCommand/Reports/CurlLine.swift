@@ -9,7 +9,7 @@ struct CurlLine: Sendable {
 
     let text: String
 
-    init(_ plan: RequestPlan, _ invocation: Invocation, _ surroundings: Surroundings, cookies: [HTTPCookie]) {
+    init(_ plan: RequestPlan, _ invocation: Invocation, _ context: ProcessContext, cookies: [HTTPCookie]) {
         let secret = { (text: String) in invocation.showsSecrets ? text : Self.hidden }
         var words = ["curl"]
         let standard = plan.body.isNone ? "GET" : "POST"
@@ -46,7 +46,7 @@ struct CurlLine: Sendable {
             words += pairs.utf8.first == UInt8(ascii: "@") ? ["-H", "Cookie: \(pairs)"] : ["-b", pairs]
         }
         words += Self.versions(invocation, plan.url)
-        words += Self.network(invocation, surroundings)
+        words += Self.network(invocation, context)
         if invocation.refusesDowngrade, plan.url.scheme == "https" { words += ["--proto-redir", "=https"] }
         var note = ""
         switch plan.body {
@@ -78,7 +78,7 @@ struct CurlLine: Sendable {
         }
     }
 
-    private static func network(_ invocation: Invocation, _ surroundings: Surroundings) -> [String] {
+    private static func network(_ invocation: Invocation, _ context: ProcessContext) -> [String] {
         var words: [String] = []
         func add(_ name: String, _ value: String?) {
             if let value { words += [name, value] }
@@ -118,7 +118,7 @@ struct CurlLine: Sendable {
         add(
             "--cert",
             invocation.certificate.map { typed in
-                let (file, password) = SessionMaker.certificate(typed, surroundings)
+                let (file, password) = SessionMaker.certificate(typed, context)
                 return password == nil || invocation.showsSecrets ? typed : "\(file):\(hidden)"
             })
         add("--key", invocation.key)

@@ -15,14 +15,14 @@ struct CommandFailure: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// A file that cannot be read.
     static func unreadable(_ path: String, _ error: (any Error)?) -> CommandFailure {
-        let reason = error.map { ": \(FileTrouble.reason($0))" } ?? ""
+        let reason = error.map { ": \(FileErrorReason.reason($0))" } ?? ""
         return CommandFailure(
             .read, "Cannot read \(path)\(reason). Check the name and whether you may read it.")
     }
 
     /// A file that cannot be written.
     static func unwritable(_ path: String, _ error: (any Error)?) -> CommandFailure {
-        let reason = error.map { ": \(FileTrouble.reason($0))" } ?? ""
+        let reason = error.map { ": \(FileErrorReason.reason($0))" } ?? ""
         return CommandFailure(
             .write,
             "Cannot write to \(path)\(reason). Check that the folder exists and has room, and that you may write there."

@@ -7,7 +7,7 @@ internal import Lupine
 /// standard input when the rules say so.
 struct ContentBuilder {
     let invocation: Invocation
-    let surroundings: Surroundings
+    let context: ProcessContext
     /// Where multipart forms that are too long for the memory are put.
     let scratch: URL
 
@@ -47,10 +47,10 @@ struct ContentBuilder {
 
     private func upload(_ typed: String) throws -> MessageBody {
         if typed == "-" {
-            guard let path = surroundings.input.path else { return .data(try readInput()) }
+            guard let path = context.input.path else { return .data(try readInput()) }
             return .standardInput(path: path)
         }
-        let path = surroundings.path(typed)
+        let path = context.path(typed)
         do {
             let values = try FileManager.default.attributesOfItem(atPath: path)
             guard let size = values[.size] as? NSNumber, FileManager.default.isReadableFile(atPath: path)
@@ -64,12 +64,12 @@ struct ContentBuilder {
     }
 
     private func takeStandardInput(into content: inout RequestContent) throws {
-        let kind = surroundings.input.kind
+        let kind = context.input.kind
         guard !invocation.ignoresStandardInput, kind == .pipe || kind == .file, !invocation.asksForHead,
             !invocation.urls.contains(where: InvocationCheck.isSocket)
         else { return }
-        let patience = tellOfWaiting()
-        defer { patience.cancel() }
+        let notice = tellOfWaiting()
+        defer { notice.cancel() }
         let data = try readInput()
         guard !data.isEmpty else { return }
         take(data, into: &content)
@@ -78,7 +78,7 @@ struct ContentBuilder {
 
     /// Says what is waited for when nothing has come for a while: a script's pipe may be one that nobody writes to.
     private func tellOfWaiting() -> Task<Void, Never> {
-        let (errors, isSilent) = (surroundings.errors, invocation.isSilent)
+        let (errors, isSilent) = (context.errors, invocation.isSilent)
         return Task.detached {
             try? await Task.sleep(for: .seconds(3))
             guard !Task.isCancelled, !isSilent else { return }
@@ -89,14 +89,14 @@ struct ContentBuilder {
     private func readInput() throws -> Data {
         var all = Data()
         do {
-            while let piece = try surroundings.input.read() { all.append(piece) }
+            while let piece = try context.input.read() { all.append(piece) }
         } catch { throw CommandFailure.unreadable("the standard input", error) }
         return all
     }
 
     private func read(_ typed: String) throws -> Data {
         if typed == "-" { return try readInput() }
-        do { return try Data(contentsOf: URL(fileURLWithPath: surroundings.path(typed))) } catch {
+        do { return try Data(contentsOf: URL(fileURLWithPath: context.path(typed))) } catch {
             throw CommandFailure.unreadable(typed, error)
         }
     }
@@ -204,7 +204,7 @@ struct ContentBuilder {
         if typed == "-" {
             return form.append(try readInput(), withName: name, fileName: filename, mimeType: type)
         }
-        let path = surroundings.path(typed)
+        let path = context.path(typed)
         guard FileManager.default.isReadableFile(atPath: path) else {
             throw CommandFailure.unreadable(typed, CocoaError(.fileReadNoSuchFile))
         }

@@ -67,7 +67,7 @@ struct RequestPlan: Sendable {
 /// Makes plans. The body is read once, for all URLs of a command line.
 struct RequestPlanner {
     let invocation: Invocation
-    let surroundings: Surroundings
+    let context: ProcessContext
     let content: RequestContent
     /// Header fields that a session of the user's has kept for the origin of a URL.
     var remembered: @Sendable (URL) -> [(name: String, value: String)] = { _ in [] }
@@ -88,7 +88,7 @@ struct RequestPlanner {
                 .malformedURL,
                 "Will not load \(ShownAddress.text(address.text)): --proto does not allow its scheme.")
         }
-        let edits = try HeaderEdits(invocation, surroundings)
+        let edits = try HeaderEdits(invocation, context)
         let method = invocation.method ?? standardMethod
         let credentials = try credentials(for: url, in: address)
         var headers = defaults(method)
@@ -154,11 +154,11 @@ struct RequestPlanner {
                 let name = isReversed ? "If-Unmodified-Since" : "If-Modified-Since"
                 fields.append((name, DateText.http(date)))
             } else if !invocation.isSilent {
-                surroundings.errors.say("lupine: \(text) is no date and no file: -z asks for all\n")
+                context.errors.say("lupine: \(text) is no date and no file: -z asks for all\n")
             }
         }
         if let file = invocation.etagToCompare,
-            let data = try? Data(contentsOf: URL(fileURLWithPath: surroundings.path(file)))
+            let data = try? Data(contentsOf: URL(fileURLWithPath: context.path(file)))
         {
             let line = String(decoding: data, as: UTF8.self).split(whereSeparator: \.isNewline).first ?? ""
             let tag = line.trimmingCharacters(in: .whitespaces)
@@ -168,7 +168,7 @@ struct RequestPlanner {
     }
 
     private func changed(_ file: String) -> Date? {
-        let values = try? FileManager.default.attributesOfItem(atPath: surroundings.path(file))
+        let values = try? FileManager.default.attributesOfItem(atPath: context.path(file))
         return values?[.modificationDate] as? Date
     }
 
@@ -178,12 +178,12 @@ struct RequestPlanner {
         if let user = invocation.user { return Credentials(user) }
         if let credentials = address.credentials { return credentials }
         guard invocation.readsNetrc else { return nil }
-        let path = invocation.netrcFile ?? surroundings.environment["NETRC"] ?? surroundings.home + "/.netrc"
-        if invocation.mayLackNetrc, !FileManager.default.fileExists(atPath: surroundings.path(path)) {
+        let path = invocation.netrcFile ?? context.environment["NETRC"] ?? context.home + "/.netrc"
+        if invocation.mayLackNetrc, !FileManager.default.fileExists(atPath: context.path(path)) {
             return nil
         }
         let data: Data
-        do { data = try PrivateFile.read(surroundings.path(path)) } catch {
+        do { data = try PrivateFile.read(context.path(path)) } catch {
             throw CommandFailure.unreadable(path, error)
         }
         return NetrcFile(String(decoding: data, as: UTF8.self)).credentials(for: url.host ?? "")
@@ -296,13 +296,13 @@ struct HeaderEdits: Sendable {
     private var fields: [(name: String, value: String)] = []
     private(set) var removed: Set<String> = []
 
-    init(_ invocation: Invocation, _ surroundings: Surroundings) throws {
+    init(_ invocation: Invocation, _ context: ProcessContext) throws {
         for line in invocation.headers {
             guard line.hasPrefix("@") else {
                 take(line)
                 continue
             }
-            let path = surroundings.path(String(line.dropFirst()))
+            let path = context.path(String(line.dropFirst()))
             guard let text = try? String(contentsOf: URL(fileURLWithPath: path), encoding: .utf8) else {
                 throw CommandFailure.unreadable(String(line.dropFirst()), nil)
             }

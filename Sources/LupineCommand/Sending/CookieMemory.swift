@@ -14,7 +14,7 @@ struct CookieMemory: Sendable {
     }
 
     private let invocation: Invocation
-    private let surroundings: Surroundings
+    private let context: ProcessContext
     private let store: SessionStore?
     /// By origin; empty without a session.
     private let memories: [SessionOrigin: Memory]
@@ -23,13 +23,13 @@ struct CookieMemory: Sendable {
     /// The cookies of `-b a=b`, each with the one of a file that it hides.
     private var given: [(cookie: HTTPCookie, hidden: HTTPCookie?)] = []
 
-    init(_ invocation: Invocation, _ surroundings: Surroundings) throws {
+    init(_ invocation: Invocation, _ context: ProcessContext) throws {
         self.invocation = invocation
-        self.surroundings = surroundings
+        self.context = context
         let files = invocation.cookies.filter { !$0.contains("=") }
         let keeps = !files.isEmpty || invocation.cookieJar != nil || invocation.session != nil
         common = keeps ? Self.emptyStorage() : nil
-        let store = invocation.session.map { SessionStore($0, surroundings) }
+        let store = invocation.session.map { SessionStore($0, context) }
         self.store = store
         var memories: [SessionOrigin: Memory] = [:]
         for typed in invocation.urls {
@@ -39,7 +39,7 @@ struct CookieMemory: Sendable {
                 let storage = Self.emptyStorage()
             else { continue }
             let session = try store.session(for: origin) { text in
-                if !invocation.isSilent { surroundings.errors.say(text) }
+                if !invocation.isSilent { context.errors.say(text) }
             }
             for cookie in session.storedCookies { storage.setCookie(cookie) }
             memories[origin] = Memory(session: session, storage: storage)
@@ -47,7 +47,7 @@ struct CookieMemory: Sendable {
         self.memories = memories
         for file in files where !file.isEmpty {
             let data: Data
-            do { data = try PrivateFile.read(surroundings.path(file)) } catch {
+            do { data = try PrivateFile.read(context.path(file)) } catch {
                 throw CommandFailure.unreadable(file, error)
             }
             let cookies = NetscapeCookieFile.cookies(String(decoding: data, as: UTF8.self))
@@ -148,23 +148,23 @@ struct CookieMemory: Sendable {
         let isKept = invocation.cookieJar != nil || store != nil
         let lasting = isKept ? storages.map(lasting) : []
         if !invocation.isSilent, lasting.contains(where: \.hasOthers) {
-            surroundings.errors.say(
+            context.errors.say(
                 "lupine: cookies of a server that nobody has checked (-k) were for this run, and are not kept\n"
             )
         }
         if let jar = invocation.cookieJar {
             let text = NetscapeCookieFile.text(lasting.flatMap(\.cookies))
             if jar == "-" {
-                try surroundings.output.print("\(lines: text)")
+                try context.output.print("\(lines: text)")
             } else {
-                do { try PrivateFile.write(Data(text.utf8), to: surroundings.path(jar)) } catch {
+                do { try PrivateFile.write(Data(text.utf8), to: context.path(jar)) } catch {
                     throw CommandFailure.unwritable(jar, error)
                 }
             }
         }
         guard let store else { return }
         var headers: [(name: String, value: String)] = []
-        try HeaderEdits(invocation, surroundings).apply(to: &headers)
+        try HeaderEdits(invocation, context).apply(to: &headers)
         try store.keep(
             memories.mapValues {
                 $0.session.updated(cookies: self.lasting(in: $0.storage).cookies, headers: headers)

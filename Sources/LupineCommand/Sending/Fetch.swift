@@ -49,7 +49,7 @@ final class Fetch: Sendable {
 
     private let plan: RequestPlan
     private let invocation: Invocation
-    private let surroundings: Surroundings
+    private let context: ProcessContext
     private let session: Session
     private let output: OutputPlan
     private let destination: Invocation.Destination?
@@ -57,9 +57,9 @@ final class Fetch: Sendable {
     /// The files that addresses of the line are saved to, and the number of this one.
     private let files: SavedFiles
     private let number: Int
-    private let teller: FetchTeller
+    private let reporter: FetchReporter
     /// Tells what goes over the wire; nil where nobody wants to see it.
-    private let wire: WireTeller?
+    private let wire: WireReporter?
     private let state: Guarded<State>
     private let resumption: Resumption
     /// Where the saved part ends, of a download that is gone on with.
@@ -67,12 +67,12 @@ final class Fetch: Sendable {
     private let queue = DispatchQueue(label: "lupine.fetch")
 
     init(
-        _ plan: RequestPlan, _ invocation: Invocation, _ surroundings: Surroundings, session: Session,
-        wire: WireTeller?, output: OutputPlan, destination: Invocation.Destination?, board: ProgressBoard?,
+        _ plan: RequestPlan, _ invocation: Invocation, _ context: ProcessContext, session: Session,
+        wire: WireReporter?, output: OutputPlan, destination: Invocation.Destination?, board: ProgressBoard?,
         files: SavedFiles, number: Int
     ) {
         self.invocation = invocation
-        self.surroundings = surroundings
+        self.context = context
         self.session = session
         self.wire = wire
         self.output = output
@@ -80,10 +80,10 @@ final class Fetch: Sendable {
         self.board = board
         self.files = files
         self.number = number
-        resumption = Resumption(plan, invocation, surroundings, destination)
+        resumption = Resumption(plan, invocation, context, destination)
         self.plan = plan.adding(resumption.fields)
-        teller = FetchTeller(
-            invocation: invocation, surroundings: surroundings, output: output, request: plan.request)
+        reporter = FetchReporter(
+            invocation: invocation, context: context, output: output, request: plan.request)
         var state = State(
             report: FetchReport(plan: plan), redirects: RedirectAllowance(invocation),
             schedule: RetrySchedule(invocation))
@@ -117,17 +117,17 @@ final class Fetch: Sendable {
             {
                 wait = state.withLock { $0.pause(retryAfter: nil) }
             }
-            guard let wait, !surroundings.interruption.hasCome else { return finish(failure) }
+            guard let wait, !context.interruption.hasCome else { return finish(failure) }
             state.withLock { $0.schedule.advance() }
-            teller.retry(after: wait, of: failure, completion.response, left: schedule.left - 1)
-            await surroundings.interruption.pause(wait)
-            if surroundings.interruption.hasCome { return finish(interrupted) }
+            reporter.retry(after: wait, of: failure, completion.response, left: schedule.left - 1)
+            await context.interruption.pause(wait)
+            if context.interruption.hasCome { return finish(interrupted) }
         }
     }
 
     /// Whether the body can be read once more: a pipe or a terminal can be read once, a file from its start again.
     private var canSendBodyAgain: Bool {
-        if case .standardInput = plan.body { return surroundings.input.kind == .file }
+        if case .standardInput = plan.body { return context.input.kind == .file }
         return true
     }
 
@@ -157,7 +157,7 @@ final class Fetch: Sendable {
                 with: URLCredential(
                     user: credentials.user, password: credentials.password, persistence: .none))
         }
-        stream.redirect(using: RedirectTeller(self))
+        stream.redirect(using: FetchRedirectHandler(self))
         if case .none = plan.body {
         } else {
             stream.uploadProgress(queue: queue) { progress in
@@ -165,16 +165,16 @@ final class Fetch: Sendable {
             }
         }
         if let wire {
-            stream.onURLSessionTaskCreation(on: queue) { [session, teller] task in
-                wire.give(task.taskIdentifier, of: session, to: teller)
+            stream.onURLSessionTaskCreation(on: queue) { [session, reporter] task in
+                wire.give(task.taskIdentifier, of: session, to: reporter)
             }
         }
         if let file = plan.bodyFile { stream.sendContent(of: file) }
         state.withLock { $0.stream = stream }
         defer { forget(stream) }
         stream.saveContent { _ in self.place() }
-        let listener = surroundings.interruption.listen { stream.cancel() }
-        defer { surroundings.interruption.forget(listener) }
+        let listener = context.interruption.listen { stream.cancel() }
+        defer { context.interruption.forget(listener) }
         let completion = await withCheckedContinuation { continuation in
             stream.onHTTPResponse(on: queue) { response, answer in
                 answer(self.head(response) ? .allow : .cancel)
@@ -188,7 +188,7 @@ final class Fetch: Sendable {
         }
         if let wire {
             if let task = stream.task { wire.forget(task.taskIdentifier, of: session) }
-            await WireTeller.caughtUp(with: session)
+            await WireReporter.caughtUp(with: session)
         }
         countSaved(stream.task?.countOfBytesReceived ?? 0)
         return completion
@@ -196,7 +196,7 @@ final class Fetch: Sendable {
 
     /// Whether the body is wanted.
     private func head(_ response: HTTPURLResponse) -> Bool {
-        if wire != nil { WireTeller.catchUp(with: session) }
+        if wire != nil { WireReporter.catchUp(with: session) }
         do {
             return try state.withLock { state in try judge(response, &state) }
         } catch {
@@ -260,7 +260,7 @@ final class Fetch: Sendable {
         guard let file = invocation.etagFile, let tag = response.value(forHTTPHeaderField: "ETag") else {
             return
         }
-        do { try Data("\(tag)\n".utf8).write(to: URL(fileURLWithPath: surroundings.path(file))) } catch {
+        do { try Data("\(tag)\n".utf8).write(to: URL(fileURLWithPath: context.path(file))) } catch {
             throw CommandFailure.unwritable(file, error)
         }
     }
@@ -286,7 +286,7 @@ final class Fetch: Sendable {
     private func open(_ response: HTTPURLResponse?, _ state: inout State) throws {
         guard let destination else {
             state.presenter = BodyPresenter(
-                sink: surroundings.output, manner: output.manner, style: output.outputStyle,
+                sink: context.output, manner: output.manner, style: output.outputStyle,
                 type: response?.mimeTypeField)
             return
         }
@@ -295,7 +295,7 @@ final class Fetch: Sendable {
             && response?.value(forHTTPHeaderField: "Content-Disposition") != nil
         let proposed = given ? response?.suggestedFilename.map(RemoteName.unhidden) : nil
         // What is gone on with is the file that was looked at, whatever an answer calls it.
-        let place = SavedPlace(destination, proposed, plan.url, surroundings, in: invocation.outputFolder)
+        let place = SavedPlace(destination, proposed, plan.url, context, in: invocation.outputFolder)
         state.report.file = place.name
         if invocation.createsFolders { place.makeFolder() }
         if state.saver?.path == place.path, offset == 0 {
@@ -312,7 +312,7 @@ final class Fetch: Sendable {
         if let response, offset == 0, state.saver?.isRegular == true {
             mark(place.path, response)
         } else if offset > 0, !resumption.knowsVersion, !invocation.isSilent {
-            surroundings.errors.say(
+            context.errors.say(
                 "lupine: nothing says of which version \(place.name) is; what comes is put behind it\n")
         }
         if let bar = state.bar {
@@ -396,7 +396,7 @@ final class Fetch: Sendable {
     }
 
     static func broken(_ error: any Error) -> CommandFailure {
-        CommandFailure(.write, "Cannot write to the standard output: \(FileTrouble.reason(error)).")
+        CommandFailure(.write, "Cannot write to the standard output: \(FileErrorReason.reason(error)).")
     }
 
     private func sent(_ count: Int64, of total: Int64) {
@@ -414,8 +414,8 @@ final class Fetch: Sendable {
     func follows(_ task: URLSessionTask, _ response: HTTPURLResponse, to request: URLRequest) -> Bool {
         guard state.withLock({ $0.redirects.takeOne(from: plan.url, to: request.url) }) else { return false }
         if let wire {
-            wire.give(task.taskIdentifier, of: session, to: teller)
-            WireTeller.catchUp(with: session)
+            wire.give(task.taskIdentifier, of: session, to: reporter)
+            WireReporter.catchUp(with: session)
         }
         if output.showsHops {
             state.withLock { try? printHead(response, &$0) }
@@ -427,12 +427,12 @@ final class Fetch: Sendable {
 
     private func failure(of completion: DataStreamRequest.Completion, _ verdict: Verdict) -> CommandFailure? {
         if case .refused(let failure) = verdict { return failure }
-        if surroundings.interruption.hasCome { return interrupted }
+        if context.interruption.hasCome { return interrupted }
         switch verdict {
         case .complete, .unchanged, .again: return nil
         case .undecided, .taken, .refused: break
         }
-        return completion.error.map { Complaint.failure(of: $0, url: plan.url, invocation: invocation) }
+        return completion.error.map { ErrorMessage.failure(of: $0, url: plan.url, invocation: invocation) }
     }
 
     private var interrupted: CommandFailure {
@@ -479,11 +479,11 @@ final class Fetch: Sendable {
     /// Forgets that a file is a part where all of it is here, and says that it is one where only nothing newer was to be had.
     private func sayWhatIsHere(_ verdict: Verdict) {
         guard let destination else { return }
-        let place = SavedPlace(destination, nil, plan.url, surroundings, in: invocation.outputFolder)
+        let place = SavedPlace(destination, nil, plan.url, context, in: invocation.outputFolder)
         switch verdict {
         case .complete: PartialMark.remove(place.path)
         case .unchanged where !invocation.isSilent && PartialMark.read(of: place.path) != nil:
-            surroundings.errors.say(
+            context.errors.say(
                 "lupine: \(place.name) is a part of what the server has; -C - alone goes on with it\n")
         case .unchanged, .undecided, .taken, .again, .refused: break
         }
@@ -511,19 +511,19 @@ final class Fetch: Sendable {
     // MARK: what is told
 
     private func printHead(_ response: HTTPURLResponse, _ state: inout State) throws {
-        try teller.keep(response)
+        try reporter.keep(response)
         guard output.parts.contains(.responseHead), !output.printsHeadsAsTheyCome else { return }
-        let text = teller.head(response)
+        let text = reporter.head(response)
         if state.saver != nil, invocation.savesHead {
             try state.saver?.write(Data(text.plain.utf8))
         } else if state.saver == nil || invocation.print != nil {
-            try surroundings.output.print(text)
+            try context.output.print(text)
         }
     }
 }
 
 /// Has a fetch decide about redirects.
-private struct RedirectTeller: RedirectHandler {
+private struct FetchRedirectHandler: RedirectHandler {
     private let fetch: Fetch
 
     init(_ fetch: Fetch) { self.fetch = fetch }

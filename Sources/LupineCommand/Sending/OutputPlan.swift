@@ -12,10 +12,10 @@ struct OutputPlan: Sendable {
     let outputStyle: Style
     let errorStyle: Style
 
-    init(_ invocation: Invocation, _ surroundings: Surroundings, saves: Bool) {
-        let isTerminal = surroundings.output.isTerminal
-        outputStyle = Style(isOn: surroundings.usesColor(on: surroundings.output, invocation.color))
-        errorStyle = Style(isOn: surroundings.usesColor(on: surroundings.errors, invocation.color))
+    init(_ invocation: Invocation, _ context: ProcessContext, saves: Bool) {
+        let isTerminal = context.output.isTerminal
+        outputStyle = Style(isOn: context.usesColor(on: context.output, invocation.color))
+        errorStyle = Style(isOn: context.usesColor(on: context.errors, invocation.color))
         if let print = invocation.print {
             parts = print
         } else if invocation.isOffline {

@@ -8,7 +8,7 @@ internal import LupineTransport
 /// its `lupine`.
 struct SessionMaker {
     let invocation: Invocation
-    let surroundings: Surroundings
+    let context: ProcessContext
     let judge: TrustJudge?
     let monitors: [any EventMonitor]
     /// The URLs of the command line.
@@ -16,7 +16,7 @@ struct SessionMaker {
 
     /// A session for requests of one body, with the cookies that are kept there.
     func session(
-        for plan: RequestPlan, cookies: HTTPCookieStorage?, wire: WireTeller? = nil
+        for plan: RequestPlan, cookies: HTTPCookieStorage?, wire: WireReporter? = nil
     ) throws -> Session {
         let configuration = try configuration(omitting: plan.omitted)
         if let wire { configuration.lupine.transferObservers = [wire] }
@@ -44,7 +44,7 @@ struct SessionMaker {
             case .both: [.http11, .http2]
             case .http2: .http2
             }
-        options.unixSocketPath = invocation.unixSocket.map(surroundings.path)
+        options.unixSocketPath = invocation.unixSocket.map(context.path)
         options.localBinding =
             invocation.interface ?? invocation.family.map { $0 == .ipv4 ? "0.0.0.0" : "::" }
         options.connectTimeout = invocation.connectTimeout.map { .seconds($0) }
@@ -65,7 +65,7 @@ struct SessionMaker {
             return nil
         }
         guard let proxy = invocation.proxy.map(withUser) else {
-            var proxies = surroundings.environment.filter {
+            var proxies = context.environment.filter {
                 $0.key.lowercased().hasSuffix("_proxy") && $0.key != "HTTP_PROXY"
             }
             if let hosts = invocation.noProxy { proxies["no_proxy"] = hosts }
@@ -127,7 +127,7 @@ struct SessionMaker {
 
     /// Whether there is a proxy, whose own host `*` would stand for too.
     private var mayUseProxy: Bool {
-        (proxies ?? surroundings.environment).contains { name, value in
+        (proxies ?? context.environment).contains { name, value in
             let name = name.lowercased()
             return name.hasSuffix("_proxy") && name != "no_proxy" && !value.isEmpty
         }
@@ -145,13 +145,13 @@ struct SessionMaker {
     }
 
     private func secure(_ tls: inout URLSessionConfiguration.LupineOptions.TLS) throws {
-        tls.keyLogPath = surroundings.environment["SSLKEYLOGFILE"].flatMap { $0.isEmpty ? nil : $0 }
+        tls.keyLogPath = context.environment["SSLKEYLOGFILE"].flatMap { $0.isEmpty ? nil : $0 }
         if invocation.needsTLS13 { tls.minimumVersion = .v1_3 }
         if !invocation.allowsTLS13 { tls.maximumVersion = .v1_2 }
         tls.cipherList = invocation.ciphers
         tls.cipherSuites = invocation.cipherSuites
         if let file = invocation.authorities {
-            do { tls.roots = .certificates(try Certificate.bundle(file: surroundings.path(file))) } catch {
+            do { tls.roots = .certificates(try Certificate.bundle(file: context.path(file))) } catch {
                 throw CommandFailure(
                     .untrusted,
                     "Cannot take the roots of --cacert \(file): \(error). Give a file of certificates in PEM."
@@ -164,16 +164,16 @@ struct SessionMaker {
         } catch {
             throw CommandFailure(
                 .clientCertificate,
-                "Cannot use the certificate of --cert \(Self.certificate(file, surroundings).file): \(error). Check that its key is in the file or in --key, and the password in --pass."
+                "Cannot use the certificate of --cert \(Self.certificate(file, context).file): \(error). Check that its key is in the file or in --key, and the password in --pass."
             )
         }
     }
 
     /// `FILE` or `FILE:PASSWORD`: a file whose name has a colon is one all the same.
     static func certificate(
-        _ typed: String, _ surroundings: Surroundings
+        _ typed: String, _ context: ProcessContext
     ) -> (file: String, password: String?) {
-        guard !FileManager.default.fileExists(atPath: surroundings.path(typed)),
+        guard !FileManager.default.fileExists(atPath: context.path(typed)),
             let colon = typed.lastIndex(of: ":")
         else { return (typed, nil) }
         return (String(typed[..<colon]), String(typed[typed.index(after: colon)...]))
@@ -181,7 +181,7 @@ struct SessionMaker {
 
     /// In PEM or PKCS #12.
     private func identity(_ typed: String) throws -> TLSIdentity {
-        let (name, given) = Self.certificate(typed, surroundings)
+        let (name, given) = Self.certificate(typed, context)
         let password = given ?? invocation.keyPassword
         let chain = try read(name)
         if !chain.starts(with: Data("-----".utf8)),
@@ -196,7 +196,7 @@ struct SessionMaker {
     }
 
     private func read(_ typed: String) throws -> Data {
-        do { return try Data(contentsOf: URL(fileURLWithPath: surroundings.path(typed))) } catch {
+        do { return try Data(contentsOf: URL(fileURLWithPath: context.path(typed))) } catch {
             throw CommandFailure.unreadable(typed, error)
         }
     }

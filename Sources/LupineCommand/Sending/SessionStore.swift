@@ -24,11 +24,11 @@ struct SessionStore: Sendable {
     }
 
     private let name: String
-    private let surroundings: Surroundings
+    private let context: ProcessContext
 
-    init(_ name: String, _ surroundings: Surroundings) {
+    init(_ name: String, _ context: ProcessContext) {
         self.name = name
-        self.surroundings = surroundings
+        self.context = context
     }
 
     /// What is kept for an origin. A file from before origins were noted is split when the first one asks; `tell` hears
@@ -90,13 +90,13 @@ struct SessionStore: Sendable {
     // MARK: places
 
     private func path(for origin: SessionOrigin) -> String {
-        if name.contains("/") { return surroundings.path(name) }
+        if name.contains("/") { return context.path(name) }
         return "\(root)/\(origin.folder)/\(PercentEncoding.encoded(name)).json"
     }
 
     private var root: String {
-        let data = surroundings.environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
-        return (data ?? surroundings.home + "/.local/share") + "/lupine/sessions"
+        let data = context.environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+        return (data ?? context.home + "/.local/share") + "/lupine/sessions"
     }
 
     /// Where a session lay that was kept for a host alone.

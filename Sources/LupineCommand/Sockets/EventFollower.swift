@@ -16,19 +16,19 @@ final class EventFollower: Sendable {
 
     private let plan: RequestPlan
     private let invocation: Invocation
-    private let surroundings: Surroundings
+    private let context: ProcessContext
     private let session: Session
     private let style: Style
     private let state = Guarded(State())
     private let queue = DispatchQueue(label: "lupine.events.follow")
 
     init(
-        _ plan: RequestPlan, _ invocation: Invocation, _ surroundings: Surroundings, session: Session,
+        _ plan: RequestPlan, _ invocation: Invocation, _ context: ProcessContext, session: Session,
         style: Style
     ) {
         self.plan = plan
         self.invocation = invocation
-        self.surroundings = surroundings
+        self.context = context
         self.session = session
         self.style = style
     }
@@ -39,20 +39,20 @@ final class EventFollower: Sendable {
         while true {
             let before = state.withLock { $0.events }
             let error = await connect()
-            await WireTeller.caughtUp(with: session)
+            await WireReporter.caughtUp(with: session)
             let (refusal, wait, events) = state.withLock { ($0.refusal, $0.wait, $0.events) }
-            if surroundings.interruption.hasCome { return CommandFailure(.interrupted, "Interrupted.") }
+            if context.interruption.hasCome { return CommandFailure(.interrupted, "Interrupted.") }
             if let refusal { return refusal }
             // Without --retry the end of the stream is the end; with it as many new connections in a row may bring nothing.
             if events > before { left = max(invocation.retries, 0) }
             guard left > 0 else {
-                return error.map { Complaint.failure(of: $0, url: plan.url, invocation: invocation) }
+                return error.map { ErrorMessage.failure(of: $0, url: plan.url, invocation: invocation) }
             }
             left -= 1
             if !invocation.isSilent {
-                surroundings.errors.say("lupine: the stream has ended; again in \(ByteText.duration(wait))\n")
+                context.errors.say("lupine: the stream has ended; again in \(ByteText.duration(wait))\n")
             }
-            await surroundings.interruption.pause(wait)
+            await context.interruption.pause(wait)
         }
     }
 
@@ -66,8 +66,8 @@ final class EventFollower: Sendable {
         let stream = session.streamRequest(sent.request, automaticallyCancelOnStreamError: true)
         let redirects = RedirectCounter(plan.url, invocation)
         stream.redirect(using: redirects)
-        let listener = surroundings.interruption.listen { stream.cancel() }
-        defer { surroundings.interruption.forget(listener) }
+        let listener = context.interruption.listen { stream.cancel() }
+        defer { context.interruption.forget(listener) }
         return await withCheckedContinuation { continuation in
             stream.onHTTPResponse(on: queue) { response, answer in
                 answer(self.accepts(response, redirects) ? .allow : .cancel)
@@ -114,8 +114,8 @@ final class EventFollower: Sendable {
             if let wait = event.reconnectionTime { state.wait = min(max(wait, 0.1), 600) }
             return isNewID
         }
-        var writer = Surroundings.ContentWriter(surroundings.output)
-        if surroundings.output.isTerminal || invocation.pretty != nil {
+        var writer = ProcessContext.ContentWriter(context.output)
+        if context.output.isTerminal || invocation.pretty != nil {
             // An id stands until the next one: said with each event, a long one would be many times what was sent.
             let name = event.type + (isNewID && !event.lastEventID.isEmpty ? " \(event.lastEventID)" : "")
             if name != "message" { try writer.text(style.paint("[\(name)] ", .faint)) }

@@ -2,7 +2,7 @@
 
 public import Foundation
 
-extension Surroundings {
+extension ProcessContext {
     /// Something that is written to. What reaches a terminal goes through here, and what somebody else wrote goes through a
     /// `TerminalFilter` then; nobody else can write.
     public struct Sink: Sendable {

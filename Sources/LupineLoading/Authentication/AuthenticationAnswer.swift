@@ -11,7 +11,7 @@ internal import LupineTransport
 final class AuthenticationAnswer: TunnelAuthorizing, Sendable {
     /// Identifies an answer within a session. The nonce is not part of it: the same answer continues with a new nonce.
     struct Identity: Hashable, Sendable {
-        let asker: AuthenticationCandidate.Asker
+        let challenger: AuthenticationCandidate.Challenger
         let space: URLProtectionSpace
         let credential: URLCredential
         let algorithm: DigestAlgorithm?

@@ -9,14 +9,14 @@ enum AuthenticationCandidate: Hashable, Sendable {
     case basic(realm: String)
 
     /// The server or proxy that sends a challenge.
-    enum Asker: Hashable, Sendable {
+    enum Challenger: Hashable, Sendable {
         /// A server, reached by `http` or `https`.
         case server(host: String, port: Int, scheme: String)
         /// A proxy, with the type of its protection space.
         case proxy(host: String, port: Int, type: String)
 
         /// The server of a URL, with the scheme's default port if the URL names none; nil for a URL without a host.
-        static func server(of url: URL) -> Asker? {
+        static func server(of url: URL) -> Challenger? {
             guard let host = url.hostName, let scheme = url.scheme?.lowercased() else {
                 return nil
             }
@@ -34,12 +34,12 @@ enum AuthenticationCandidate: Hashable, Sendable {
 
     /// Returns the challenges in the lines of `WWW-Authenticate` or `Proxy-Authenticate` that can be answered, strongest first.
     /// Unknown schemes and algorithms, and challenges that are too long to be kept, are left out; the result may be empty.
-    static func candidates(in lines: [String], from asker: Asker) -> [AuthenticationCandidate] {
+    static func candidates(in lines: [String], from challenger: Challenger) -> [AuthenticationCandidate] {
         let found = ChallengeSyntax.parse(lines).compactMap { challenge -> AuthenticationCandidate? in
             switch challenge.scheme {
             case "digest": DigestChallenge(challenge).map(AuthenticationCandidate.digest)
             // An explicit empty realm stays empty; without a realm parameter, the host is the realm.
-            case "basic": .basic(realm: challenge["realm"] ?? asker.host)
+            case "basic": .basic(realm: challenge["realm"] ?? challenger.host)
             default: nil
             }
         }
@@ -52,13 +52,13 @@ enum AuthenticationCandidate: Hashable, Sendable {
     }
 
     /// The space that a credential for this candidate belongs to.
-    func space(of asker: Asker) -> URLProtectionSpace {
+    func space(of challenger: Challenger) -> URLProtectionSpace {
         let method =
             switch self {
             case .digest: NSURLAuthenticationMethodHTTPDigest
             case .basic: NSURLAuthenticationMethodHTTPBasic
             }
-        switch asker {
+        switch challenger {
         case .server(let host, let port, let scheme):
             return URLProtectionSpace(
                 host: host, port: port, protocol: scheme, realm: realm, authenticationMethod: method)

@@ -40,12 +40,12 @@ final class AuthenticationMemory: Sendable {
     }
 
     private struct State: Sendable {
-        var guests: [AuthenticationCandidate.Asker: Guests] = [:]
+        var guests: [AuthenticationCandidate.Challenger: Guests] = [:]
         /// Newest last.
         var answers: [AuthenticationAnswer] = []
     }
 
-    private static let mostAskers = 1_024
+    private static let mostChallengers = 1_024
     private static let mostSpaces = 64
     private static let mostUsers = 1_024
     private static let mostEntries = 64
@@ -68,11 +68,13 @@ final class AuthenticationMemory: Sendable {
     func answer(
         for url: URL, with credential: (URLProtectionSpace) -> URLCredential?
     ) -> AuthenticationAnswer? {
-        guard let asker = AuthenticationCandidate.Asker.server(of: url)?.canonical else { return nil }
+        guard let challenger = AuthenticationCandidate.Challenger.server(of: url)?.canonical else {
+            return nil
+        }
         let path = Self.path(of: url)
         // A path with dot segments may lead out of the directory that it seems to be in.
         guard !path.contains("/../"), !path.hasSuffix("/..") else { return nil }
-        let covering = entries(of: asker, with: credential).compactMap { entry in
+        let covering = entries(of: challenger, with: credential).compactMap { entry in
             entry.scope.depth(in: path).map { (depth: $0, answer: entry.answer) }
         }
         // Among equally deep scopes, the one of the newer space.
@@ -85,14 +87,15 @@ final class AuthenticationMemory: Sendable {
     func answer(
         for proxy: AuthenticationProxy, with credential: (URLProtectionSpace) -> URLCredential?
     ) -> AuthenticationAnswer? {
-        entries(of: proxy.asker.canonical, with: credential).last?.answer
+        entries(of: proxy.challenger.canonical, with: credential).last?.answer
     }
 
     /// The entries of this task's credentials, in the order of their spaces. Calls `credential` outside the lock.
     private func entries(
-        of asker: AuthenticationCandidate.Asker, with credential: (URLProtectionSpace) -> URLCredential?
+        of challenger: AuthenticationCandidate.Challenger,
+        with credential: (URLProtectionSpace) -> URLCredential?
     ) -> [Entry] {
-        guard let guests = state.withLock({ $0.guests[asker] }) else { return [] }
+        guard let guests = state.withLock({ $0.guests[challenger] }) else { return [] }
         return guests.spaces.flatMap { space in
             credential(space).flatMap { guests.entries[$0] }?.filter { $0.answer.space == space } ?? []
         }
@@ -101,12 +104,12 @@ final class AuthenticationMemory: Sendable {
     /// Returns a credential's answer to a candidate, reusing the existing one with the same identity. Nil when the credential
     /// cannot answer the candidate.
     func answer(
-        to candidate: AuthenticationCandidate, from asker: AuthenticationCandidate.Asker,
+        to candidate: AuthenticationCandidate, from challenger: AuthenticationCandidate.Challenger,
         with credential: URLCredential
     ) -> AuthenticationAnswer? {
         let digest: DigestChallenge? = if case .digest(let challenge) = candidate { challenge } else { nil }
         let identity = AuthenticationAnswer.Identity(
-            asker: asker.canonical, space: candidate.space(of: asker), credential: credential,
+            challenger: challenger.canonical, space: candidate.space(of: challenger), credential: credential,
             algorithm: digest?.algorithm, protection: digest?.protection)
         guard let fresh = AuthenticationAnswer(candidate, identity: identity) else { return nil }
         let answer = state.withLock { state in
@@ -134,40 +137,42 @@ final class AuthenticationMemory: Sendable {
 
     /// Records that an answer was refused: it is not sent preemptively any more. The uses of its nonces are still counted.
     func forget(_ answer: AuthenticationAnswer) {
-        let asker = answer.identity.asker
+        let challenger = answer.identity.challenger
         state.withLock { state in
             let credential = answer.credential
-            state.guests[asker]?.entries[credential]?.removeAll { $0.answer === answer }
-            if state.guests[asker]?.entries[credential]?.isEmpty == true {
-                state.guests[asker]?.entries[credential] = nil
+            state.guests[challenger]?.entries[credential]?.removeAll { $0.answer === answer }
+            if state.guests[challenger]?.entries[credential]?.isEmpty == true {
+                state.guests[challenger]?.entries[credential] = nil
             }
-            if state.guests[asker]?.entries.isEmpty == true { state.guests[asker] = nil }
+            if state.guests[challenger]?.entries.isEmpty == true { state.guests[challenger] = nil }
         }
     }
 
     private func isNewest(_ answer: AuthenticationAnswer) -> Bool {
         state.withLock { state in
-            state.guests[answer.identity.asker]?.entries[answer.credential]?.last?.answer === answer
+            state.guests[answer.identity.challenger]?.entries[answer.credential]?.last?.answer === answer
         }
     }
 
     private func remember(_ entry: Entry) {
-        let (asker, credential) = (entry.answer.identity.asker, entry.answer.credential)
+        let (challenger, credential) = (entry.answer.identity.challenger, entry.answer.credential)
         state.withLock { state in
-            var entries = state.guests[asker]?.entries[credential] ?? []
+            var entries = state.guests[challenger]?.entries[credential] ?? []
             if entries.last?.answer === entry.answer, entries.last?.scope == entry.scope { return }
-            if state.guests.count >= Self.mostAskers, state.guests[asker] == nil { state.guests = [:] }
+            if state.guests.count >= Self.mostChallengers, state.guests[challenger] == nil {
+                state.guests = [:]
+            }
             entries.removeAll { $0.scope == entry.scope }
             entries.append(entry)
             if entries.count > Self.mostEntries { entries.removeFirst() }
-            var guests = state.guests[asker] ?? Guests()
-            state.guests[asker] = nil
+            var guests = state.guests[challenger] ?? Guests()
+            state.guests[challenger] = nil
             if guests.entries.count >= Self.mostUsers, guests.entries[credential] == nil { guests = Guests() }
             guests.entries[credential] = entries
             guests.spaces.removeAll { $0 == entry.answer.space }
             guests.spaces.append(entry.answer.space)
             if guests.spaces.count > Self.mostSpaces { guests.spaces.removeFirst() }
-            state.guests[asker] = guests
+            state.guests[challenger] = guests
         }
     }
 
@@ -185,7 +190,7 @@ final class AuthenticationMemory: Sendable {
             // A URI is ASCII (RFC 3986 §2); other characters would go through IDNA processing, which is slow.
             guard text.utf8.allSatisfy({ $0 < 0x80 }),
                 let place = URL(string: text, relativeTo: url)?.absoluteURL,
-                AuthenticationCandidate.Asker.server(of: place)?.canonical == answer.identity.asker
+                AuthenticationCandidate.Challenger.server(of: place)?.canonical == answer.identity.challenger
             else { return nil }
             return Self.path(of: place)
         }
@@ -198,9 +203,9 @@ final class AuthenticationMemory: Sendable {
     }
 }
 
-extension AuthenticationCandidate.Asker {
+extension AuthenticationCandidate.Challenger {
     /// The same asker with its host in canonical form, so that different spellings of a host compare equal.
-    var canonical: AuthenticationCandidate.Asker {
+    var canonical: AuthenticationCandidate.Challenger {
         switch self {
         case .server(let host, let port, let scheme):
             .server(host: HostName.canonical(host), port: port, scheme: scheme)

@@ -44,8 +44,8 @@ struct AuthenticationMessage: Sendable {
     }
 
     /// The server that a 401 comes from, in canonical form; nil for a URL without a host.
-    var server: AuthenticationCandidate.Asker? {
-        AuthenticationCandidate.Asker.server(of: url)?.canonical
+    var server: AuthenticationCandidate.Challenger? {
+        AuthenticationCandidate.Challenger.server(of: url)?.canonical
     }
 
     /// The target exactly as in the request line (U-11.10, U-9.2): path and query, or `*`. For a proxy that forwards the request,
@@ -66,7 +66,7 @@ struct AuthenticationMessage: Sendable {
 
 /// An HTTP proxy as a possible sender of challenges.
 struct AuthenticationProxy: Hashable, Sendable {
-    let asker: AuthenticationCandidate.Asker
+    let challenger: AuthenticationCandidate.Challenger
     /// Whether requests go through a tunnel, so that the proxy is authenticated to once per connection instead of per request.
     let isTunnelled: Bool
     /// The credential from the proxy's dictionary or URL. Tried first.
@@ -78,7 +78,7 @@ struct AuthenticationProxy: Hashable, Sendable {
     init?(_ server: ProxyServer, for url: URL, tunnelsEverything: Bool = false) {
         if case .socks5 = server.kind { return nil }
         let isSecure = url.scheme?.lowercased() == "https" || url.scheme?.lowercased() == "wss"
-        asker = .proxy(
+        challenger = .proxy(
             host: server.host, port: Int(server.port),
             type: isSecure ? NSURLProtectionSpaceHTTPSProxy : NSURLProtectionSpaceHTTPProxy)
         isTunnelled = isSecure || tunnelsEverything

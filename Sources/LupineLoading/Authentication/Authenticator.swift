@@ -37,7 +37,7 @@ struct Authenticator: Sendable {
     /// The state for the server or for the proxy.
     private struct Party: Sendable {
         /// The server or proxy that this state belongs to: an answer for one is not used for another.
-        var asker: AuthenticationCandidate.Asker?
+        var challenger: AuthenticationCandidate.Challenger?
         /// The answer that is sent until it is refused.
         var current: AuthenticationAnswer?
         /// The answer that was sent last.
@@ -86,7 +86,7 @@ struct Authenticator: Sendable {
     /// A challenge that waits for an answer.
     private struct Question: Sendable {
         let side: Side
-        let asker: AuthenticationCandidate.Asker
+        let challenger: AuthenticationCandidate.Challenger
         let response: HTTPURLResponse
         /// The challenges that can be asked about; the first one is.
         var candidates: [AuthenticationCandidate]
@@ -140,7 +140,9 @@ struct Authenticator: Sendable {
     mutating func begin(_ message: AuthenticationMessage) {
         take(message)
         // Usually no server has sent a challenge yet; then its name is not computed.
-        if !isResending || server.current != nil && server.asker != message.server { server.current = nil }
+        if !isResending || server.current != nil && server.challenger != message.server {
+            server.current = nil
+        }
         server.sent = .nothing
         if let current = server.current {
             server.sent = .asked(current)
@@ -155,9 +157,9 @@ struct Authenticator: Sendable {
     }
 
     private mutating func beginProxy(_ message: AuthenticationMessage) {
-        let asker = message.proxy?.asker.canonical
-        if proxy.asker != asker { proxy = Party() }
-        proxy.asker = asker
+        let challenger = message.proxy?.challenger.canonical
+        if proxy.challenger != challenger { proxy = Party() }
+        proxy.challenger = challenger
         proxy.sent = .nothing
         guard let place = message.proxy else { return }
         if !isResending, let current = proxy.current,
@@ -258,8 +260,8 @@ struct Authenticator: Sendable {
             return use(proposal, for: candidate, question)
         case .cancel: return .cancel
         case .rejectSpace:
-            let space = candidate.space(of: question.asker)
-            question.candidates.removeAll { $0.space(of: question.asker) == space }
+            let space = candidate.space(of: question.challenger)
+            question.candidates.removeAll { $0.space(of: question.challenger) == space }
             return ask(question)
         }
     }
@@ -267,7 +269,7 @@ struct Authenticator: Sendable {
     private mutating func use(
         _ credential: URLCredential, for candidate: AuthenticationCandidate, _ question: Question
     ) -> Verdict {
-        guard let answer = memory.answer(to: candidate, from: question.asker, with: credential) else {
+        guard let answer = memory.answer(to: candidate, from: question.challenger, with: credential) else {
             return .deliver
         }
         self[question.side].current = answer
@@ -276,13 +278,14 @@ struct Authenticator: Sendable {
     }
 
     private mutating func challenged(by side: Side, _ response: HTTPURLResponse) -> Verdict {
-        guard let message, let asker = side == .server ? message.server : message.proxy?.asker else {
+        guard let message, let challenger = side == .server ? message.server : message.proxy?.challenger
+        else {
             return .deliver
         }
-        if side == .server { server.asker = asker }
+        if side == .server { server.challenger = challenger }
         let lines = response.lines(of: side == .server ? .wwwAuthenticate : .proxyAuthenticate)
         let content = side == .proxy && message.proxy?.isTunnelled == true ? .none : message.content
-        let candidates = AuthenticationCandidate.candidates(in: lines, from: asker).filter { candidate in
+        let candidates = AuthenticationCandidate.candidates(in: lines, from: challenger).filter { candidate in
             if case .digest(let challenge) = candidate, challenge.protection == .authInt {
                 return !content.isUnknown
             }
@@ -293,11 +296,11 @@ struct Authenticator: Sendable {
             return .resend
         }
         refusedAnswer(of: side)
-        if triesConfigured(side, candidates, asker) {
+        if triesConfigured(side, candidates, challenger) {
             isResending = true
             return .resend
         }
-        return ask(Question(side: side, asker: asker, response: response, candidates: candidates))
+        return ask(Question(side: side, challenger: challenger, response: response, candidates: candidates))
     }
 
     /// Handles a stale nonce: the same credential is sent again with the new nonce (U-11.13). Returns whether it was stale.
@@ -332,12 +335,13 @@ struct Authenticator: Sendable {
 
     /// Tries the proxy's configured credential before the delegate is asked. With Basic it has been sent already.
     private mutating func triesConfigured(
-        _ side: Side, _ candidates: [AuthenticationCandidate], _ asker: AuthenticationCandidate.Asker
+        _ side: Side, _ candidates: [AuthenticationCandidate],
+        _ challenger: AuthenticationCandidate.Challenger
     ) -> Bool {
         guard side == .proxy, challenges < Self.mostChallenges,
             let credential = message?.proxy?.credential, let candidate = candidates.first,
-            case .digest = candidate, proxy.configured.insert(candidate.space(of: asker)).inserted,
-            let answer = memory.answer(to: candidate, from: asker, with: credential)
+            case .digest = candidate, proxy.configured.insert(candidate.space(of: challenger)).inserted,
+            let answer = memory.answer(to: candidate, from: challenger, with: credential)
         else { return false }
         proxy.current = answer
         challenges += 1
@@ -350,7 +354,7 @@ struct Authenticator: Sendable {
         }
         challenges += 1
         var question = question
-        let space = candidate.space(of: question.asker)
+        let space = candidate.space(of: question.challenger)
         let party = self[question.side]
         question.proposal = proposal(question.side, space)
         self.question = question

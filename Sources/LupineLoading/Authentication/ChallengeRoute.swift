@@ -39,26 +39,26 @@ struct ChallengeRoute: Sendable {
     private enum Call { case running, passed, over }
 
     private let challenge: URLAuthenticationChallenge
-    private let stage: TaskStage
+    private let context: CallbackContext
     private let queue: DelegateQueue
     private let answer: @Sendable (ChallengeAnswer) -> Void
     private let stops: [Stop]
 
     /// - Parameter queue: The queue on which a stop is called when the one before it passed asynchronously.
     init(
-        _ challenge: URLAuthenticationChallenge, stage: TaskStage, queue: DelegateQueue,
+        _ challenge: URLAuthenticationChallenge, context: CallbackContext, queue: DelegateQueue,
         answer: @escaping @Sendable (ChallengeAnswer) -> Void
     ) {
         self.challenge = challenge
-        self.stage = stage
+        self.context = context
         self.queue = queue
         self.answer = answer
         let isAboutConnection = Self.connectionMethods.contains(
             challenge.protectionSpace.authenticationMethod)
         var stops: [Stop] = []
-        let isOne = stage.delegates.own?.session === stage.delegates.session?.session
+        let isOne = context.delegates.own?.session === context.delegates.session?.session
         for (delegates, speaker) in [
-            (stage.delegates.own, ChallengeAnswer.Speaker.task), (stage.delegates.session, .session),
+            (context.delegates.own, ChallengeAnswer.Speaker.task), (context.delegates.session, .session),
         ] {
             guard let delegates else { continue }
             let speaker = isOne ? .session : speaker
@@ -97,12 +97,12 @@ struct ChallengeRoute: Sendable {
     private func ask(_ stop: Stop, _ handler: @escaping Handler) {
         switch stop.method {
         case .session(let delegate):
-            AsyncForm.$asker.withValue(stage.task.core) {
-                delegate.urlSession(stage.session, didReceive: challenge, completionHandler: handler)
+            AsyncForm.$challenger.withValue(context.task.core) {
+                delegate.urlSession(context.session, didReceive: challenge, completionHandler: handler)
             }
         case .task(let delegate):
             delegate.urlSession(
-                stage.session, task: stage.task, didReceive: challenge, completionHandler: handler)
+                context.session, task: context.task, didReceive: challenge, completionHandler: handler)
         }
     }
 

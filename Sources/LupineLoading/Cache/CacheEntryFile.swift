@@ -315,7 +315,7 @@ package enum CacheEntryFile {
     ) throws(OctetReader.Damage) -> CacheProvenance {
         switch SourceKind(rawValue: try reader.octet()) {
         case .program?: return .program
-        case .plain?: return CacheProvenance(.plain(way: try readShortText(&reader).map { CacheWay($0) }))
+        case .plain?: return CacheProvenance(.plain(way: try readShortText(&reader).map { CacheRoute($0) }))
         case .secure?:
             let identity: PeerEvidence.ClientIdentity
             switch IdentityKind(rawValue: try reader.octet()) {

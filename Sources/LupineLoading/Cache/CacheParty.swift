@@ -27,15 +27,4 @@ struct CacheParty: Hashable, Sendable {
         self.client = client
         self.standing = standing
     }
-
-    /// The digest that identifies the partition in a file name; nil if its entries are never written.
-    var fileDigest: SHA256Digest? {
-        let standing: String
-        switch self.standing {
-        case .proven: standing = "proven"
-        case .unproven: standing = "unproven"
-        case .judged: return nil
-        }
-        return SHA256Digest.of(Array("\(standing) \(client?.description ?? "")".utf8))
-    }
 }

@@ -9,7 +9,7 @@ final class CacheProvenance: Hashable, Sendable {
         /// The program: it stored the response, or a `URLProtocol` of its own produced it.
         case program
         /// A connection without TLS. The route is nil for a direct one.
-        case plain(way: CacheWay?)
+        case plain(way: CacheRoute?)
         case secure(Connection)
     }
 

@@ -19,12 +19,12 @@ final class CacheReader: Hashable, Sendable {
     /// The digest of the client certificate that the reader would show, if it is known before connecting.
     let client: SHA256Digest?
     /// The route of a request without TLS; nil for a direct one.
-    let way: CacheWay?
+    let way: CacheRoute?
     /// The fields that tell the reader's users apart.
     let identifyingFields: IdentifyingFields
 
     init(
-        policy: Policy, client: SHA256Digest? = nil, way: CacheWay? = nil,
+        policy: Policy, client: SHA256Digest? = nil, way: CacheRoute? = nil,
         identifyingFields: IdentifyingFields = .usual
     ) {
         self.policy = policy

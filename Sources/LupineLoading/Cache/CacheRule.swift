@@ -142,8 +142,8 @@ enum CacheRule {
     }
 
     private static func isSameOrigin(_ left: URL, _ right: URL) -> Bool {
-        guard let left = AuthenticationCandidate.Asker.server(of: left),
-            let right = AuthenticationCandidate.Asker.server(of: right)
+        guard let left = AuthenticationCandidate.Challenger.server(of: left),
+            let right = AuthenticationCandidate.Challenger.server(of: right)
         else { return false }
         switch (left, right) {
         case (.server(let host, let port, let scheme), .server(let otherHost, let otherPort, let otherScheme)):

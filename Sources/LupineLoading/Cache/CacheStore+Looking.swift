@@ -28,21 +28,21 @@ extension CacheStore {
         _ address: String, _ request: URLRequest, for reader: CacheReader,
         reply: @escaping @Sendable (CacheEntry?) -> Void
     ) {
-        switch lookUpAtHand(address, request, for: reader) {
+        switch lookUpInMemory(address, request, for: reader) {
         case .known(let entry): reply(entry)
         case .onDisk: StorageQueue.run { reply(self.fetch(address, request, for: reader)) }
         }
     }
 
     /// The result of a look-up without disk access.
-    enum AtHand: Sendable {
+    enum MemoryAnswer: Sendable {
         case known(CacheEntry?)
         /// An entry in the folder may answer the request, or the folder has not been read yet.
         case onDisk
     }
 
     /// Performs the part of `lookUp` that needs no disk access.
-    func lookUpAtHand(_ address: String, _ request: URLRequest, for reader: CacheReader) -> AtHand {
+    func lookUpInMemory(_ address: String, _ request: URLRequest, for reader: CacheReader) -> MemoryAnswer {
         for party in CacheAdmission.parties(of: reader) {
             let key = CacheKey(address: address, party: party)
             let (found, hash) = state.withLock { state in

@@ -61,7 +61,7 @@ final class CacheStore: Sendable {
     /// Objects removed by a change. They are released after the lock is left, because they may contain a program's objects, whose
     /// `deinit` can do anything.
     struct Gone: Sendable {
-        var entries = Few<CacheEntry>()
+        var entries = SmallArray<CacheEntry>()
         var pending: Pending?
     }
 

@@ -10,13 +10,13 @@ public final class CachedURLResponse: NSObject, NSCopying, Sendable {
     private struct Contents: Sendable {
         let response: URLResponse
         let data: Data
-        let info: CallerValue<[AnyHashable: Any]?>
+        let info: UncheckedSendable<[AnyHashable: Any]?>
 
         static let nothing = Contents(
             response: URLResponse(
                 url: URL(fileURLWithPath: "/"), mimeType: nil, expectedContentLength: 0,
                 textEncodingName: nil),
-            data: Data(), info: CallerValue(nil))
+            data: Data(), info: UncheckedSendable(nil))
     }
 
     /// Holds the contents until `empty()` takes them out; after that it does not matter which thread releases the box last.
@@ -57,7 +57,7 @@ public final class CachedURLResponse: NSObject, NSCopying, Sendable {
         response: URLResponse, data: Data, userInfo: [AnyHashable: Any]? = nil,
         storagePolicy: URLCache.StoragePolicy
     ) {
-        box = Box(Contents(response: response, data: data, info: CallerValue(userInfo)))
+        box = Box(Contents(response: response, data: data, info: UncheckedSendable(userInfo)))
         self.storagePolicy = storagePolicy
     }
 

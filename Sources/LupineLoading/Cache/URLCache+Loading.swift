@@ -18,9 +18,9 @@ extension URLCache {
     }
 
     /// Returns what `lookUp` can tell before it returns, for callers that then need no callback.
-    func lookUpAtHand(_ request: URLRequest, for reader: CacheReader) -> CacheStore.AtHand {
+    func lookUpInMemory(_ request: URLRequest, for reader: CacheReader) -> CacheStore.MemoryAnswer {
         guard let address = CacheRule.key(of: request) else { return .known(nil) }
-        return store.lookUpAtHand(address, request, for: reader)
+        return store.lookUpInMemory(address, request, for: reader)
     }
 
     /// The largest size that `store(_:for:)` accepts, content and head; a task need not buffer more for it.

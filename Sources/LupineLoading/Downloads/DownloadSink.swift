@@ -12,9 +12,9 @@ final class DownloadSink: TaskSink {
         /// The complete file, while this sink owns it.
         var file: DownloadFile?
         /// The written bytes that the delegate has not been told of.
-        var news = WrittenNews()
+        var unreported = WriteProgress()
         /// The callers that wait for resume data.
-        var askers: [@Sendable (Data?) -> Void] = []
+        var resumeDataHandlers: [@Sendable (Data?) -> Void] = []
         var hasEnded = false
         /// Cleared when it is called, because the task may be released on another thread.
         var handler: Handler?
@@ -94,7 +94,7 @@ final class DownloadSink: TaskSink {
             return .enough
         }
         guard !isHandled, task.hasDelegate else { return .more }
-        switch state.withLock({ $0.news.wrote(count, at: clock.now()) }) {
+        switch state.withLock({ $0.unreported.wrote(count, at: clock.now()) }) {
         case .wait: break
         case .tellNow: tellWritten(task)
         case .tell(let delay):
@@ -109,7 +109,7 @@ final class DownloadSink: TaskSink {
     private func tellWritten(
         _ delegate: any URLSessionDownloadDelegate, _ session: URLSession, _ task: URLSessionDownloadTask
     ) {
-        guard let new = state.withLock({ $0.news.take(at: clock.now()) }) else { return }
+        guard let new = state.withLock({ $0.unreported.take(at: clock.now()) }) else { return }
         let count = store.count
         delegate.urlSession(
             session, downloadTask: task, didWriteData: new, totalBytesWritten: count.written,
@@ -118,33 +118,33 @@ final class DownloadSink: TaskSink {
 
     // MARK: the end
 
-    /// Cancels the task. `asker` is called once, before the task completes, with resume data or nil.
-    func askForResumeData(_ task: TaskCore, _ asker: @escaping @Sendable (Data?) -> Void) {
+    /// Cancels the task. `handler` is called once, before the task completes, with resume data or nil.
+    func askForResumeData(_ task: TaskCore, _ handler: @escaping @Sendable (Data?) -> Void) {
         let isLate = state.withLock { state in
-            if !state.hasEnded { state.askers.append(asker) }
+            if !state.hasEnded { state.resumeDataHandlers.append(handler) }
             return state.hasEnded
         }
-        if isLate { return task.certainly { asker(nil) } }
+        if isLate { return task.certainly { handler(nil) } }
         task.cancel()
     }
 
     func ended(_ task: TaskCore, _ error: (any Error)?) -> (any Error)? {
-        let (askers, hasNews) = state.withLock { state in
+        let (resumeDataHandlers, hasUnreported) = state.withLock { state in
             state.hasEnded = true
-            defer { state.askers = [] }
-            return (state.askers, !state.news.isEmpty)
+            defer { state.resumeDataHandlers = [] }
+            return (state.resumeDataHandlers, !state.unreported.isEmpty)
         }
-        if hasNews { tellWritten(task) }
+        if hasUnreported { tellWritten(task) }
         guard let error else {
-            for asker in askers { asker(nil) }
+            for handler in resumeDataHandlers { handler(nil) }
             return finish(task)
         }
         // A download that was cancelled or could not be written leaves no part behind, unless resume data was requested.
         let loading = error as? URLError
         // The same holds for an error that cannot carry resume data: the part would never be found.
         let isLost = loading.map { [.cancelled, .cannotWriteToFile].contains($0.code) } ?? true
-        let data = store.stop(keepsPart: !isLost || !askers.isEmpty)
-        for asker in askers { asker(data) }
+        let data = store.stop(keepsPart: !isLost || !resumeDataHandlers.isEmpty)
+        for handler in resumeDataHandlers { handler(data) }
         // The program's own errors are not changed (U-16.4).
         guard let data, let loading else { return error }
         return URLError(
@@ -175,21 +175,22 @@ final class DownloadSink: TaskSink {
         }
     }
 
-    func completed(_ stage: TaskStage, _ error: (any Error)?) {
+    func completed(_ context: CallbackContext, _ error: (any Error)?) {
         if let handler = state.withLock({ $0.handler.take() }) {
             let file = error == nil ? state.withLock { $0.file } : nil
-            handler(file?.url, stage.task.response, error)
+            handler(file?.url, context.task.response, error)
         } else {
-            stage.delegates.task?.urlSession(stage.session, task: stage.task, didCompleteWithError: error)
+            context.delegates.task?.urlSession(
+                context.session, task: context.task, didCompleteWithError: error)
         }
         removeFile()
         // A task of an invalidated session completes without a call of `ended`.
-        let askers = state.withLock { state in
+        let resumeDataHandlers = state.withLock { state in
             state.hasEnded = true
-            defer { state.askers = [] }
-            return state.askers
+            defer { state.resumeDataHandlers = [] }
+            return state.resumeDataHandlers
         }
-        for asker in askers { asker(nil) }
+        for handler in resumeDataHandlers { handler(nil) }
     }
 
     private func removeFile() {
@@ -202,12 +203,13 @@ final class DownloadSink: TaskSink {
         _ body:
             @escaping @Sendable (any URLSessionDownloadDelegate, URLSession, URLSessionDownloadTask) -> Void
     ) {
-        task.call { stage in
-            guard let delegate = stage.delegates.download, let task = stage.task as? URLSessionDownloadTask
+        task.call { context in
+            guard let delegate = context.delegates.download,
+                let task = context.task as? URLSessionDownloadTask
             else {
                 return
             }
-            body(delegate, stage.session, task)
+            body(delegate, context.session, task)
         }
     }
 

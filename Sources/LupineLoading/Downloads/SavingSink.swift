@@ -25,11 +25,12 @@ final class SavingSink: TaskSink {
     init(_ open: @escaping Opening) { state = Lock(State(open: open)) }
 
     func responded(_ task: TaskCore, _ response: URLResponse) -> HopPlan {
-        task.ask(fallback: .cancel) { stage, answer in
-            guard let delegate = stage.delegates.data, let dataTask = stage.task as? URLSessionDataTask else {
+        task.ask(fallback: .cancel) { context, answer in
+            guard let delegate = context.delegates.data, let dataTask = context.task as? URLSessionDataTask
+            else {
                 return self.settle(.allow, task, response, answer)
             }
-            delegate.urlSession(stage.session, dataTask: dataTask, didReceive: response) { disposition in
+            delegate.urlSession(context.session, dataTask: dataTask, didReceive: response) { disposition in
                 self.settle(disposition, task, response, answer)
             }
         } taken: { disposition in
@@ -70,16 +71,16 @@ final class SavingSink: TaskSink {
         return .more
     }
 
-    func delivers(_ data: Data, _ stage: TaskStage) { base.delivers(data, stage) }
+    func delivers(_ data: Data, _ context: CallbackContext) { base.delivers(data, context) }
 
     func caches(
         _ task: TaskCore, _ proposal: CachedURLResponse,
         reply: @escaping @Sendable (CachedURLResponse?) -> Void
     ) { base.caches(task, proposal, reply: reply) }
 
-    func completed(_ stage: TaskStage, _ error: (any Error)?) {
+    func completed(_ context: CallbackContext, _ error: (any Error)?) {
         _ = state.withLock { $0.open.take() }
-        base.completed(stage, error)
+        base.completed(context, error)
     }
 }
 

@@ -85,4 +85,4 @@ extension HopLoadClient {
 }
 
 /// A body stream that is passed between threads; only its last owner reads it.
-package typealias BodyStream = CallerValue<InputStream>
+package typealias BodyStream = UncheckedSendable<InputStream>

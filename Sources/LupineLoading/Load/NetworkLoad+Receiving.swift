@@ -53,7 +53,7 @@ extension NetworkLoad: ExchangeSink {
         tellProgress()
         let codings = codings(of: head, framing)
         let response = HTTPURLResponse(url: url, head: head, isDecoded: !codings.isEmpty)
-        let shown = CallerValue(response)
+        let shown = UncheckedSendable(response)
         let limit = settings.lupine.expansionLimit
         flow.withLock { flow in
             flow.response = shown.value
@@ -133,7 +133,8 @@ extension NetworkLoad: ExchangeSink {
     }
 
     func upgraded(_ connection: UpgradedConnection) -> any UpgradeHandler {
-        guard let response = flow.withLock({ CallerValue($0.response as? HTTPURLResponse) }).value else {
+        guard let response = flow.withLock({ UncheckedSendable($0.response as? HTTPURLResponse) }).value
+        else {
             connection.close()
             return NoUpgrade()
         }

@@ -85,7 +85,8 @@ struct SendingPlan: Sendable {
         var options = ExchangeOptions(
             timeouts: TransferTimeouts(
                 idle: settings.idleTimeout(for: hop.request), whole: hop.wholeTimeout),
-            receiveRate: settings.lupine.receiveRate, sendRate: settings.lupine.sendRate, asker: hop.taskTrust
+            receiveRate: settings.lupine.receiveRate, sendRate: settings.lupine.sendRate,
+            verifier: hop.taskTrust
         )
         options.stopsSendingWhenAnswered = true
         options.isWebSocket = hop.isUpgrade

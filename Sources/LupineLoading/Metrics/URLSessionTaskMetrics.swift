@@ -33,7 +33,7 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
 
     /// The transactions, created on first access, because most metrics are never read.
     private enum Transactions {
-        case told(hops: Few<HopMetrics>, MilestoneClock, within: ClosedRange<Date>)
+        case told(hops: SmallArray<HopMetrics>, MilestoneClock, within: ClosedRange<Date>)
         case made([URLSessionTaskTransactionMetrics])
 
         /// The created transactions; empty before that.
@@ -69,7 +69,9 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
     public let redirectCount: Int
 
     /// Creates the metrics of a task that has just completed, from the measurements of its requests, in order.
-    convenience init(hops: consuming Few<HopMetrics>, redirectCount: Int, created: Date, completed: Date) {
+    convenience init(
+        hops: consuming SmallArray<HopMetrics>, redirectCount: Int, created: Date, completed: Date
+    ) {
         self.init(
             hops: hops, redirectCount: redirectCount, created: created, completed: completed,
             clock: MilestoneClock(MonotonicClock().now(), at: Date()))
@@ -77,7 +79,7 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
 
     /// Creates metrics with a given relation of the two clocks.
     init(
-        hops: consuming Few<HopMetrics>, redirectCount: Int, created: Date, completed: Date,
+        hops: consuming SmallArray<HopMetrics>, redirectCount: Int, created: Date, completed: Date,
         clock: MilestoneClock
     ) {
         // The wall clock may have been set back in the meantime.

@@ -10,7 +10,7 @@ internal import LupineTransport
 final class ProtocolLoad: HopLoad {
     private struct State: Sendable {
         /// The instance, from its start to its stop; used on the task's serial queue only.
-        var instance: CallerValue<URLProtocol>?
+        var instance: UncheckedSendable<URLProtocol>?
         var wasStarted = false
         var isOver = false
         /// The open challenges of the instance; while there are any, the idle time-out does not count.
@@ -65,7 +65,7 @@ final class ProtocolLoad: HopLoad {
             let voice = ProtocolVoice(self)
             let made = type.init(task: task, cachedResponse: nil, client: voice)
             made.settle(request, task, sessionValue)
-            state.withLock { $0.instance = CallerValue(made) }
+            state.withLock { $0.instance = UncheckedSendable(made) }
             made.startLoading()
         }
     }

@@ -39,11 +39,11 @@ enum ProtocolSelection {
         assertNotOnLoop()
         // The classes may read the task's current request.
         task.driverSends(hop.request)
-        let face = task.driverTask
-        for case let candidate as URLProtocol.Type in classes where candidate.canInit(with: face) {
+        let publicTask = task.driverTask
+        for case let candidate as URLProtocol.Type in classes where candidate.canInit(with: publicTask) {
             return ProtocolLoad(
                 candidate, canonical: candidate.canonicalRequest(for: hop.request).carrying(hop.body),
-                task: face,
+                task: publicTask,
                 sessionValue: context.settings.lupine.protocolValue,
                 idleTimeout: context.settings.idleTimeout(for: hop.request), clock: context.clock,
                 client: client)

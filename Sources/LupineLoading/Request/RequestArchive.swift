@@ -89,7 +89,7 @@ package enum RequestArchive {
         guard case .dictionary(let properties) = try StorableValue(from: &reader) else {
             throw OctetReader.Damage()
         }
-        contents.protocolProperties = properties.mapValues { CallerValue($0.value) }
+        contents.protocolProperties = properties.mapValues { UncheckedSendable($0.value) }
         return contents
     }
 

@@ -44,7 +44,7 @@ public struct URLRequest: Sendable {
         var body = Body.none
         var httpShouldHandleCookies = true
         var httpShouldUsePipelining = false
-        var protocolProperties: [String: CallerValue<Any>] = [:]
+        var protocolProperties: [String: UncheckedSendable<Any>] = [:]
 
         init(url: URL?, cachePolicy: CachePolicy, timeout: TimeInterval?) {
             self.url = url
@@ -59,7 +59,7 @@ public struct URLRequest: Sendable {
     enum Body: Sendable {
         case none
         case data(Data)
-        case stream(CallerValue<InputStream>)
+        case stream(UncheckedSendable<InputStream>)
     }
 
     /// The idle timeout in seconds of a request without an explicit one.
@@ -244,7 +244,7 @@ public struct URLRequest: Sendable {
             if case .stream(let stream) = contents.value.body { return stream.value }
             return nil
         }
-        set { contents.value.body = newValue.map { .stream(CallerValue($0)) } ?? .none }
+        set { contents.value.body = newValue.map { .stream(UncheckedSendable($0)) } ?? .none }
     }
 
     /// The request without its body and without the properties that protocols attached.
@@ -264,7 +264,7 @@ public struct URLRequest: Sendable {
 
     /// Attaches a value for protocols, which every copy keeps; nil removes it.
     package mutating func setProtocolProperty(_ value: Any?, forKey key: String) {
-        contents.value.protocolProperties[key] = value.map(CallerValue.init)
+        contents.value.protocolProperties[key] = value.map(UncheckedSendable.init)
     }
 }
 

@@ -27,7 +27,7 @@ public final class SecTrust: Sendable {
     }
 
     /// The inputs of its creator, apart from the certificates.
-    struct Surroundings: Sendable {
+    struct Context: Sendable {
         /// The roots of the session; nil for those of the system.
         var roots: TrustStore?
         /// Intermediate certificates for servers that do not send theirs.
@@ -58,15 +58,15 @@ public final class SecTrust: Sendable {
         var version = 0
     }
 
-    private let surroundings: Surroundings
+    private let context: Context
     private let state: Lock<State>
 
     /// Creates a trust of these certificates, leaf first.
     init(
-        certificates: [SecCertificate], policies: [SecPolicy], surroundings: Surroundings = Surroundings(),
+        certificates: [SecCertificate], policies: [SecPolicy], context: Context = Context(),
         responses: [[UInt8]] = []
     ) {
-        self.surroundings = surroundings
+        self.context = context
         state = Lock(
             State(
                 settings: Settings(
@@ -79,7 +79,7 @@ public final class SecTrust: Sendable {
         self.init(
             certificates: peer.certificates.map(SecCertificate.init),
             policies: [SecPolicy(.server(host: peer.host))],
-            surroundings: Surroundings(
+            context: Context(
                 roots: peer.store, intermediates: peer.intermediates, revocation: revocation),
             responses: peer.stapledResponse.map { [$0] } ?? [])
     }
@@ -131,7 +131,7 @@ public final class SecTrust: Sendable {
         let policies = settings.policies.map(\.policy)
         // The shared support starts loops of its own, so it is created only for a policy about revocation.
         let asks = policies.contains { $0.isRevocation }
-        let support = surroundings.revocation ?? (asks ? .shared : .none)
+        let support = context.revocation ?? (asks ? .shared : .none)
         let time = settings.verifyDate.map { UnixTime(seconds: Int64(clamping: $0)) } ?? .now
         let report = peer(settings, version).report(
             under: policies, responses: settings.responses, at: time,
@@ -156,7 +156,7 @@ public final class SecTrust: Sendable {
     private func peer(_ settings: Settings, _ version: Int) -> PeerTrust {
         PeerTrust(
             certificates: settings.certificates.map(\.certificate), stapledResponse: nil, host: "",
-            store: store(settings, version), intermediates: surroundings.intermediates)
+            store: store(settings, version), intermediates: context.intermediates)
     }
 
     /// The anchors to use (I-12.2, I-12.3).
@@ -167,7 +167,7 @@ public final class SecTrust: Sendable {
         if settings.hasOnlyTheseAnchors {
             store = TrustStore(anchors: own)
         } else {
-            let roots = surroundings.roots ?? .system
+            let roots = context.roots ?? .system
             store = own.isEmpty ? roots : roots.adding(own)
         }
         state.withLock { if $0.version == version { $0.store = store } }

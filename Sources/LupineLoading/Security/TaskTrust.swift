@@ -11,7 +11,7 @@ import LupineTransport
 /// another identity (U-11.20). A connection that the task's own delegate has answered for belongs to that delegate; one that was
 /// left to the session's belongs to the session (U-9.17). A task whose delegate takes no challenges has no `TaskTrust`. May be
 /// used on any thread.
-final class TaskTrust: PeerAsker {
+final class TaskTrust: PeerVerifier {
     /// The TLS origin that a choice was made for.
     private struct Place: Hashable, Sendable {
         let host: String
@@ -27,7 +27,7 @@ final class TaskTrust: PeerAsker {
     private struct State: Sendable {
         /// Set until the task ends, which breaks a cycle: the task owns the exchange that holds this. Not weak, because a weak
         /// reference would allocate a side table for each task that loads something.
-        var asker: (any ServerTrustAsker)?
+        var challenger: (any ServerTrustChallenger)?
         var choices: [Place: Choice] = [:]
         /// The trust of the last challenge.
         var trusts: [Place: SecTrust] = [:]
@@ -48,10 +48,10 @@ final class TaskTrust: PeerAsker {
     private let bridge: TrustBridge
     private let state: Lock<State>
 
-    /// Creates the answers of `asker`. Use `TrustBridge.trust(asking:)`.
-    init(asking asker: any ServerTrustAsker, of bridge: TrustBridge) {
-        state = Lock(State(asker: asker))
-        own = asker.ownDelegate.map {
+    /// Creates the answers of `challenger`. Use `TrustBridge.trust(asking:)`.
+    init(asking challenger: any ServerTrustChallenger, of bridge: TrustBridge) {
+        state = Lock(State(challenger: challenger))
+        own = challenger.ownDelegate.map {
             Own(
                 party: .delegate(ObjectToken(of: $0)), type: ObjectIdentifier(type(of: $0)),
                 takesTaskCalls: $0 is any URLSessionTaskDelegate)
@@ -62,7 +62,7 @@ final class TaskTrust: PeerAsker {
     /// Called when the task ends: challenges that are still asked on its behalf are cancelled.
     func end() {
         // May be the last reference, which has to be released outside the lock.
-        _ = state.withLock { $0.asker.take() }
+        _ = state.withLock { $0.challenger.take() }
     }
 
     /// The party that is asked first about the task's connections: its own delegate, unless its class is known to implement no
@@ -73,7 +73,7 @@ final class TaskTrust: PeerAsker {
         return own.party
     }
 
-    private var asker: (any ServerTrustAsker)? { state.withLock { $0.asker } }
+    private var challenger: (any ServerTrustChallenger)? { state.withLock { $0.challenger } }
 
     /// The task's choice of identity at this origin; nil when it was not asked.
     func choice(host: String, port: UInt16) -> Choice? {
@@ -89,9 +89,9 @@ final class TaskTrust: PeerAsker {
 
     func judge(
         _ peer: PeerTrust, host: String, port: UInt16, under profile: TLSProfile,
-        reply: @escaping @Sendable (PeerJudgement, TLSProfile?) -> Void
+        reply: @escaping @Sendable (PeerVerdict, TLSProfile?) -> Void
     ) {
-        guard let asker else { return reply(.cancelled, nil) }
+        guard let challenger else { return reply(.cancelled, nil) }
         let trust = SecTrust(peer, revocation: bridge.revocation)
         let place = Place(host: host, port: port)
         state.withLock { $0.trusts[place] = trust }
@@ -99,28 +99,28 @@ final class TaskTrust: PeerAsker {
             host: host, port: Int(port), protocol: NSURLProtectionSpaceHTTPS, realm: nil,
             authenticationMethod: NSURLAuthenticationMethodServerTrust, distinguishedNames: nil,
             serverTrust: trust)
-        asker.evaluate(Self.challenge(space)) { [self] answer in
+        challenger.evaluate(Self.challenge(space)) { [self] answer in
             let home = party(behind: answer).flatMap { bridge.profile(like: profile, for: $0) }
             reply(Self.judgement(answer.disposition, answer.credential), home)
         }
     }
 
     func acceptsByDefault(host: String, port: UInt16) -> Bool {
-        guard case .session = party, let asker else { return false }
-        return asker.defersServerTrust(ofHost: host)
+        guard case .session = party, let challenger else { return false }
+        return challenger.defersServerTrust(ofHost: host)
     }
 
     func identify(
         for request: TLSIdentityRequest, host: String, port: UInt16, under profile: TLSProfile,
         reply: @escaping @Sendable (IdentityAnswer, TLSProfile?) -> Void
     ) {
-        guard let asker else { return reply(.cancelled, nil) }
+        guard let challenger else { return reply(.cancelled, nil) }
         let space = URLProtectionSpace(
             host: host, port: Int(port), protocol: NSURLProtectionSpaceHTTPS, realm: nil,
             authenticationMethod: NSURLAuthenticationMethodClientCertificate,
             distinguishedNames: request.acceptableIssuers.map { Data($0) })
         let place = Place(host: host, port: port)
-        asker.evaluate(Self.challenge(space)) { [self] given in
+        challenger.evaluate(Self.challenge(space)) { [self] given in
             let answer = Self.identityAnswer(given.disposition, given.credential)
             state.withLock { state in
                 switch answer {
@@ -153,7 +153,7 @@ final class TaskTrust: PeerAsker {
     /// Translates a disposition into a judgement of a server's trust.
     static func judgement(
         _ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?
-    ) -> PeerJudgement {
+    ) -> PeerVerdict {
         switch disposition {
         case .useCredential:
             credential?.trust.map { $0.wasChecked ? .accepted : .acceptedUnchecked } ?? .byDefault

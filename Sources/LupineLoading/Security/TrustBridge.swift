@@ -16,7 +16,7 @@ import LupineTransport
 /// One per session; may be used on any thread.
 final class TrustBridge: Sendable {
     /// The client identity of a connection.
-    fileprivate enum Face: Hashable, Sendable {
+    fileprivate enum IdentityKind: Hashable, Sendable {
         /// The configured identity, or the one that the task answers with.
         case configured
         /// As `configured`, without the configured identity: a redirect has left the task's origin (U-10.5).
@@ -28,12 +28,12 @@ final class TrustBridge: Sendable {
     /// What a profile is for; used as its label.
     fileprivate struct Kind: Hashable, Sendable {
         let party: TrustParty
-        let face: Face
+        let identityKind: IdentityKind
 
         /// Whether there may be any number of profiles of this kind.
         var isOneOfMany: Bool {
             if case .delegate = party { return true }
-            if case .chosen = face { return true }
+            if case .chosen = identityKind { return true }
             return false
         }
     }
@@ -105,7 +105,7 @@ final class TrustBridge: Sendable {
         let witness: TLSProfile.RefusalWitness = { peer, _, host, port in
             refusals.note(peer, host: host, port: port)
         }
-        let kind = Kind(party: .policy, face: .configured)
+        let kind = Kind(party: .policy, identityKind: .configured)
         let plain = TLSProfile(
             configuration, trust: evaluator, revocation: revocation, refusalWitness: witness, label: kind)
         self.plain = plain
@@ -114,9 +114,9 @@ final class TrustBridge: Sendable {
         state = Lock(State(profiles: [kind: plain]))
     }
 
-    /// Creates the trust of a task whose delegate takes challenges. One per task; stored in `ExchangeOptions.asker`.
-    func trust(asking asker: any ServerTrustAsker) -> TaskTrust {
-        TaskTrust(asking: asker, of: self)
+    /// Creates the trust of a task whose delegate takes challenges. One per task; stored in `ExchangeOptions.challenger`.
+    func trust(asking challenger: any ServerTrustChallenger) -> TaskTrust {
+        TaskTrust(asking: challenger, of: self)
     }
 
     /// The name of the roots that are used when no delegate is asked.
@@ -134,17 +134,17 @@ final class TrustBridge: Sendable {
         guard let trust else {
             // Without a configured identity there is nothing to omit.
             return mayIdentify || configuration.identity == nil
-                ? plain : profile(Kind(party: .policy, face: .foreign))
+                ? plain : profile(Kind(party: .policy, identityKind: .foreign))
         }
-        guard mayIdentify else { return profile(Kind(party: trust.party, face: .foreign)) }
+        guard mayIdentify else { return profile(Kind(party: trust.party, identityKind: .foreign)) }
         let choice = trust.choice(host: host.lowercased(), port: port)
-        return profile(Kind(party: trust.party, face: choice.map { .chosen($0) } ?? .configured))
+        return profile(Kind(party: trust.party, identityKind: choice.map { .chosen($0) } ?? .configured))
     }
 
     /// Returns the profile for a connection opened under `profile`, once this party has answered; nil when it is the same.
     func profile(like profile: TLSProfile, for party: TrustParty) -> TLSProfile? {
         guard let kind = profile.label as? Kind, kind.party != party else { return nil }
-        return self.profile(Kind(party: party, face: kind.face))
+        return self.profile(Kind(party: party, identityKind: kind.identityKind))
     }
 
     // MARK: refused peers
@@ -177,7 +177,7 @@ final class TrustBridge: Sendable {
             }
             var own = configuration
             var questions = PeerQuestions.trustAndIdentity
-            switch kind.face {
+            switch kind.identityKind {
             case .configured: break
             case .foreign: own.identity = nil
             case .chosen(.identity(let identity)):

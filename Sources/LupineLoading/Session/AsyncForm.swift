@@ -34,7 +34,7 @@ enum AsyncForm: Hashable, Sendable {
     }
 
     /// The task that a challenge of a connection belongs to: the session-level method is not given it.
-    @TaskLocal static var asker: TaskCore?
+    @TaskLocal static var challenger: TaskCore?
 }
 
 extension URLSession {
@@ -49,7 +49,7 @@ extension URLSession {
         for task: URLSessionTask?, _ question: @escaping @Sendable () async -> Answer,
         taken: @escaping @Sendable (Answer) -> Void
     ) {
-        let core = task?.core ?? AsyncForm.asker
+        let core = task?.core ?? AsyncForm.challenger
         let form = Task {
             assertNoLockIsHeld()
             assertNotOnLoop()

@@ -24,13 +24,13 @@ struct ConfigurationValues: Sendable {
     var sessionSendsLaunchEvents = false
     var sharedContainerIdentifier: String?
     var shouldUseExtendedBackgroundIdleMode = false
-    var connectionProxyDictionary = CallerValue<[AnyHashable: Any]?>(nil)
+    var connectionProxyDictionary = UncheckedSendable<[AnyHashable: Any]?>(nil)
     var tlsMinimumSupportedProtocolVersion = tls_protocol_version_t.TLSv12
     var tlsMaximumSupportedProtocolVersion = tls_protocol_version_t.TLSv13
     var httpShouldUsePipelining = false
     var httpShouldSetCookies = true
     var httpCookieAcceptPolicy = HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain
-    var httpAdditionalHeaders = CallerValue<[AnyHashable: Any]?>(nil)
+    var httpAdditionalHeaders = UncheckedSendable<[AnyHashable: Any]?>(nil)
     var httpMaximumConnectionsPerHost = 6
     var httpCookieStorage: HTTPCookieStorage?
     var urlCredentialStorage: URLCredentialStorage?

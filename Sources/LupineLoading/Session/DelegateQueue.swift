@@ -7,7 +7,7 @@ import LupineTransport
 /// Runs the callbacks of a session on its delegate queue.
 ///
 /// A task submits itself, not each of its calls: a turn on the queue runs everything that is ready, of all submitted tasks.
-/// Jobs added during a turn of an event loop are submitted when that turn ends, or when there are `company` of them. The
+/// Jobs added during a turn of an event loop are submitted when that turn ends, or when there are `batchLimit` of them. The
 /// queue's thread is not woken before, so that it is woken once for all of them and does not compete with the loop for the
 /// processor and the locks.
 ///
@@ -34,7 +34,7 @@ final class DelegateQueue: Sendable {
     }
 
     /// The number of jobs at which they are no longer held.
-    private static let company = 8
+    private static let batchLimit = 8
 
     /// The number of jobs that run in one turn, before other work on the queue gets its turn.
     private static let turn = 64
@@ -73,7 +73,7 @@ final class DelegateQueue: Sendable {
         let (isFirst, isEnough) = state.withLock { state in
             state.ready.append(Job(run: job))
             defer { state.isScheduled = true }
-            return (!state.isScheduled, state.ready.count >= Self.company && state.release())
+            return (!state.isScheduled, state.ready.count >= Self.batchLimit && state.release())
         }
         if isEnough { return send { self.run() } }
         guard isFirst else { return }

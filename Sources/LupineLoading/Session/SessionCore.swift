@@ -28,7 +28,7 @@ final class SessionCore: Sendable {
     let context: SessionContext
     let queue: DelegateQueue
     private let isShared: Bool
-    private let configuration: CallerValue<URLSessionConfiguration>
+    private let configuration: UncheckedSendable<URLSessionConfiguration>
     private let makeLoad: LoadMaker
     private let state: Lock<State>
     /// Numbers are drawn, and a session without a delegate is recognised, without the lock: otherwise all tasks of all threads
@@ -44,7 +44,7 @@ final class SessionCore: Sendable {
         isShared: Bool, makeLoad: @escaping LoadMaker = { TaskDriver($0, context: $1, client: $2) }
     ) {
         let copy = Self.copy(configuration)
-        self.configuration = CallerValue(copy)
+        self.configuration = UncheckedSendable(copy)
         context = SessionContext(SessionSettings(copy), loads: isShared ? .shared : .standard)
         self.queue = DelegateQueue(queue)
         self.isShared = isShared
@@ -127,7 +127,7 @@ final class SessionCore: Sendable {
     /// session (U-4.9).
     func unfinishedTasks() -> [URLSessionTask] {
         let tasks = state.withLock { $0.life == .cancelled ? [:] : $0.tasks }
-        return tasks.values.sorted { $0.identifier < $1.identifier }.compactMap(\.face)
+        return tasks.values.sorted { $0.identifier < $1.identifier }.compactMap(\.publicTask)
     }
 
     // MARK: the end

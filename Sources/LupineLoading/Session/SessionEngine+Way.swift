@@ -8,20 +8,20 @@ extension SessionEngine {
     /// The route of an `http` request, as far as cached responses depend on it; nil for a direct connection.
     ///
     /// - Parameter credential: The credential with which a challenge of the proxy is answered; by default the configuration's.
-    func way(to url: URL, as credential: URLCredential?) -> CacheWay? {
+    func way(to url: URL, as credential: URLCredential?) -> CacheRoute? {
         let proxy = proxy(for: url, isWebSocket: false)
         guard let path = path(by: proxy) else { return nil }
-        guard let proxy else { return CacheWay(path) }
+        guard let proxy else { return CacheRoute(path) }
         let answered = credential.map { (Array(($0.user ?? "").utf8), Array(($0.password ?? "").utf8)) }
         let configured = proxy.credentials.map { ($0.user, $0.password) }
-        return CacheWay(path, user: (answered ?? configured).map(Self.concealed))
+        return CacheRoute(path, user: (answered ?? configured).map(Self.concealed))
     }
 
     /// The route that the response to a request has taken that was looked up with `way`: the roots that a proxy was verified
     /// with are known only now.
-    func wayTaken(_ way: CacheWay, to url: URL?) -> CacheWay {
+    func wayTaken(_ way: CacheRoute, to url: URL?) -> CacheRoute {
         guard let url, let path = path(by: proxy(for: url, isWebSocket: false)) else { return way }
-        return CacheWay(path, user: way.user)
+        return CacheRoute(path, user: way.user)
     }
 
     /// Where connections are directed. An https proxy counts as another one if it is verified with other roots.

@@ -111,7 +111,7 @@ final class SessionEngine: Sendable {
         }
     }
 
-    private let parts: SecondChance<Parts>
+    private let parts: RetryableValue<Parts>
     /// Reports to the transfer observers; nil without observers.
     let reporter: TransferReporter?
     /// The evaluation of https origins if no delegate decides.
@@ -141,7 +141,7 @@ final class SessionEngine: Sendable {
         evaluator = trust
         reporter = TransferReporter(settings.lupine.transferObservers)
         detour = settings.cache == nil ? nil : Self.detour(settings.lupine)
-        parts = SecondChance { () throws(TransportError) in
+        parts = RetryableValue { () throws(TransportError) in
             try Self.parts(settings, trust: trust, proxyTrust: proxyTrust)
         }
         ownTrust = parts.existing?.trust ?? TrustBridge(settings.tls, evaluator: trust)

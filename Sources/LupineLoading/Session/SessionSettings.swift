@@ -22,7 +22,7 @@ final class SessionSettings: Sendable {
     let allowsConstrainedNetworkAccess: Bool
     let waitsForConnectivity: Bool
     /// Nil takes the proxies from the environment.
-    let proxyDictionary: CallerValue<[AnyHashable: Any]>?
+    let proxyDictionary: UncheckedSendable<[AnyHashable: Any]>?
     /// The TLS configuration for origins.
     let tls: TLSConfiguration
     let shouldSetCookies: Bool
@@ -67,7 +67,7 @@ final class SessionSettings: Sendable {
         allowsExpensiveNetworkAccess = values.allowsExpensiveNetworkAccess
         allowsConstrainedNetworkAccess = values.allowsConstrainedNetworkAccess
         waitsForConnectivity = values.waitsForConnectivity
-        proxyDictionary = values.connectionProxyDictionary.value.map(CallerValue.init)
+        proxyDictionary = values.connectionProxyDictionary.value.map(UncheckedSendable.init)
         tls = Self.tls(values)
         shouldSetCookies = values.httpShouldSetCookies
         cookieAcceptPolicy = values.httpCookieAcceptPolicy

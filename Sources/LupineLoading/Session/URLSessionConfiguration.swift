@@ -94,7 +94,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     /// Header fields for requests that lack them. Names are case-insensitive; values are converted by their description.
     open var httpAdditionalHeaders: [AnyHashable: Any]? {
         get { core[\.httpAdditionalHeaders].value }
-        set { core[\.httpAdditionalHeaders] = CallerValue(newValue) }
+        set { core[\.httpAdditionalHeaders] = UncheckedSendable(newValue) }
     }
 
     /// The maximum number of connections to one host at the same time; less than 1 means 1.
@@ -141,7 +141,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     /// configuration is not supported: its keys are ignored.
     open var connectionProxyDictionary: [AnyHashable: Any]? {
         get { core[\.connectionProxyDictionary].value }
-        set { core[\.connectionProxyDictionary] = CallerValue(newValue) }
+        set { core[\.connectionProxyDictionary] = UncheckedSendable(newValue) }
     }
 
     /// The lowest version of TLS that is allowed.

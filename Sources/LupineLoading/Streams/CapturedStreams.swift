@@ -8,23 +8,24 @@ import LupineTransport
 /// They block the thread that reads or writes, call no delegate, and do not support run loops. When both are closed or
 /// deallocated, the connection closes.
 struct CapturedStreams: Sendable {
-    private let pair: CallerValue<(input: InputStream, output: OutputStream)>
+    private let pair: UncheckedSendable<(input: InputStream, output: OutputStream)>
 
     /// - Parameter keeper: An object that is kept alive as long as the streams.
     init(_ wire: any StreamWire, on loop: EventLoop, keeping keeper: (any Sendable)?) {
         let pump = StreamPump(wire, on: loop, keeping: keeper)
         let bound = LoopBound(pump, on: loop)
         let wake: @Sendable () -> Void = { _ = loop.execute { bound.value.move() } }
-        pair = CallerValue(
+        pair = UncheckedSendable(
             (CapturedInputStream(pump.input, wake), CapturedOutputStream(pump.output, wake)))
     }
 
     /// Passes the streams to the delegate of the task.
     func tell(_ task: TaskCore) {
-        task.call { [pair] stage in
-            guard let task = stage.task as? URLSessionStreamTask else { return }
-            stage.delegates.stream?.urlSession(
-                stage.session, streamTask: task, didBecome: pair.value.input, outputStream: pair.value.output)
+        task.call { [pair] context in
+            guard let task = context.task as? URLSessionStreamTask else { return }
+            context.delegates.stream?.urlSession(
+                context.session, streamTask: task, didBecome: pair.value.input,
+                outputStream: pair.value.output)
         }
     }
 }

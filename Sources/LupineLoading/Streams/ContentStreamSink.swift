@@ -42,7 +42,7 @@ final class ContentStreamSink: TaskSink, StreamOwner {
         }
     }
 
-    func delivers(_ data: Data, _ stage: TaskStage) { buffer.put(data) }
+    func delivers(_ data: Data, _ context: CallbackContext) { buffer.put(data) }
 
     func ended(_ task: TaskCore, _ error: (any Error)?) -> (any Error)? {
         buffer.end(error)
@@ -57,9 +57,9 @@ final class ContentStreamSink: TaskSink, StreamOwner {
     func streamMoved(received: Int, sent: Int) {}
 
     func streamClosed(_ half: StreamMachine.Half) {
-        task?.call { stage in
-            guard half == .reading, let task = stage.task as? URLSessionStreamTask else { return }
-            stage.delegates.stream?.urlSession(stage.session, readClosedFor: task)
+        task?.call { context in
+            guard half == .reading, let task = context.task as? URLSessionStreamTask else { return }
+            context.delegates.stream?.urlSession(context.session, readClosedFor: task)
         }
     }
 

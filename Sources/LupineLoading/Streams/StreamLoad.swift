@@ -38,7 +38,7 @@ final class StreamLoad: TaskLoad, StreamOwner {
 
     func start() {
         let bridge = context.engine.streamTrust
-        let trust = client.driverAsker.flatMap { asker in bridge?.trust(asking: asker) }
+        let trust = client.challengedTask.flatMap { verifier in bridge?.trust(asking: verifier) }
         self.trust.withLock { $0 = trust }
         let route: SessionEngine.StreamRoute
         do throws(TransportError) {
@@ -63,7 +63,7 @@ final class StreamLoad: TaskLoad, StreamOwner {
                 ConnectionWire(
                     connection,
                     .init(
-                        profile: route.profile, asker: trust, timeout: route.dialing.tlsHandshakeTimeout))
+                        profile: route.profile, verifier: trust, timeout: route.dialing.tlsHandshakeTimeout))
             }
         }
         if !isAccepted { finish(URLError(.shutDown, url: nil)) }
@@ -163,7 +163,7 @@ final class StreamSink: TaskSink {
         return error
     }
 
-    func completed(_ stage: TaskStage, _ error: (any Error)?) {
+    func completed(_ stage: CallbackContext, _ error: (any Error)?) {
         stream.end(error ?? StreamFault.closed.error)
         stage.delegates.task?.urlSession(stage.session, task: stage.task, didCompleteWithError: error)
     }

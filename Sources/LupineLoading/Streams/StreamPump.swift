@@ -19,10 +19,10 @@ final class StreamPump: RawConnectionHandler {
     private var isOver = false
     private let nextTurn: NextTurn
     /// Runs while both streams are closed and bytes remain to be sent.
-    private var patience: EventLoop.TimerToken?
+    private var closeTimer: EventLoop.TimerToken?
 
     /// How long a peer may accept none of the remaining bytes.
-    private static let patienceTime = Interval.seconds(5)
+    private static let closeTimeout = Interval.seconds(5)
     /// The most reads, or writes, before other connections of the loop get their turn.
     private static let turns = 16
 
@@ -116,10 +116,10 @@ final class StreamPump: RawConnectionHandler {
             isOver = true
             stopWaiting()
             wire.closeGently()
-        } else if output.ending != nil, patience == nil {
-            patience = loop.schedule(at: loop.now + Self.patienceTime) { [weak self] reason in
+        } else if output.ending != nil, closeTimer == nil {
+            closeTimer = loop.schedule(at: loop.now + Self.closeTimeout) { [weak self] reason in
                 guard let self else { return }
-                patience = nil
+                closeTimer = nil
                 guard reason == .due, !isOver else { return }
                 isOver = true
                 wire.close()
@@ -129,6 +129,6 @@ final class StreamPump: RawConnectionHandler {
 
     /// The peer has accepted bytes: the timer is restarted if more remain.
     private func stopWaiting() {
-        if let timer = patience.take() { loop.cancel(timer) }
+        if let timer = closeTimer.take() { loop.cancel(timer) }
     }
 }

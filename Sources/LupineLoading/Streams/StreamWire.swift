@@ -32,7 +32,7 @@ final class ConnectionWire: StreamWire {
     struct Security {
         let profile: TLSProfile
         /// Answers questions about the peer and the client's identity; nil when no delegate is to be asked.
-        let asker: TaskTrust?
+        let verifier: TaskTrust?
         let timeout: Interval?
     }
 
@@ -68,7 +68,7 @@ final class ConnectionWire: StreamWire {
     func closeWriting() { connection.closeWriting() }
 
     func startTLS() {
-        connection.startTLS(security.profile, asker: security.asker, timeout: security.timeout)
+        connection.startTLS(security.profile, verifier: security.verifier, timeout: security.timeout)
     }
 
     func closeGently() { connection.closeGently() }

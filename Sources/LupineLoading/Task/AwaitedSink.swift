@@ -24,11 +24,11 @@ final class AwaitedSink: TaskSink {
 
     func received(_ task: TaskCore, _ data: Data) -> Demand { content.add(data, task) }
 
-    func completed(_ stage: TaskStage, _ error: (any Error)?) {
+    func completed(_ context: CallbackContext, _ error: (any Error)?) {
         if let error { return awaiter.give(.failure(error)) }
         // A program's `URLProtocol` may end without a response (U-17.5), but the call has to return one.
-        guard let response = stage.task.response else {
-            return awaiter.give(.failure(URLError.noResponse(stage.task.currentRequest?.url)))
+        guard let response = context.task.response else {
+            return awaiter.give(.failure(URLError.noResponse(context.task.currentRequest?.url)))
         }
         awaiter.give(.success((content.take(), response)))
     }

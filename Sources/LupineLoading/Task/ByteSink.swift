@@ -60,7 +60,7 @@ final class ByteSink: TaskSink {
         return demand
     }
 
-    func completed(_ stage: TaskStage, _ error: (any Error)?) {
+    func completed(_ context: CallbackContext, _ error: (any Error)?) {
         let result: Result<Void, any Error> = error.map { .failure($0) } ?? .success(())
         let (waiting, _) = state.withLock { state -> ([Waiting], [Data]) in
             state.end = result
@@ -75,7 +75,7 @@ final class ByteSink: TaskSink {
         response.give(
             .failure(
                 error
-                    ?? URLError.noResponse(stage.task.currentRequest?.url)))
+                    ?? URLError.noResponse(context.task.currentRequest?.url)))
         for one in waiting { one.resume(with: result.map { nil }) }
     }
 

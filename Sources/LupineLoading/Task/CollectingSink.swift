@@ -28,9 +28,9 @@ final class CollectingSink: TaskSink {
 
     func received(_ task: TaskCore, _ data: Data) -> Demand { content.add(data, task) }
 
-    func completed(_ stage: TaskStage, _ error: (any Error)?) {
+    func completed(_ context: CallbackContext, _ error: (any Error)?) {
         let data = content.take()
-        state.withLock { $0.handler.take() }?(error == nil ? data : nil, stage.task.response, error)
+        state.withLock { $0.handler.take() }?(error == nil ? data : nil, context.task.response, error)
     }
 }
 

@@ -23,9 +23,9 @@ final class DelegateSink: TaskSink {
         task.hasDelegate ? task.queue(data) : .more
     }
 
-    func delivers(_ data: Data, _ stage: TaskStage) {
-        guard let dataTask = stage.task as? URLSessionDataTask else { return }
-        stage.delegates.data?.urlSession(stage.session, dataTask: dataTask, didReceive: data)
+    func delivers(_ data: Data, _ context: CallbackContext) {
+        guard let dataTask = context.task as? URLSessionDataTask else { return }
+        context.delegates.data?.urlSession(context.session, dataTask: dataTask, didReceive: data)
     }
 
     func caches(
@@ -33,12 +33,13 @@ final class DelegateSink: TaskSink {
         reply: @escaping @Sendable (CachedURLResponse?) -> Void
     ) {
         guard task.asksWhatIsStored else { return reply(proposal) }
-        task.ask(fallback: nil) { stage, answer in
-            guard let delegate = stage.delegates.data, let dataTask = stage.task as? URLSessionDataTask else {
+        task.ask(fallback: nil) { context, answer in
+            guard let delegate = context.delegates.data, let dataTask = context.task as? URLSessionDataTask
+            else {
                 return answer(proposal)
             }
             delegate.urlSession(
-                stage.session, dataTask: dataTask, willCacheResponse: proposal, completionHandler: answer)
+                context.session, dataTask: dataTask, willCacheResponse: proposal, completionHandler: answer)
         } taken: {
             reply($0)
         }

@@ -50,7 +50,7 @@ struct HopMachine: Sendable {
     enum Next: Sendable { case hop, cached, end }
 
     /// What a response, or the refusal of the transaction by a proxy, leads to.
-    enum Judgement: Sendable {
+    enum ResponseDecision: Sendable {
         /// The response is delivered.
         case deliver
         /// The client is asked.
@@ -79,7 +79,7 @@ struct HopMachine: Sendable {
         /// There was no connectivity, and the load has to wait for it.
         case noNetwork
         /// A proxy has refused the transaction.
-        case refused(Judgement)
+        case refused(ResponseDecision)
         /// The content is complete and may be stored.
         case storable
     }
@@ -91,9 +91,9 @@ struct HopMachine: Sendable {
         /// What the preparation waited for is available.
         case ready
         /// The transaction's final response has arrived.
-        case judged(Judgement)
+        case judged(ResponseDecision)
         /// The client has answered the question.
-        case decided(Judgement)
+        case decided(ResponseDecision)
         case hopEnded(HopEnd, Meaning)
         /// The network has changed.
         case online
@@ -140,11 +140,11 @@ struct HopMachine: Sendable {
 
     /// The actions to perform: the work in its order, then the order to the transaction.
     struct Actions: Sendable {
-        var work: Few<Work>
+        var work: SmallArray<Work>
         var order: Order
 
         init(_ work: Work? = nil, order: Order = .none) {
-            self.work = Few()
+            self.work = SmallArray()
             self.order = order
             if let work { self.work.append(work) }
         }
@@ -278,7 +278,7 @@ struct HopMachine: Sendable {
         return Actions()
     }
 
-    private mutating func judged(_ judgement: Judgement) -> Actions {
+    private mutating func judged(_ judgement: ResponseDecision) -> Actions {
         guard case .running = state else { return Actions() }
         switch judgement {
         case .deliver:
@@ -300,7 +300,7 @@ struct HopMachine: Sendable {
         }
     }
 
-    private mutating func decided(_ judgement: Judgement) -> Actions {
+    private mutating func decided(_ judgement: ResponseDecision) -> Actions {
         guard case .thinking(let hopEnd) = state else { return Actions() }
         switch (judgement, hopEnd) {
         case (.ask, _): return Actions(.ask)

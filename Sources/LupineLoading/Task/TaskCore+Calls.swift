@@ -6,7 +6,7 @@ import LupineTransport
 /// Callbacks: runs the steps that wait in the task's delivery on the delegate queue.
 extension TaskCore {
     /// Queues a call of the delegate. It is dropped if the task is cancelled before.
-    func call(_ call: @escaping @Sendable (TaskStage) -> Void) {
+    func call(_ call: @escaping @Sendable (CallbackContext) -> Void) {
         if state.withLock({ $0.delivery.add(.call(call)) }) { askForTurn() }
     }
 
@@ -23,14 +23,14 @@ extension TaskCore {
     ///   - taken: Receives the answer: once, on any thread, and before any step behind the question is run.
     func ask<Answer: Sendable>(
         fallback: Answer,
-        _ question: @escaping @Sendable (TaskStage, @escaping @Sendable (Answer) -> Void) -> Void,
+        _ question: @escaping @Sendable (CallbackContext, @escaping @Sendable (Answer) -> Void) -> Void,
         taken: @escaping @Sendable (Answer) -> Void
     ) {
         let answer = OneAnswer(taken)
         ask(
             ClosureQuestion(
-                ask: { stage, open in
-                    question(stage) { given in
+                ask: { context, open in
+                    question(context) { given in
                         answer.give(given)
                         self.answered(open)
                     }
@@ -157,38 +157,38 @@ extension TaskCore {
     ///
     /// - Parameter isAnywhere: True on any other thread; steps that may call the program are then left to the queue.
     private func runTurn(isAnywhere: Bool = false) {
-        var stage: TaskStage?
+        var context: CallbackContext?
         while true {
             // The participants: looked up once, and again when the task has been converted.
-            let (turn, cast) = state.withLock { state in
+            let (turn, participants) = state.withLock { state in
                 if isAnywhere, state.own != nil || state.delivery.isCertainNext {
-                    return (TaskDelivery.Turn?.none, TaskStage.Cast?.none)
+                    return (TaskDelivery.Turn?.none, CallbackContext.Participants?.none)
                 }
                 let turn = state.delivery.take()
-                return (turn, state.cast(besides: stage))
+                return (turn, state.participants(besides: context))
             }
             guard let turn else { return askForTurn() }
-            if let cast { stage = TaskStage(cast) }
+            if let participants { context = CallbackContext(participants) }
             assertNoLockIsHeld()
             switch turn {
             case .certain(let call): call()
             case .stop: return
-            case .call(let call): if let stage { call(stage) }
-            case .question(let question): if let stage { ask(question, stage) }
+            case .call(let call): if let context { call(context) }
+            case .question(let question): if let context { ask(question, context) }
             case .data(let data, let resumes):
                 if resumes { resumeReading() }
-                if let stage { stage.sink.delivers(data, stage) }
+                if let context { context.sink.delivers(data, context) }
             case .end:
                 let (cause, sink) = state.withLock { ($0.outcome?.cause, $0.sink) }
                 if let error = sink.ended(self, cause) { state.withLock { $0.outcome?.error = error } }
-            case .finish: if let stage { finish(stage) }
+            case .finish: if let context { finish(context) }
             }
         }
     }
 
     /// Asks the question, and sets the time limit if the load has ended and there is no answer yet.
-    private func ask(_ question: any TaskQuestion, _ stage: TaskStage) {
-        question.ask(stage)
+    private func ask(_ question: any TaskQuestion, _ context: CallbackContext) {
+        question.ask(context)
         let waits = state.withLock { state in
             state.outcome != nil && state.alarm == nil && state.delivery.isAsking
         }
@@ -196,7 +196,7 @@ extension TaskCore {
     }
 
     /// Makes the last two calls (U-5.1), and ends the task for the session.
-    private func finish(_ stage: TaskStage) {
+    private func finish(_ context: CallbackContext) {
         let (metrics, error, sink, progress, alarm, _, _) = state.withLock { state in
             var error = state.outcome?.error
             if state.machine.handle(.finish) == .completeCancelled {
@@ -212,17 +212,18 @@ extension TaskCore {
         alarm?()
         progress.map(Self.complete)
         if let metrics {
-            stage.delegates.task?.urlSession(stage.session, task: stage.task, didFinishCollecting: metrics)
+            context.delegates.task?.urlSession(
+                context.session, task: context.task, didFinishCollecting: metrics)
         }
         assertNoLockIsHeld()
-        sink.completed(stage, error)
-        // `stage` still holds all of them: they are deallocated neither under the lock nor by whichever thread releases the
+        sink.completed(context, error)
+        // `context` still holds all of them: they are deallocated neither under the lock nor by whichever thread releases the
         // task last.
         let isLast = state.withLock { state in
-            defer { (state.face, state.session, state.own) = (nil, nil, nil) }
-            return state.face != nil
+            defer { (state.publicTask, state.session, state.own) = (nil, nil, nil) }
+            return state.publicTask != nil
         }
-        if isLast { stage.session.core.taskFinished(identifier, of: stage.session) }
+        if isLast { context.session.core.taskFinished(identifier, of: context.session) }
     }
 }
 

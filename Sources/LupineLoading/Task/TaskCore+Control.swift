@@ -43,8 +43,8 @@ extension TaskCore {
     }
 
     /// Ends the task so that another one can resume its download.
-    func askForResumeData(_ asker: @escaping @Sendable (Data?) -> Void) {
-        state.withLock { $0.sink }.askForResumeData(self, asker)
+    func askForResumeData(_ handler: @escaping @Sendable (Data?) -> Void) {
+        state.withLock { $0.sink }.askForResumeData(self, handler)
     }
 
     /// Ends the load with an error other than a cancellation by the program. The task completes with it.
@@ -114,14 +114,15 @@ extension TaskCore {
     /// Ends a task of an invalid session: only the caller that waits for this task is told (U-4.4).
     private func endOrphan() {
         let error = cancellation
-        let (sink, face, session) = state.withLock { state in
+        let (sink, publicTask, session) = state.withLock { state in
             _ = state.machine.handle(.finish)
             state.error = error
             defer { (state.orphan, state.session) = (nil, nil) }
             return (state.sink, state.orphan, state.session)
         }
-        guard let face, let session else { return }
-        let cast = TaskStage.Cast(session: session, task: face, sink: sink, own: nil)
-        certainly { sink.completed(TaskStage(cast, isHeard: false), error) }
+        guard let publicTask, let session else { return }
+        let participants = CallbackContext.Participants(
+            session: session, task: publicTask, sink: sink, own: nil)
+        certainly { sink.completed(CallbackContext(participants, isHeard: false), error) }
     }
 }

@@ -24,8 +24,8 @@ extension TaskCore {
         guard let settings = state.withLock({ $0.session })?.core.context.settings else { return cancel() }
         let download = DownloadSink.takingOver(self, response, in: settings.temporaryDirectory)
         let goesOn = convert(to: ConvertedSink(download), as: URLSessionDownloadTask(self)) {
-            stage, dataTask, downloadTask in
-            stage.delegates.data?.urlSession(stage.session, dataTask: dataTask, didBecome: downloadTask)
+            context, dataTask, downloadTask in
+            context.delegates.data?.urlSession(context.session, dataTask: dataTask, didBecome: downloadTask)
         }
         if !goesOn { download.discard() }
     }
@@ -37,25 +37,25 @@ extension TaskCore {
         stream.attach { [weak self] job in self?.certainly(job) }
         let sink = ContentStreamSink(self, stream)
         let goesOn = convert(to: sink, as: URLSessionStreamTask(self, stream)) {
-            stage, dataTask, streamTask in
-            stage.delegates.data?.urlSession(stage.session, dataTask: dataTask, didBecome: streamTask)
+            context, dataTask, streamTask in
+            context.delegates.data?.urlSession(context.session, dataTask: dataTask, didBecome: streamTask)
         }
         if goesOn { sink.begin(on: loop) }
     }
 
     /// - Returns: Whether the task was converted. A task that was cancelled meanwhile, or has ended, is not.
-    private func convert<Face: URLSessionTask>(
-        to sink: any TaskSink, as newFace: Face,
-        _ tell: @escaping @Sendable (TaskStage, URLSessionDataTask, Face) -> Void
+    private func convert<PublicTask: URLSessionTask>(
+        to sink: any TaskSink, as newPublicTask: PublicTask,
+        _ tell: @escaping @Sendable (CallbackContext, URLSessionDataTask, PublicTask) -> Void
     ) -> Bool {
         let (goesOn, _) = state.withLock { state -> (Bool, (any TaskSink)?) in
-            guard state.delivery.mayChangeSink, let dataTask = state.face as? URLSessionDataTask else {
+            guard state.delivery.mayChangeSink, let dataTask = state.publicTask as? URLSessionDataTask else {
                 return (false, nil)
             }
             let old = state.sink
-            state.face = newFace
+            state.publicTask = newPublicTask
             state.sink = sink
-            state.delivery.insert(.call { stage in tell(stage, dataTask, newFace) })
+            state.delivery.insert(.call { context in tell(context, dataTask, newPublicTask) })
             return (true, old)
         }
         return goesOn
@@ -70,13 +70,13 @@ private final class ConvertedSink: TaskSink {
 
     func responded(_ task: TaskCore, _ response: URLResponse) -> HopPlan { .deliver }
     func received(_ task: TaskCore, _ data: Data) -> Demand { task.queue(data) }
-    func delivers(_ data: Data, _ stage: TaskStage) { _ = sink.received(stage.task.core, data) }
+    func delivers(_ data: Data, _ context: CallbackContext) { _ = sink.received(context.task.core, data) }
     func ended(_ task: TaskCore, _ error: (any Error)?) -> (any Error)? { sink.ended(task, error) }
     func errorOfCancelled(_ error: (any Error)?, _ cancellation: URLError) -> (any Error)? {
         sink.errorOfCancelled(error, cancellation)
     }
-    func askForResumeData(_ task: TaskCore, _ asker: @escaping @Sendable (Data?) -> Void) {
-        sink.askForResumeData(task, asker)
+    func askForResumeData(_ task: TaskCore, _ handler: @escaping @Sendable (Data?) -> Void) {
+        sink.askForResumeData(task, handler)
     }
-    func completed(_ stage: TaskStage, _ error: (any Error)?) { sink.completed(stage, error) }
+    func completed(_ context: CallbackContext, _ error: (any Error)?) { sink.completed(context, error) }
 }

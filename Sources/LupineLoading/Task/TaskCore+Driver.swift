@@ -7,10 +7,10 @@ import LupineTransport
 extension TaskCore: TaskDriverClient {
     /// A driver works between `begin` and the end, when the task object exists. At any other time a new object stands in for
     /// it.
-    var driverTask: URLSessionTask { face ?? URLSessionTask(self) }
+    var driverTask: URLSessionTask { publicTask ?? URLSessionTask(self) }
     var driverIdentifier: Int? { identifier }
 
-    var driverAsker: (any ServerTrustAsker)? { hasDelegate ? self : nil }
+    var challengedTask: (any ServerTrustChallenger)? { hasDelegate ? self : nil }
 
     var driverJudges: [ObjectToken] {
         let (own, session, others) = state.withLock {
@@ -56,10 +56,11 @@ extension TaskCore: TaskDriverClient {
         _ response: HTTPURLResponse, to request: URLRequest, reply: @escaping @Sendable (URLRequest?) -> Void
     ) {
         guard hasDelegate else { return reply(request) }
-        ask(fallback: nil) { stage, answer in
-            guard let delegate = stage.delegates.task else { return answer(request) }
+        ask(fallback: nil) { context, answer in
+            guard let delegate = context.delegates.task else { return answer(request) }
             delegate.urlSession(
-                stage.session, task: stage.task, willPerformHTTPRedirection: response, newRequest: request,
+                context.session, task: context.task, willPerformHTTPRedirection: response,
+                newRequest: request,
                 completionHandler: answer)
         } taken: { (next: URLRequest?) in
             reply(next)
@@ -87,16 +88,16 @@ extension TaskCore: TaskDriverClient {
         }
         ask(
             fallback: ChallengeAnswer(disposition: .cancelAuthenticationChallenge),
-            { stage, answer in
-                ChallengeRoute(challenge, stage: stage, queue: queue, answer: answer).ask()
+            { context, answer in
+                ChallengeRoute(challenge, context: context, queue: queue, answer: answer).ask()
             }, taken: taken)
     }
 
     func driverNeedsBodyStream(reply: @escaping @Sendable (BodyStream?) -> Void) {
         guard hasDelegate else { return reply(nil) }
-        ask(fallback: nil) { stage, answer in
-            guard let delegate = stage.delegates.task else { return answer(nil) }
-            delegate.urlSession(stage.session, task: stage.task) { answer($0.map { BodyStream($0) }) }
+        ask(fallback: nil) { context, answer in
+            guard let delegate = context.delegates.task else { return answer(nil) }
+            delegate.urlSession(context.session, task: context.task) { answer($0.map { BodyStream($0) }) }
         } taken: {
             reply($0)
         }
@@ -104,20 +105,20 @@ extension TaskCore: TaskDriverClient {
 
     func driverSent(total: Int64, expected: Int64) {
         let hasDelegate = hasDelegate
-        let (isNews, progress) = state.withLock { state in
+        let (isFirst, progress) = state.withLock { state in
             state.counts.sent = total
             state.counts.expectedToSend = expected
-            let isNews = state.untoldSent == nil
+            let isFirst = state.untoldSent == nil
             state.untoldSent = SentReport(total: total, expected: expected)
-            return (isNews, Self.shown(state.progress, state.counts))
+            return (isFirst, Self.shown(state.progress, state.counts))
         }
         progress?.show()
-        guard isNews, hasDelegate else { return }
+        guard isFirst, hasDelegate else { return }
         call { $0.task.core.tellSent($0) }
     }
 
     /// One call reports everything that was sent since the last one (U-7.7).
-    private func tellSent(_ stage: TaskStage) {
+    private func tellSent(_ context: CallbackContext) {
         let (report, told) = state.withLock { state in
             defer {
                 state.toldSent = state.untoldSent?.total ?? state.toldSent
@@ -128,8 +129,8 @@ extension TaskCore: TaskDriverClient {
         guard let report else { return }
         // A smaller total than before: the body is being sent again, from its beginning.
         let new = report.total >= told ? report.total - told : report.total
-        stage.delegates.task?.urlSession(
-            stage.session, task: stage.task, didSendBodyData: new, totalBytesSent: report.total,
+        context.delegates.task?.urlSession(
+            context.session, task: context.task, didSendBodyData: new, totalBytesSent: report.total,
             totalBytesExpectedToSend: report.expected)
     }
 
@@ -206,7 +207,7 @@ extension TaskCore: TaskDriverClient {
 }
 
 /// Challenges of a connection are handled like all others.
-extension TaskCore: ServerTrustAsker {
+extension TaskCore: ServerTrustChallenger {
     var ownDelegate: (any URLSessionDelegate)? {
         let (own, session) = state.withLock { ($0.own?.session, $0.session) }
         return own === session?.core.delegates?.session ? nil : own

@@ -29,7 +29,7 @@ final class TaskCore: Sendable {
     struct State {
         var machine = TaskMachine()
         var delivery = TaskDelivery()
-        var face: URLSessionTask?
+        var publicTask: URLSessionTask?
         /// The task object, if its session has not admitted the task.
         weak var orphan: URLSessionTask?
         var session: URLSession?
@@ -77,11 +77,11 @@ final class TaskCore: Sendable {
         /// Created when a program's `URLProtocol` is called for the task.
         var protocols: ProtocolContext?
 
-        /// The participants of a callback, if the task has been converted since `stage` or `stage` is nil; nil also without a
+        /// The participants of a callback, if the task has been converted since `context` or `context` is nil; nil also without a
         /// task object.
-        func cast(besides stage: TaskStage?) -> TaskStage.Cast? {
-            guard let face, let session, face !== stage?.task else { return nil }
-            return TaskStage.Cast(session: session, task: face, sink: sink, own: own)
+        func participants(besides context: CallbackContext?) -> CallbackContext.Participants? {
+            guard let publicTask, let session, publicTask !== context?.task else { return nil }
+            return CallbackContext.Participants(session: session, task: publicTask, sink: sink, own: own)
         }
     }
 
@@ -143,11 +143,13 @@ final class TaskCore: Sendable {
     }
 
     /// Makes the task known to the session and its delegate.
-    func begin<Face: URLSessionTask>(as face: Face, in session: URLSession, delegate: DelegateSet? = nil)
-        -> Face
+    func begin<PublicTask: URLSessionTask>(
+        as publicTask: PublicTask, in session: URLSession, delegate: DelegateSet? = nil
+    )
+        -> PublicTask
     {
         state.withLock { state in
-            state.face = face
+            state.publicTask = publicTask
             state.session = session
             state.own = delegate
             state.sessionHasDelegate = session.core.hadDelegate
@@ -160,11 +162,11 @@ final class TaskCore: Sendable {
             // The session does not retain the task, and it may never be resumed: only its creator retains it.
             state.withLock { state in
                 state.isOrphan = true
-                state.orphan = face
-                state.face = nil
+                state.orphan = publicTask
+                state.publicTask = nil
             }
         }
-        return face
+        return publicTask
     }
 
     /// The context in which the program's `URLProtocol`s are called for this task.
@@ -180,7 +182,7 @@ final class TaskCore: Sendable {
     // MARK: what the program asks
 
     var isOrphan: Bool { state.withLock { $0.isOrphan } }
-    var face: URLSessionTask? { state.withLock { $0.face } }
+    var publicTask: URLSessionTask? { state.withLock { $0.publicTask } }
     var session: URLSession? { state.withLock { $0.session } }
     var taskState: URLSessionTask.State { state.withLock { $0.machine.shown } }
     var currentRequest: URLRequest? { state.withLock { $0.currentRequest } }

@@ -15,7 +15,7 @@ struct TaskDelivery: Sendable {
     /// One thing to run.
     enum Step: Sendable {
         /// A call of the delegate. Not run once the task is cancelled.
-        case call(@Sendable (TaskStage) -> Void)
+        case call(@Sendable (CallbackContext) -> Void)
         /// A call that is run in any case, even after the last call of the task.
         case certain(@Sendable () -> Void)
         /// A call whose completion handler has to be called before the next step.
@@ -28,7 +28,7 @@ struct TaskDelivery: Sendable {
 
     /// What the core has to do next in its turn.
     enum Turn: Sendable {
-        case call(@Sendable (TaskStage) -> Void)
+        case call(@Sendable (CallbackContext) -> Void)
         case certain(@Sendable () -> Void)
         /// To be followed by `answered`.
         case question(any TaskQuestion)

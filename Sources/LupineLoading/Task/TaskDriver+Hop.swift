@@ -68,7 +68,7 @@ extension TaskDriver: HopLoadClient {
 
     /// What a response leads to, and the changes of state that come with it.
     private struct Verdict {
-        var judgement = HopMachine.Judgement.deliver
+        var judgement = HopMachine.ResponseDecision.deliver
         var authenticator: Rare<Authenticator>?
         var question: Question?
         var cache: Rare<CacheUse>?
@@ -179,7 +179,7 @@ extension TaskDriver: HopLoadClient {
 
     /// What an authenticator's verdict means for the transaction.
     static func judgement(of verdict: Authenticator.Verdict, _ refusal: URLError?)
-        -> (HopMachine.Judgement, Question?)
+        -> (HopMachine.ResponseDecision, Question?)
     {
         switch verdict {
         case .deliver: (refusal.map { .fail($0) } ?? .deliver, nil)
@@ -296,9 +296,12 @@ extension TaskDriver: HopLoadClient {
     // MARK: elsewhere, and the end
 
     func hopRedirected(_ hop: any HopLoad, to request: URLRequest, response: URLResponse) {
-        let count = state.withLock { $0.redirectCount }
+        let count = state.withLock { state in
+            state.hop === hop && state.machine.awaitsResponse ? state.redirectCount : nil
+        }
+        guard let count else { return }
         let isAllowed = count < RedirectRule.limit
-        let judgement: HopMachine.Judgement =
+        let judgement: HopMachine.ResponseDecision =
             isAllowed
             ? .ask
             : .fail(RedirectRule.tooMany(from: response.url, to: request.url?.absoluteString))
@@ -312,7 +315,7 @@ extension TaskDriver: HopLoadClient {
 
     func hopEnded(_ hop: any HopLoad, _ error: (any Error)?, _ metrics: HopMetrics) {
         var authenticator: Authenticator?
-        var refusal: (HopMachine.Judgement, Question?)?
+        var refusal: (HopMachine.ResponseDecision, Question?)?
         let loading = error as? URLError
         if let error = loading, let head = Self.refusedTunnel(error),
             var found = state.withLock({ $0.machine.awaitsResponse ? $0.authenticator?.value : nil })

@@ -163,8 +163,8 @@ extension TaskDriver {
         guard let cache = context.settings.cache, let reader, !plan.distrustsStored,
             CacheDecision.needsEntry(for: sent, configuration: policy)
         else { return decide(hop, plan, nil, reader, mayBeStored: true) }
-        switch cache.lookUpAtHand(sent, for: reader) {
-        case .known(let entry): decide(hop, plan, entry, isAtHand: true, reader, mayBeStored: entry != nil)
+        switch cache.lookUpInMemory(sent, for: reader) {
+        case .known(let entry): decide(hop, plan, entry, isInMemory: true, reader, mayBeStored: entry != nil)
         case .onDisk:
             cache.lookUp(sent, for: reader) { [self, plan] entry in
                 go { self.decide(hop, plan, entry, reader, mayBeStored: entry != nil) }
@@ -241,7 +241,7 @@ extension TaskDriver {
     ///   - isAtHand: Whether the entry was in memory, and so was found by the thread that started the load.
     ///   - mayBeStored: Whether an entry may be stored for the request, as far as it was looked up.
     private func decide(
-        _ hop: Prepared, _ plan: Plan, _ entry: CacheEntry?, isAtHand: Bool = false, _ reader: CacheReader?,
+        _ hop: Prepared, _ plan: Plan, _ entry: CacheEntry?, isInMemory: Bool = false, _ reader: CacheReader?,
         mayBeStored: Bool
     ) {
         let policy = context.settings.requestCachePolicy
@@ -253,7 +253,7 @@ extension TaskDriver {
             // In this stack only if no code of the program's is called (a response of its own class would be asked for its
             // length), and not on a loop, which has other connections.
             let isHere =
-                isAtHand && EventLoop.current == nil && entry.response.response.isOfTheLibrary
+                isInMemory && EventLoop.current == nil && entry.response.response.isOfTheLibrary
                 && client.driverOnlyQueues
             handle(.prepared(.answer), elsewhere: !isHere) { state in
                 guard state.machine.isPreparing else { return }
@@ -374,7 +374,7 @@ extension TaskDriver {
     private func trust(for request: URLRequest) -> TaskTrust? {
         if request.contents.value.scheme == .http, !context.engine.hasProxy { return nil }
         if let trust = state.withLock({ $0.trust }) { return trust }
-        guard let trust = client.driverAsker.map({ context.engine.trust.trust(asking: $0) }) else {
+        guard let trust = client.challengedTask.map({ context.engine.trust.trust(asking: $0) }) else {
             return nil
         }
         let isLate = state.withLock { state in

@@ -23,7 +23,7 @@ final class TaskDriver: Sendable {
         /// Whether a response is being judged within a call of the transaction: orders are then returned as the result of that
         /// call.
         var holdsOrders = false
-        var waiting = Few<Waiting>()
+        var waiting = SmallArray<Waiting>()
 
         /// The transaction's request as the program wants it: no fields are added yet.
         var request: URLRequest
@@ -88,7 +88,7 @@ final class TaskDriver: Sendable {
         var networkHasChanged = false
         /// Whether a connection has been established: a loss of connectivity is an error from then on.
         var hasConnected = false
-        var hops = Few<HopMetrics>()
+        var hops = SmallArray<HopMetrics>()
         /// The last transfer that observers were told of; nil without observers.
         var observed: Rare<Observed>?
     }

@@ -41,7 +41,7 @@ protocol TaskDriverClient: AnyObject, Sendable {
     /// The task's number in its session; nil for none.
     var driverIdentifier: Int? { get }
     /// Takes the challenges of connections; nil if no delegate would answer, so that the configuration alone decides.
-    var driverAsker: (any ServerTrustAsker)? { get }
+    var challengedTask: (any ServerTrustChallenger)? { get }
     /// The objects that decide about servers when a connection is opened for the task, in the order in which they are asked;
     /// empty if the configuration alone decides.
     var driverJudges: [ObjectToken] { get }

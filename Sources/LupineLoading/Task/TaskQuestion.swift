@@ -6,7 +6,7 @@ import Synchronization
 /// A call of the delegate whose completion handler the task waits for. The first answer counts, from any thread (U-5.10).
 protocol TaskQuestion: AnyObject, Sendable {
     /// Asks, on the delegate queue, with a completion handler that reports this question as answered.
-    func ask(_ stage: TaskStage)
+    func ask(_ context: CallbackContext)
     /// The delegate will not be asked, or its answer is not awaited any more: whatever depends on the answer gets the fallback.
     func abandon()
 }
@@ -14,18 +14,18 @@ protocol TaskQuestion: AnyObject, Sendable {
 /// A question made of closures. It is not generic over the type of the answer: that type is known only where the question is
 /// made, where the compiler can specialise the code.
 final class ClosureQuestion: TaskQuestion {
-    private let asking: @Sendable (TaskStage, any TaskQuestion) -> Void
+    private let asking: @Sendable (CallbackContext, any TaskQuestion) -> Void
     private let abandoning: @Sendable () -> Void
 
     init(
-        ask: @escaping @Sendable (TaskStage, any TaskQuestion) -> Void,
+        ask: @escaping @Sendable (CallbackContext, any TaskQuestion) -> Void,
         abandon: @escaping @Sendable () -> Void
     ) {
         asking = ask
         abandoning = abandon
     }
 
-    func ask(_ stage: TaskStage) { asking(stage, self) }
+    func ask(_ context: CallbackContext) { asking(context, self) }
     func abandon() { abandoning() }
 }
 
@@ -41,11 +41,11 @@ final class ResponseQuestion: TaskQuestion {
         self.response = response
     }
 
-    func ask(_ stage: TaskStage) {
-        guard let delegate = stage.delegates.data, let dataTask = stage.task as? URLSessionDataTask else {
+    func ask(_ context: CallbackContext) {
+        guard let delegate = context.delegates.data, let dataTask = context.task as? URLSessionDataTask else {
             return answer(.allow)
         }
-        delegate.urlSession(stage.session, dataTask: dataTask, didReceive: response) { self.answer($0) }
+        delegate.urlSession(context.session, dataTask: dataTask, didReceive: response) { self.answer($0) }
     }
 
     func abandon() { give(.allow) }

@@ -20,7 +20,7 @@ protocol TaskSink: AnyObject, Sendable {
     func upgraded(_ task: TaskCore, _ connection: UpgradedConnection, _ response: HTTPURLResponse)
         -> any UpgradeHandler
     /// Delivers a piece of content that the sink has queued (`TaskCore.queue`), in its turn on the delegate queue.
-    func delivers(_ data: Data, _ stage: TaskStage)
+    func delivers(_ data: Data, _ context: CallbackContext)
     /// A response that may be cached; `reply` takes what is to be stored.
     func caches(
         _ task: TaskCore, _ proposal: CachedURLResponse,
@@ -32,15 +32,15 @@ protocol TaskSink: AnyObject, Sendable {
     func ended(_ task: TaskCore, _ error: (any Error)?) -> (any Error)?
     /// The error that a cancelled task completes with, if `ended` has returned `error`.
     func errorOfCancelled(_ error: (any Error)?, _ cancellation: URLError) -> (any Error)?
-    /// Ends the task for a caller that wants to resume it later; `asker` is called once, on the delegate queue, before the task
+    /// Ends the task for a caller that wants to resume it later; `handler` is called once, on the delegate queue, before the task
     /// completes.
-    func askForResumeData(_ task: TaskCore, _ asker: @escaping @Sendable (Data?) -> Void)
+    func askForResumeData(_ task: TaskCore, _ handler: @escaping @Sendable (Data?) -> Void)
     /// Whether the driver's calls, except `caches`, only queue work for the delegate queue as long as the task has a delegate.
     var onlyQueues: Bool { get }
     /// Whether `ended` and `completed` may come on any thread if the task has no delegate: they call no code of the program's.
     var completesAnywhere: Bool { get }
     /// The last call, on the delegate queue, after the metrics.
-    func completed(_ stage: TaskStage, _ error: (any Error)?)
+    func completed(_ context: CallbackContext, _ error: (any Error)?)
 }
 
 extension TaskSink {
@@ -52,7 +52,7 @@ extension TaskSink {
         connection.close()
         return ClosedUpgrade()
     }
-    func delivers(_ data: Data, _ stage: TaskStage) {}
+    func delivers(_ data: Data, _ context: CallbackContext) {}
     func caches(
         _ task: TaskCore, _ proposal: CachedURLResponse,
         reply: @escaping @Sendable (CachedURLResponse?) -> Void
@@ -61,13 +61,13 @@ extension TaskSink {
     func errorOfCancelled(_ error: (any Error)?, _ cancellation: URLError) -> (any Error)? {
         (error as? URLError)?.code == .cancelled ? error : cancellation
     }
-    func askForResumeData(_ task: TaskCore, _ asker: @escaping @Sendable (Data?) -> Void) {
-        task.cancel(first: { asker(nil) })
+    func askForResumeData(_ task: TaskCore, _ handler: @escaping @Sendable (Data?) -> Void) {
+        task.cancel(first: { handler(nil) })
     }
     var onlyQueues: Bool { false }
     var completesAnywhere: Bool { false }
-    func completed(_ stage: TaskStage, _ error: (any Error)?) {
-        stage.delegates.task?.urlSession(stage.session, task: stage.task, didCompleteWithError: error)
+    func completed(_ context: CallbackContext, _ error: (any Error)?) {
+        context.delegates.task?.urlSession(context.session, task: context.task, didCompleteWithError: error)
     }
 }
 
@@ -79,9 +79,9 @@ private final class ClosedUpgrade: UpgradeHandler {
 }
 
 /// The participants of a batch of callbacks, created for each batch. A class, since it is passed from one call to the next.
-final class TaskStage: Sendable {
+final class CallbackContext: Sendable {
     /// The participants, as the task holds them.
-    struct Cast: Sendable {
+    struct Participants: Sendable {
         let session: URLSession
         let task: URLSessionTask
         let sink: any TaskSink
@@ -94,13 +94,13 @@ final class TaskStage: Sendable {
     let delegates: DelegateChain
 
     /// - Parameter isHeard: Whether the delegates are called.
-    init(_ cast: consuming Cast, isHeard: Bool = true) {
-        session = cast.session
-        task = cast.task
-        sink = cast.sink
+    init(_ participants: consuming Participants, isHeard: Bool = true) {
+        session = participants.session
+        task = participants.task
+        sink = participants.sink
         delegates =
             isHeard
-            ? DelegateChain(own: cast.own, session: cast.session.core.delegates)
+            ? DelegateChain(own: participants.own, session: participants.session.core.delegates)
             : DelegateChain(own: nil, session: nil)
     }
 }

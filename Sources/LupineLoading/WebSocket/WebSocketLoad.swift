@@ -82,7 +82,7 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
 
     var driverTask: URLSessionTask { client.driverTask }
     var driverIdentifier: Int? { client.driverIdentifier }
-    var driverAsker: (any ServerTrustAsker)? { client.driverAsker }
+    var challengedTask: (any ServerTrustChallenger)? { client.challengedTask }
     var driverJudges: [ObjectToken] { client.driverJudges }
     var driverCredential: URLCredential? { client.driverCredential }
     func driverSends(_ request: URLRequest, authorization: String?) {
@@ -159,7 +159,7 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
         }
         _ = client.driverResponse(response)
         let conversation = WebSocketConversation(
-            over: UpgradedWire(connection, patience: .seconds(5)), agreement,
+            over: UpgradedWire(connection, closeTimeout: .seconds(5)), agreement,
             messageLimit: socket.messageLimit, owner: socket)
         socket.open(conversation, on: connection.loop) {
             client.call { stage in
@@ -248,7 +248,7 @@ final class WebSocketSink: TaskSink {
         return error
     }
 
-    func completed(_ stage: TaskStage, _ error: (any Error)?) {
+    func completed(_ stage: CallbackContext, _ error: (any Error)?) {
         if let error { socket.abort(error) }
         stage.delegates.task?.urlSession(stage.session, task: stage.task, didCompleteWithError: error)
     }

@@ -24,13 +24,13 @@ protocol WebSocketWire: AnyObject {
 /// An upgraded connection with the timer that bounds its closing handshake.
 final class UpgradedWire: WebSocketWire {
     private let connection: UpgradedConnection
-    private let patience: Duration
+    private let closeTimeout: Duration
     private var timer: EventLoop.TimerToken?
 
     /// - Parameter patience: How long each step of the closing handshake may take.
-    init(_ connection: UpgradedConnection, patience: Duration) {
+    init(_ connection: UpgradedConnection, closeTimeout: Duration) {
         self.connection = connection
-        self.patience = patience
+        self.closeTimeout = closeTimeout
     }
 
     func send(_ bytes: [UInt8]) -> Int? { connection.send(bytes) }
@@ -45,7 +45,7 @@ final class UpgradedWire: WebSocketWire {
 
     func startTimer(_ body: @escaping () -> Void) {
         cancelTimer()
-        timer = connection.loop.schedule(after: patience) { [weak self] reason in
+        timer = connection.loop.schedule(after: closeTimeout) { [weak self] reason in
             self?.timer = nil
             if reason == .due { body() }
         }

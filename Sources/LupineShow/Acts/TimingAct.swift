@@ -10,11 +10,11 @@ enum TimingAct: DemoAct {
         """
 
     static func run(on stage: DemoStage) async throws {
-        var surroundings = stage.surroundings
+        var context = stage.context
         // What is told about a transfer goes to the standard error; here it is what is to be seen.
-        surroundings.errors = surroundings.output
+        context.errors = context.output
         let url = "\(stage.root)/redirect-to?url=/drip%3Fduration%3D0.3%26numbytes%3D10"
-        let code = await Command(surroundings).run([
+        let code = await Command(context).run([
             "-L", "--timing", "--no-progress-meter", "-o", "/dev/null", url,
         ])
         try stage.require(code == 0, "the line succeeds")

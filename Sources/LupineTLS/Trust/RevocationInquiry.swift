@@ -54,9 +54,10 @@ struct RevocationInquiry {
             let failureKey = RevocationKey.failure(url: url, certificate: certificate.fingerprint)
             outcome.note { () throws(RevocationProblem) in
                 try remembering(failureKey) { () throws(RevocationProblem) in
-                    let query = RevocationQuery(
-                        url: url, body: OCSPAnswer.request(about: certificate, issuer: issuer),
-                        limit: OCSPAnswer.sizeLimit)
+                    guard let request = OCSPAnswer.request(about: certificate, issuer: issuer) else {
+                        throw .notFetched(url: url, "OpenSSL cannot make the request")
+                    }
+                    let query = RevocationQuery(url: url, body: request, limit: OCSPAnswer.sizeLimit)
                     let bytes = try fetch(query)
                     let answer = try OCSPAnswer(bytes, about: certificate, issuer: issuer, at: time)
                     access.cache?.keep(

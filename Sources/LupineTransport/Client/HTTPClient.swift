@@ -18,12 +18,12 @@
 public final class HTTPClient: Sendable {
     /// How the client behaves; used as it is when the client is made.
     public let configuration: Configuration
-    private let engine: SecondChance<Engine>
+    private let engine: RetryableValue<Engine>
 
     /// Makes a client. A system that cannot give it threads is reported by each request, until it can.
     public init(configuration: Configuration = Configuration()) {
         self.configuration = configuration
-        engine = SecondChance { () throws(TransportError) in try Engine(configuration) }
+        engine = RetryableValue { () throws(TransportError) in try Engine(configuration) }
     }
 
     deinit {
@@ -35,14 +35,15 @@ public final class HTTPClient: Sendable {
     /// Throws `TransportError`: `.cancelled` when the task is cancelled, `.shutDown` after `shutdown()`.
     public func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
         let engine = try engine.get()
-        var hop = RedirectHop(request)
+        var redirected = RedirectedRequest(request)
         var place = engine.place(.request)
         while true {
-            let response = try await engine.send(hop.request, configuration, after: hop.move, as: place)
-            guard let next = try hop.next(after: response, configuration) else { return response }
+            let response = try await engine.send(
+                redirected.request, configuration, after: redirected.move, as: place)
+            guard let next = try redirected.next(after: response, configuration) else { return response }
             await response.body.discard()
             place = place.flatMap { engine.place(.redirect(after: $0.id)) }
-            hop = next
+            redirected = next
         }
     }
 

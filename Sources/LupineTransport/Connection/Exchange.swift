@@ -410,7 +410,7 @@ package struct ExchangeOptions: Sendable {
     package var stopsSendingWhenAnswered = false
     /// Who answers for the exchange when its connection has to be asked about. Who may share connections is not decided by
     /// it, but by the profile of the origin.
-    package var asker: (any PeerAsker)?
+    package var verifier: (any PeerVerifier)?
     /// The head is a web socket's handshake, in the form that it has in HTTP/1.1. A connection of HTTP/2 makes an extended
     /// CONNECT of it (RFC 8441).
     package var isWebSocket = false
@@ -418,12 +418,12 @@ package struct ExchangeOptions: Sendable {
     /// No limits, no waiting.
     package init(
         timeouts: TransferTimeouts = TransferTimeouts(), receiveRate: Int? = nil, sendRate: Int? = nil,
-        continueTimeout: Interval? = nil, asker: (any PeerAsker)? = nil
+        continueTimeout: Interval? = nil, verifier: (any PeerVerifier)? = nil
     ) {
         self.timeouts = timeouts
         self.receiveRate = receiveRate
         self.sendRate = sendRate
         self.continueTimeout = continueTimeout
-        self.asker = asker
+        self.verifier = verifier
     }
 }

@@ -103,12 +103,12 @@ package final class RawConnection: LoopChannel {
     ///   - profile: Settings and trust.
     ///   - asker: Answers what the profile asks.
     ///   - timeout: For the handshake, but not while somebody thinks about an answer.
-    package func startTLS(_ profile: TLSProfile, asker: (any PeerAsker)?, timeout: Interval?) {
+    package func startTLS(_ profile: TLSProfile, verifier: (any PeerVerifier)?, timeout: Interval?) {
         guard early.isEmpty else { return end(.tls(host: origin.host, port: origin.port, .notTLS)) }
         guard let context = profile.context else {
             let bound = LoopBound(self, on: loop)
             return profile.prepare { [loop] answer in
-                _ = loop.execute { bound.value.prepared(profile, answer, asker, timeout) }
+                _ = loop.execute { bound.value.prepared(profile, answer, verifier, timeout) }
             }
         }
         guard let registration, let plain = channel.take() else { return }
@@ -119,7 +119,7 @@ package final class RawConnection: LoopChannel {
         let handshake = TLSHandshake(with: peer, over: wire, registration, on: loop) { [weak self] result in
             self?.secured(result)
         }
-        handshake.claim = { .claimed(asker) }
+        handshake.claim = { .claimed(verifier) }
         handshake.setAsking = { [weak self] isAsking in
             self?.setHandshakeTimer(isAsking ? nil : timeout)
         }
@@ -129,11 +129,12 @@ package final class RawConnection: LoopChannel {
     }
 
     private func prepared(
-        _ profile: TLSProfile, _ answer: TLSSettings.Answer, _ asker: (any PeerAsker)?, _ timeout: Interval?
+        _ profile: TLSProfile, _ answer: TLSSettings.Answer, _ verifier: (any PeerVerifier)?,
+        _ timeout: Interval?
     ) {
         guard !isClosed else { return }
         switch answer {
-        case .success: startTLS(profile, asker: asker, timeout: timeout)
+        case .success: startTLS(profile, verifier: verifier, timeout: timeout)
         case .failure(let error): end(.tls(host: origin.host, port: origin.port, error))
         }
     }

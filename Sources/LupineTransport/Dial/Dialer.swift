@@ -167,7 +167,7 @@ final class Dialer {
     private func lookUp(host: String, port: UInt16) {
         let began = loop.now
         // Overrides and IP literals need no look-up.
-        if let answer = resolver.answerAtHand(for: host, port: port, family: configuration.family) {
+        if let answer = resolver.answerInMemory(for: host, port: port, family: configuration.family) {
             return lookedUp(host, answer)
         }
         let start = resolver.lookUp(host, port: port, family: configuration.family, on: loop) { answer in
@@ -207,8 +207,8 @@ final class Dialer {
         _ candidate: CoalescibleConnections.Candidate, insteadOf addresses: [SocketAddress]
     ) {
         if let profile = origin.tls, profile.questions != .none {
-            guard case .claimed(let asker) = claimant() else { return end(.failure(.cancelled)) }
-            if let asker, !asker.acceptsByDefault(host: origin.host, port: origin.port) {
+            guard case .claimed(let verifier) = claimant() else { return end(.failure(.cancelled)) }
+            if let verifier, !verifier.acceptsByDefault(host: origin.host, port: origin.port) {
                 return race(addresses)
             }
         }

@@ -92,7 +92,7 @@ package final class Resolver: Sendable {
         on loop: EventLoop, _ callback: @escaping (Answer) -> Void
     ) -> Start {
         loop.preconditionOnLoop()
-        if let answer = answerAtHand(for: host, port: port, family: family) { return .answered(answer) }
+        if let answer = answerInMemory(for: host, port: port, family: family) { return .answered(answer) }
         let host = host.lowercased()
         guard Self.isPlausible(host) else { return .answered(.failure(.invalidName)) }
 
@@ -152,7 +152,7 @@ package final class Resolver: Sendable {
     }
 
     /// Returns the answer if it needs no look-up: `host` has an override or is a literal.
-    func answerAtHand(for host: String, port: UInt16, family: AddressFamily) -> Answer? {
+    func answerInMemory(for host: String, port: UInt16, family: AddressFamily) -> Answer? {
         let overrides = configuration.overrides
         if !overrides.isEmpty,
             let addresses = overrides[Endpoint(host: host, port: port)]

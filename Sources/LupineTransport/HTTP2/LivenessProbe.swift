@@ -15,7 +15,7 @@ struct LivenessProbe: Hashable {
     static let silence = Interval.seconds(15)
     /// So long it has for anything at all. The first repetitions of a lost packet, which come after 0.2 to 1 s and twice the
     /// time each, and the longest ways there are fit in.
-    static let patience = Interval.seconds(10)
+    static let timeout = Interval.seconds(10)
 
     enum Verdict: Hashable {
         /// It is there, or nobody has asked.
@@ -55,5 +55,5 @@ struct LivenessProbe: Hashable {
         return .doubtful(lookAgain: now + Self.half)
     }
 
-    private static var half: Interval { Interval(nanoseconds: patience.nanoseconds / 2) }
+    private static var half: Interval { Interval(nanoseconds: timeout.nanoseconds / 2) }
 }

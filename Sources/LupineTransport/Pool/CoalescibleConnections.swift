@@ -9,7 +9,7 @@ import LupineTLS
 /// evaluation with no part of the program's in it, and which has seen no certificate of ours: then nothing but the name tells
 /// one origin of the same trust from another. What an origin asks for besides is the same TLS profile, the same way out of
 /// the machine, an address that its own name has too, and a certificate for its name; and, where its profile asks somebody about
-/// peers, that they are certain to leave this one to the default (`PeerAsker.acceptsByDefault`).
+/// peers, that they are certain to leave this one to the default (`PeerVerifier.acceptsByDefault`).
 struct CoalescibleConnections: Sendable {
     /// A connection, and what its handshake has shown.
     struct Candidate: Sendable {

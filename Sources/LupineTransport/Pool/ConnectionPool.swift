@@ -582,7 +582,7 @@ package final class ConnectionPool: Sendable {
         guard isWanted else { return dialFailed(id, .shutDown) }
         let isAccepted = loop.execute {
             dialer.value.start(
-                claiming: { self.claim(id).map { .claimed($0.options.asker) } ?? .nobodyWaits },
+                claiming: { self.claim(id).map { .claimed($0.options.verifier) } ?? .nobodyWaits },
                 offering: self.offer(for: id, to: progress.origin)
             ) { outcome in self.dialed(id, to: progress.origin, on: loop, outcome) }
         }

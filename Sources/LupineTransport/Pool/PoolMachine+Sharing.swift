@@ -8,7 +8,7 @@
 /// there is no need.
 extension PoolMachine {
     /// What the next connection of a key is expected to carry.
-    enum Outlook {
+    enum ExpectedCapacity {
         /// One exchange at a time: nothing but HTTP/1.1 is spoken, the last connection spoke it, or a shared dial was waited
         /// for in vain.
         case one

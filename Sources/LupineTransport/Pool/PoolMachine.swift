@@ -39,7 +39,7 @@ package struct PoolMachine: ~Copyable {
         /// where one has carried more since.
         var endurance: Int32?
         /// What its next connection is expected to carry.
-        var outlook = Outlook.one
+        var outlook = ExpectedCapacity.one
         /// When the first of the dials under way began, or the origin was last found to speak HTTP/2.
         var dialsBegan = Instant.zero
         /// Which loop the waiter that came last had best run on: there the next dial is made.

@@ -13,7 +13,7 @@ package struct SessionPeer: Hashable, Sendable {
 }
 
 /// Stores the sessions that a connection receives for later connections.
-struct SessionKeeper {
+struct SessionSaver {
     let profile: TLSProfile
     let peer: SessionPeer
     /// The time until which the verdict on the peer's chain also holds for resumed connections; nil if each has to be evaluated

@@ -14,7 +14,7 @@ final class TLSChannel {
     /// The profile under which it is leased.
     private let profile: TLSProfile
     /// Stores the sessions that the peer sends.
-    private let keeper: SessionKeeper?
+    private let keeper: SessionSaver?
     /// The evidence of the handshake.
     let evidence: PeerEvidence
     /// Whether a client certificate of the exchange that it was opened for has been presented.
@@ -23,7 +23,7 @@ final class TLSChannel {
     private var isClosingWriting = false
 
     init(
-        _ engine: TLSEngine, over wire: any ChannelWire, under profile: TLSProfile, keeper: SessionKeeper?,
+        _ engine: TLSEngine, over wire: any ChannelWire, under profile: TLSProfile, keeper: SessionSaver?,
         evidence: PeerEvidence, isPersonal: Bool, on loop: EventLoop
     ) {
         self.profile = profile

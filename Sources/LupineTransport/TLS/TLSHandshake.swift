@@ -158,16 +158,16 @@ final class TLSHandshake: LoopChannel {
 
     /// Asks on behalf of the exchange that the connection is for. Also for a resumed session, with the chain of the original one.
     private func ask(about trust: PeerTrust, _ engine: TLSEngine) {
-        guard case .claimed(let asker) = claimant() else { return end(.failure(.cancelled)) }
-        guard let asker else { return inquire(about: trust, engine) }
+        guard case .claimed(let verifier) = claimant() else { return end(.failure(.cancelled)) }
+        guard let verifier else { return inquire(about: trust, engine) }
         stage = .asking(engine, trust)
         setAsking(true)
-        let unanswered = (PeerJudgement.refused(.refused("nobody has answered")), TLSProfile?.none)
+        let unanswered = (PeerVerdict.refused(.refused("nobody has answered")), TLSProfile?.none)
         let reply = reply(unanswered: unanswered) { $0.heard($1.0, $1.1) }
-        asker.judge(trust, host: peer.host, port: peer.port, under: profile) { reply.give(($0, $1)) }
+        verifier.judge(trust, host: peer.host, port: peer.port, under: profile) { reply.give(($0, $1)) }
     }
 
-    private func heard(_ judgement: PeerJudgement, _ profile: TLSProfile?) {
+    private func heard(_ judgement: PeerVerdict, _ profile: TLSProfile?) {
         guard case .asking(let engine, let trust) = stage else { return }
         setAsking(false)
         if let profile { self.profile = profile }
@@ -226,10 +226,10 @@ final class TLSHandshake: LoopChannel {
 
     private func choose(_ request: TLSIdentityRequest, _ engine: TLSEngine) {
         if peer.profile.questions == .trustAndIdentity {
-            guard case .claimed(let asker) = claimant() else { return end(.failure(.cancelled)) }
-            guard let asker else { return chosen(nil, engine) }
+            guard case .claimed(let verifier) = claimant() else { return end(.failure(.cancelled)) }
+            guard let verifier else { return chosen(nil, engine) }
             let reply = waitForIdentity(engine)
-            return asker.identify(for: request, host: peer.host, port: peer.port, under: profile) {
+            return verifier.identify(for: request, host: peer.host, port: peer.port, under: profile) {
                 reply.give(($0, $1))
             }
         }
@@ -278,7 +278,7 @@ final class TLSHandshake: LoopChannel {
         }
         let keeper =
             peer.profile.configuration.resumesSessions && !wasAskedWho
-            ? SessionKeeper(
+            ? SessionSaver(
                 profile: profile, peer: sessionPeer, acceptedUntil: acceptedUntil, evidence: evidence)
             : nil
         let channel = TLSChannel(
@@ -308,7 +308,7 @@ final class TLSHandshake: LoopChannel {
         case .success:
             registration = nil
             stage = .over
-            forgetAsker()
+            forgetChallenger()
         case .failure: close()
         }
         report(result)
@@ -321,11 +321,11 @@ final class TLSHandshake: LoopChannel {
         if case .judging(_, let inquiry) = stage { inquiry.cancel() }
         stage = .over
         wire.close()
-        forgetAsker()
+        forgetChallenger()
     }
 
     /// Releases the answerer: one that keeps the reply would otherwise form a reference cycle with this handshake.
-    private func forgetAsker() {
+    private func forgetChallenger() {
         claimed = nil
         claim = { .claimed(nil) }
     }

@@ -17,9 +17,9 @@ final class TrustInquiry {
     /// The number of questions asked of other threads, so that the answer to an earlier one is ignored.
     private var questions = 0
     /// Work submitted to another thread, to be withdrawn on cancellation.
-    private var errand = Errand.none
+    private var pendingJob = PendingJob.none
 
-    private enum Errand {
+    private enum PendingJob {
         case none
         case worker(WorkerPool.Ticket)
         case callout(CalloutThreads.Ticket)
@@ -40,12 +40,12 @@ final class TrustInquiry {
     /// Cancels the evaluation: the verdict is no longer wanted.
     func cancel() {
         report = nil
-        switch errand {
+        switch pendingJob {
         case .none: break
         case .worker(let ticket): WorkerPool.trust.withdraw(ticket)
         case .callout(let ticket): loop.callouts.withdraw(ticket)
         }
-        errand = .none
+        pendingJob = .none
     }
 
     private func follow(_ step: TrustEvaluation.Step) {
@@ -63,13 +63,13 @@ final class TrustInquiry {
     /// Calls a check of the program when a callout thread is free. The time-outs of the waiting exchange run meanwhile.
     private func ask(_ check: CustomTrustCheck, about trust: PeerTrust) {
         let reply = reply(unanswered: Self.refused("the evaluation was given up")) { inquiry, answer in
-            inquiry.errand = .none
+            inquiry.pendingJob = .none
             inquiry.follow(
                 inquiry.evaluation.answer(answer, revocation: .cached(inquiry.revocation.cache)))
         }
         let threads = loop.callouts
         let ticket = threads.newTicket()
-        errand = .callout(ticket)
+        pendingJob = .callout(ticket)
         do throws(Errno) {
             try threads.submit(ticket) {
                 assertNoLockIsHeld()
@@ -83,13 +83,13 @@ final class TrustInquiry {
         typealias Step = (evaluation: TrustEvaluation?, step: TrustEvaluation.Step)
         func failed(_ reason: String) -> Step { (nil, .finished(Self.refused(reason))) }
         let reply = reply(unanswered: failed("the evaluation was given up")) { inquiry, answer in
-            inquiry.errand = .none
+            inquiry.pendingJob = .none
             if let evaluation = answer.evaluation { inquiry.evaluation = evaluation }
             inquiry.follow(answer.step)
         }
         let pool = WorkerPool.trust
         let ticket = pool.newTicket()
-        errand = .worker(ticket)
+        pendingJob = .worker(ticket)
         let placement = pool.submit(ticket) { [evaluation, revocation] in
             var evaluation = evaluation
             let step = evaluation.resumeOnWorker(revocation: revocation.access)

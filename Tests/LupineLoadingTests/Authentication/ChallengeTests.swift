@@ -78,7 +78,8 @@ struct ChallengeTests {
         }
     }
 
-    static let asker = AuthenticationCandidate.Asker.server(host: "h.example", port: 443, scheme: "https")
+    static let asker = AuthenticationCandidate.Challenger.server(
+        host: "h.example", port: 443, scheme: "https")
 
     static let offers: [(lines: [String], names: [String])] = [
         (["Basic realm=x", "Digest realm=x, nonce=n"], ["MD5", "basic x"]),
@@ -116,7 +117,7 @@ struct ChallengeTests {
         arguments: spaces)
     func spacesOfServers(url: String, host: String, port: Int, scheme: String) throws {
         let asker = try #require(
-            URL(string: url).flatMap { AuthenticationCandidate.Asker.server(of: $0) })
+            URL(string: url).flatMap { AuthenticationCandidate.Challenger.server(of: $0) })
         let realms = [("Basic realm=\"r\"", "r"), ("Basic", host), ("Basic realm=\"\"", "")]
         for (line, realm) in realms {
             let space = try #require(AuthenticationCandidate.candidates(in: [line], from: asker).first)
@@ -130,7 +131,7 @@ struct ChallengeTests {
     }
 
     @Test func spacesOfProxies() throws {
-        let asker = AuthenticationCandidate.Asker.proxy(host: "p", port: 3_128, type: "http")
+        let asker = AuthenticationCandidate.Challenger.proxy(host: "p", port: 3_128, type: "http")
         let candidates = AuthenticationCandidate.candidates(in: ["Digest realm=r, nonce=n"], from: asker)
         let space = try #require(candidates.first).space(of: asker)
         #expect(

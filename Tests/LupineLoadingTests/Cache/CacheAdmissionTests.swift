@@ -34,8 +34,8 @@ import Testing
 
     static let entries: [(name: String, provenance: CacheProvenance)] = [
         ("program", .program), ("http", .plain),
-        ("proxied", CacheProvenance(.plain(way: CacheWay("http p:1")))),
-        ("aliceProxied", CacheProvenance(.plain(way: CacheWay("http p:1", user: "alice")))),
+        ("proxied", CacheProvenance(.plain(way: CacheRoute("http p:1")))),
+        ("aliceProxied", CacheProvenance(.plain(way: CacheRoute("http p:1", user: "alice")))),
         ("proven", secure()), ("otherRoots", secure(roots: "mine")), ("keyB", secure(keys: [keyB])),
         ("unproven", secure(roots: nil)), ("unprovenB", secure(roots: nil, keys: [keyB])),
         ("judged1", secure(roots: nil, judge: judge(1))), ("judged2", secure(roots: nil, judge: judge(2))),
@@ -55,17 +55,17 @@ import Testing
             "with other roots", CacheReader(policy: .standard(roots: "mine")), open.union(["otherRoots"])
         ),
         (
-            "behind a proxy", CacheReader(policy: .standard(roots: "system"), way: CacheWay("http p:1")),
+            "behind a proxy", CacheReader(policy: .standard(roots: "system"), way: CacheRoute("http p:1")),
             ["program", "proxied", "proven", "keyB", "proven1", "anonymous"]
         ),
         (
             "alice behind a proxy",
-            CacheReader(policy: .standard(roots: "system"), way: CacheWay("http p:1", user: "alice")),
+            CacheReader(policy: .standard(roots: "system"), way: CacheRoute("http p:1", user: "alice")),
             ["program", "aliceProxied", "proven", "keyB", "proven1", "anonymous"]
         ),
         (
             "behind another proxy",
-            CacheReader(policy: .standard(roots: "system"), way: CacheWay("http p:2")),
+            CacheReader(policy: .standard(roots: "system"), way: CacheRoute("http p:2")),
             ["program", "proven", "keyB", "proven1", "anonymous"]
         ),
         (
@@ -160,7 +160,7 @@ import Testing
             (proven, proven, proven), (.plain, .plain, .plain), (.program, proven, proven),
             (.program, .plain, .plain), (.plain, .program, .plain), (.plain, proven, nil),
             (proven, .plain, nil), (proven, .program, nil),
-            (.plain, CacheProvenance(.plain(way: CacheWay("http p:1"))), nil),
+            (.plain, CacheProvenance(.plain(way: CacheRoute("http p:1"))), nil),
             (proven, unproven, unproven), (proven, Self.secure(roots: "mine"), unproven),
             (proven, Self.secure(keys: [Self.keyB]), Self.secure(keys: [Self.keyB])),
             (proven, Self.secure(judge: Self.judge(1)), nil),
@@ -217,7 +217,7 @@ import Testing
                 responseTime: Date(), provenance: .plain, identifying: .usual, writtenInfo: nil)
         }
         func isThere() -> Bool {
-            if case .known(.some) = cache.lookUpAtHand(request, for: .standard) { true } else { false }
+            if case .known(.some) = cache.lookUpInMemory(request, for: .standard) { true } else { false }
         }
         // An answer that is not kept leaves nothing of the one before, nor does a 304.
         for isConfirmation in [false, true] {

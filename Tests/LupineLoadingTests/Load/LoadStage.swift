@@ -172,7 +172,7 @@ final class RecordingHopClient: HopLoadClient {
     func hopNeedsBodyStream(_ hop: any HopLoad, reply: @escaping @Sendable (BodyStream?) -> Void) {
         let count = now.streamsAsked
         note("stream", { $0.streamsAsked += 1 }, {})
-        reply(stream(count).map { CallerValue($0) })
+        reply(stream(count).map { UncheckedSendable($0) })
     }
 
     func hopSent(_ hop: any HopLoad, total: Int64, expected: Int64) {

@@ -59,7 +59,7 @@ struct TaskMetricsTests {
             bodyBytesBeforeEncoding: 21, bodyBytesAfterDecoding: 22)
     }
 
-    private func metrics(_ hops: Few<HopMetrics>, redirects: Int = 0) -> URLSessionTaskMetrics {
+    private func metrics(_ hops: SmallArray<HopMetrics>, redirects: Int = 0) -> URLSessionTaskMetrics {
         URLSessionTaskMetrics(
             hops: hops, redirectCount: redirects, created: Self.created, completed: Self.completed,
             clock: Self.clock)

@@ -80,7 +80,7 @@ struct ProtocolLoadTests {
     func firstEndWins() async throws {
         for round in 0..<20 {
             let (host, play) = EchoProtocol.stage { echo in
-                let echo = CallerValue(echo)
+                let echo = UncheckedSendable(echo)
                 echo.value.respond()
                 DispatchQueue.concurrentPerform(iterations: 8) { index in
                     echo.value.load("\(index)")
@@ -282,7 +282,7 @@ struct ProtocolLoadTests {
         let goOn = Gate()
         let (host, play) = EchoProtocol.stage { echo in
             echo.respond()
-            let echo = CallerValue(echo)
+            let echo = UncheckedSendable(echo)
             Task {
                 await goOn.wait()
                 echo.value.load("x")

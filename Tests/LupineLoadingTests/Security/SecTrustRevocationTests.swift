@@ -19,7 +19,7 @@ import Testing
         let trust = SecTrust(
             certificates: try Fixture.certificates("\(leaf)-chain"),
             policies: [try #require(SecPolicyCreateRevocation(flags))],
-            surroundings: SecTrust.Surroundings(revocation: RevocationSupport(fetcher: fetcher)))
+            context: SecTrust.Context(revocation: RevocationSupport(fetcher: fetcher)))
         #expect(SecTrustSetAnchorCertificates(trust, [try Fixture.certificate("root")]) == errSecSuccess)
         #expect(SecTrustSetVerifyDate(trust, Fixture.answersBegin) == errSecSuccess)
         return trust

@@ -87,7 +87,7 @@ struct TrustStage {
         let sink = EndSink()
         let exchange = Exchange(
             head: RequestHead(method: .get, target: .origin("/get"), fields: fields), origin: key,
-            options: ExchangeOptions(asker: trust), sink: sink)
+            options: ExchangeOptions(verifier: trust), sink: sink)
         pool.submit(exchange)
         for await end in sink.ends { return end }
         return .shutDown
@@ -125,7 +125,7 @@ private final class EndSink: ExchangeSink {
 }
 
 /// A delegate: answers each challenge as it was told to, and notes them all.
-final class Delegate: ServerTrustAsker {
+final class Delegate: ServerTrustChallenger {
     typealias Answer =
         @Sendable (URLAuthenticationChallenge) -> (
             URLSession.AuthChallengeDisposition, URLCredential?

@@ -87,7 +87,7 @@ struct BecomeStreamTests {
         core.becomeDownload(response)
         core.becomeStream(response)
         let hasBecome = core.state.withLock {
-            $0.face is URLSessionDownloadTask || $0.face is URLSessionStreamTask
+            $0.publicTask is URLSessionDownloadTask || $0.publicTask is URLSessionStreamTask
         }
         #expect(!hasBecome)
         made.set(nil)

@@ -64,7 +64,7 @@ struct StreamStage {
 /// Notes every call of a stream task, and answers challenges.
 final class StreamDelegate: NSObject, URLSessionStreamDelegate, URLSessionDataDelegate {
     let log = CallLog()
-    let streams = Noted<CallerValue<(InputStream, OutputStream)>?>(nil)
+    let streams = Noted<UncheckedSendable<(InputStream, OutputStream)>?>(nil)
     let become = Noted<URLSessionStreamTask?>(nil)
     private let answer: StreamStage.Answer?
 
@@ -97,7 +97,7 @@ final class StreamDelegate: NSObject, URLSessionStreamDelegate, URLSessionDataDe
         _ session: URLSession, streamTask: URLSessionStreamTask, didBecome inputStream: InputStream,
         outputStream: OutputStream
     ) {
-        streams.set(CallerValue((inputStream, outputStream)))
+        streams.set(UncheckedSendable((inputStream, outputStream)))
         log.add("streams")
     }
     func urlSession(

@@ -132,7 +132,7 @@ struct ProgramErrorTests {
             let goOn = Gate()
             let (host, _) = EchoProtocol.stage { echo in
                 echo.respond(200)
-                let echo = CallerValue(echo)
+                let echo = UncheckedSendable(echo)
                 Task {
                     await goOn.wait()
                     echo.value.fail(kind.error)

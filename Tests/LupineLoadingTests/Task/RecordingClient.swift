@@ -130,7 +130,7 @@ final class RecordingClient: TaskDriverClient {
 
     // MARK: TaskDriverClient
 
-    var driverAsker: (any ServerTrustAsker)? { nil }
+    var challengedTask: (any ServerTrustChallenger)? { nil }
     var driverJudges: [ObjectToken] { [] }
 
     func driverSends(_ request: URLRequest, authorization: String?) {

@@ -76,7 +76,7 @@ private final class Crossing: TaskLoad, TaskDriverClient {
 
     var driverTask: URLSessionTask { client.driverTask }
     var driverIdentifier: Int? { client.driverIdentifier }
-    var driverAsker: (any ServerTrustAsker)? { nil }
+    var challengedTask: (any ServerTrustChallenger)? { nil }
     var driverJudges: [ObjectToken] { [] }
     func driverSends(_ request: URLRequest, authorization: String?) {
         client.driverSends(request, authorization: authorization)

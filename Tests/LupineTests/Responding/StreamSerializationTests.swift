@@ -72,6 +72,10 @@ import Testing
     func character() {
         #expect(Self.texts([Data([0x61, 0xE2, 0x82]), Data([0xAC, 0x62])]) == ["a", "€b"])
         #expect(Self.texts([Data([0xE2]), Data([0x82]), Data([0xAC])]) == ["€"])
+        // One that is complete waits for nothing.
+        for character in ["é", "ह", "€", "\u{D7FF}", "𝄞", "\u{10FFFF}"] {
+            #expect(Self.texts([Data("a\(character)".utf8), Data("b".utf8)]) == ["a\(character)", "b"])
+        }
         #expect(Self.texts([Data([0xE2]), Data([0x82])]) == ["\u{FFFD}"])
     }
 

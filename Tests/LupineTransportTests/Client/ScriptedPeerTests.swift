@@ -220,8 +220,8 @@ import Testing
         ], Spoken.allCases)
     func heldContentGoesAtTheWordOrAfterAWhile(_ word: String, over spoken: Spoken) async throws {
         let plan = ScriptPlan(.expectHead, .send(word), .expectBytes(4), .reply(), .stall)
-        let patience: Duration = word.isEmpty ? .milliseconds(20) : .seconds(3_600)
-        try await withStack(plan, over: spoken, settings: .with { $0.continueTimeout = patience }) {
+        let timeout: Duration = word.isEmpty ? .milliseconds(20) : .seconds(3_600)
+        try await withStack(plan, over: spoken, settings: .with { $0.continueTimeout = timeout }) {
             client, origin in
             let request = try HTTPRequest(method: .post, url: origin.url + "/", body: .text("body"))
             let text = try await client.send(request).body.text()

@@ -60,14 +60,14 @@ import Testing
     /// Who is asked may not want the roots; where the answer is left to the evaluator, a worker reads them then.
     @Test func whoIsAskedDecidesWhetherRootsAreRead() async throws {
         try await withSecurePool { stage in
-            let rows: [(PeerJudgement, usage: [Int])] = [
+            let rows: [(PeerVerdict, usage: [Int])] = [
                 (.accepted, [0, 0]), (.acceptedUnchecked, [0, 0]), (.byDefault, [1, 1]),
             ]
             for row in rows {
                 let profile = TLSProfile(
                     TLSConfiguration(roots: SecureStage.roots), trust: .default, questions: .trust)
                 var options = ExchangeOptions()
-                options.asker = PeerAskerTests.Asker(row.0)
+                options.verifier = PeerVerifierTests.Asker(row.0)
                 let made = try stage.exchange("/get", profile: profile, options: options)
                 stage.pool.submit(made.exchange)
                 await made.sink.ended.wait()
@@ -106,7 +106,7 @@ import Testing
             let profile = TLSProfile(
                 TLSConfiguration(roots: Self.missing), trust: .default, questions: .trust)
             var options = ExchangeOptions()
-            options.asker = PeerAskerTests.Asker(.byDefault)
+            options.verifier = PeerVerifierTests.Asker(.byDefault)
             let made = try stage.exchange("/get", profile: profile, options: options)
             stage.pool.submit(made.exchange)
             await made.sink.ended.wait()

@@ -5,15 +5,15 @@ internal import Foundation
 internal import Lupine
 
 /// Tells what happens to requests, as it happens (`--events`). On a queue of its own.
-final class EventTeller: EventMonitor {
+final class EventReporter: EventMonitor {
     let queue = DispatchQueue(label: "lupine.events")
-    private let sink: Surroundings.Sink
+    private let sink: ProcessContext.Sink
     private let style: Style
     private let showsSecrets: Bool
     private let clock = ContinuousClock()
     private let start: ContinuousClock.Instant
 
-    init(sink: Surroundings.Sink, style: Style, showsSecrets: Bool) {
+    init(sink: ProcessContext.Sink, style: Style, showsSecrets: Bool) {
         self.sink = sink
         self.style = style
         self.showsSecrets = showsSecrets

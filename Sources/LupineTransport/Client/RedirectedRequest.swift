@@ -4,7 +4,7 @@ import LupineHTTP
 import LupineTLS
 
 /// One step of a chain of redirects: the request to send, and what a response to it leads to (RFC 9110 §15.4).
-struct RedirectHop {
+struct RedirectedRequest {
     let request: HTTPRequest
     /// The farthest that the chain has gone.
     let move: RedirectMove
@@ -24,7 +24,7 @@ struct RedirectHop {
     /// Where the response leads; nil when it is the answer. A body that cannot be sent again ends the chain too.
     func next(
         after response: HTTPResponse, _ configuration: HTTPClient.Configuration
-    ) throws(TransportError) -> RedirectHop? {
+    ) throws(TransportError) -> RedirectedRequest? {
         guard let limit = configuration.redirectLimit, let location = response.fields[.location],
             let (method, keepsBody) = rewrite(after: response.status)
         else { return nil }
@@ -56,7 +56,7 @@ struct RedirectHop {
         if self.move == .withinOrigin, move != .withinOrigin {
             following.trust = request.trust.map { .composite([configuration.trust, $0]) }
         }
-        return RedirectHop(following, max(self.move, move), count: count + 1)
+        return RedirectedRequest(following, max(self.move, move), count: count + 1)
     }
 
     private func fields(

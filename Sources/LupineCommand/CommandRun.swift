@@ -5,27 +5,27 @@ internal import Lupine
 
 /// One command line carried out: plans its requests, loads them one after the other or, saved to files, at the same time,
 /// and tells what is to be told.
-struct Errand: Sendable {
+struct CommandRun: Sendable {
     private let invocation: Invocation
-    private let surroundings: Surroundings
+    private let context: ProcessContext
 
-    init(_ invocation: Invocation, _ surroundings: Surroundings) {
+    init(_ invocation: Invocation, _ context: ProcessContext) {
         self.invocation = invocation
-        self.surroundings = surroundings
+        self.context = context
     }
 
     func run() async -> ExitCode {
-        let scratch = surroundings.temporaryFolder.appendingPathComponent("lupine-\(UUID().uuidString)")
+        let scratch = context.temporaryFolder.appendingPathComponent("lupine-\(UUID().uuidString)")
         let remove = { @Sendable () -> Void in try? FileManager.default.removeItem(at: scratch) }
-        let leaving = surroundings.interruption.beforeLeaving(remove)
+        let leaving = context.interruption.beforeLeaving(remove)
         defer {
-            surroundings.interruption.forget(leaving)
+            context.interruption.forget(leaving)
             remove()
         }
         do {
             return try await load(scratch)
         } catch let error as UsageError {
-            surroundings.errors.say("lupine: \(error)\n")
+            context.errors.say("lupine: \(error)\n")
             return .usage
         } catch let failure as CommandFailure {
             complain(failure)
@@ -38,19 +38,19 @@ struct Errand: Sendable {
 
     private func load(_ scratch: URL) async throws -> ExitCode {
         let invocation = try withPassword()
-        let content = try ContentBuilder(invocation: invocation, surroundings: surroundings, scratch: scratch)
+        let content = try ContentBuilder(invocation: invocation, context: context, scratch: scratch)
             .build()
-        var memory = try CookieMemory(invocation, surroundings)
+        var memory = try CookieMemory(invocation, context)
         let planner = RequestPlanner(
-            invocation: invocation, surroundings: surroundings, content: content, remembered: memory.headers,
+            invocation: invocation, context: context, content: content, remembered: memory.headers,
             sendsCookiesAsField: !memory.keepsCookies)
         let plans = try invocation.urls.map(planner.plan)
         memory.setGivenCookies(for: plans.map(\.url))
         if invocation.printsCurl {
             for plan in plans {
                 let cookies = memory.storage(for: plan.url)?.cookies(for: plan.url) ?? []
-                let line = CurlLine(plan, invocation, surroundings, cookies: cookies).text
-                try surroundings.output.print("\(lines: line)\n")
+                let line = CurlLine(plan, invocation, context, cookies: cookies).text
+                try context.output.print("\(lines: line)\n")
             }
             return .success
         }
@@ -63,20 +63,20 @@ struct Errand: Sendable {
         let monitors: [any EventMonitor] =
             invocation.tellsEvents
             ? [
-                EventTeller(
-                    sink: surroundings.errors, style: errorStyle, showsSecrets: invocation.showsSecrets)
+                EventReporter(
+                    sink: context.errors, style: errorStyle, showsSecrets: invocation.showsSecrets)
             ] : []
         let maker = SessionMaker(
-            invocation: invocation, surroundings: surroundings, judge: judge, monitors: monitors,
+            invocation: invocation, context: context, judge: judge, monitors: monitors,
             urls: plans.map(\.url))
         if invocation.isOffline {
             for plan in plans {
                 let session = try maker.session(for: plan, cookies: memory.storage(for: plan.url))
                 do {
                     let head = try session.session.requestHead(for: plan.request, bodyFrom: plan.bodyFile)
-                    teller(plan).sent(Array(head), hasContent: true)
+                    reporter(plan).sent(Array(head), hasContent: true)
                 } catch {
-                    throw Complaint.failure(
+                    throw ErrorMessage.failure(
                         of: .sessionTaskFailed(error: error), url: plan.url, invocation: invocation)
                 }
             }
@@ -84,14 +84,14 @@ struct Errand: Sendable {
         }
         if let plan = plans.first, ["ws", "wss"].contains(plan.url.scheme?.lowercased() ?? "") {
             let session = try maker.session(
-                for: plan, cookies: memory.storage(for: plan.url), wire: wire { teller(plan) })
-            return await SocketChat(plan, invocation, surroundings, session: session, style: outputStyle)
+                for: plan, cookies: memory.storage(for: plan.url), wire: wire { reporter(plan) })
+            return await SocketConversation(plan, invocation, context, session: session, style: outputStyle)
                 .run()
         }
         if invocation.followsEvents, let plan = plans.first {
             let session = try maker.session(
-                for: plan, cookies: memory.storage(for: plan.url), wire: wire { teller(plan) })
-            let follower = EventFollower(plan, invocation, surroundings, session: session, style: outputStyle)
+                for: plan, cookies: memory.storage(for: plan.url), wire: wire { reporter(plan) })
+            let follower = EventFollower(plan, invocation, context, session: session, style: outputStyle)
             let failure = await follower.run()
             if let failure { complain(failure) }
             return failure?.code ?? .success
@@ -102,36 +102,36 @@ struct Errand: Sendable {
     }
 
     private var outputStyle: Style {
-        Style(isOn: surroundings.usesColor(on: surroundings.output, invocation.color))
+        Style(isOn: context.usesColor(on: context.output, invocation.color))
     }
     private var errorStyle: Style {
-        Style(isOn: surroundings.usesColor(on: surroundings.errors, invocation.color))
+        Style(isOn: context.usesColor(on: context.errors, invocation.color))
     }
 
     /// Tells what a session sends and receives, where the line asks for that.
-    private func wire(_ anybody: () -> FetchTeller?) -> WireTeller? {
+    private func wire(_ anybody: () -> FetchReporter?) -> WireReporter? {
         let parts = invocation.print ?? []
         guard invocation.isVerbose || !parts.isDisjoint(with: [.requestHead, .requestBody]) else {
             return nil
         }
-        return WireTeller(anybody())
+        return WireReporter(anybody())
     }
 
-    private func teller(_ plan: RequestPlan) -> FetchTeller {
-        FetchTeller(
-            invocation: invocation, surroundings: surroundings,
-            output: OutputPlan(invocation, surroundings, saves: false), request: plan.request)
+    private func reporter(_ plan: RequestPlan) -> FetchReporter {
+        FetchReporter(
+            invocation: invocation, context: context,
+            output: OutputPlan(invocation, context, saves: false), request: plan.request)
     }
 
     /// Asks for the password that -u leaves open, on a terminal. A token has none.
     private func withPassword() throws -> Invocation {
         guard invocation.token == nil, let user = invocation.user, !user.contains(":"),
-            surroundings.input.kind == .terminal
+            context.input.kind == .terminal
         else { return invocation }
         var changed = invocation
-        surroundings.errors.say("Password for \(user): ")
-        let line = try surroundings.input.readSecret()
-        surroundings.errors.say("\n")
+        context.errors.say("Password for \(user): ")
+        let line = try context.input.readSecret()
+        context.errors.say("\n")
         changed.user = "\(user):\(line)"
         return changed
     }
@@ -154,31 +154,31 @@ struct Errand: Sendable {
             (saves || invocation.upload != nil) && !invocation.isSilent && invocation.showsProgress
         let board =
             showsProgress
-            ? ProgressBoard(sink: surroundings.errors, unicode: surroundings.drawsUnicode, style: errorStyle)
+            ? ProgressBoard(sink: context.errors, unicode: context.drawsUnicode, style: errorStyle)
             : nil
         board?.begin()
         defer { board?.close() }
         // One session for all, or one for the cookies of each origin.
-        var sessions: [ObjectIdentifier?: (Session, WireTeller?)] = [:]
+        var sessions: [ObjectIdentifier?: (Session, WireReporter?)] = [:]
         let files = SavedFiles()
         let fetches = try plans.enumerated().map { index, plan in
             let destination = destination(index)
             let cookies = memory.storage(for: plan.url)
             let key = cookies.map { ObjectIdentifier($0) }
             let wire = wire { nil }
-            let (session, teller) =
+            let (session, reporter) =
                 try sessions[key] ?? (maker.session(for: plan, cookies: cookies, wire: wire), wire)
-            sessions[key] = (session, teller)
+            sessions[key] = (session, reporter)
             return Fetch(
-                plan, invocation, surroundings, session: session, wire: teller,
-                output: OutputPlan(invocation, surroundings, saves: destination != nil),
+                plan, invocation, context, session: session, wire: reporter,
+                output: OutputPlan(invocation, context, saves: destination != nil),
                 destination: destination, board: board, files: files, number: index)
         }
         if saves, fetches.count > 1 { return await together(fetches) }
         var reports: [FetchReport] = []
         for fetch in fetches {
             reports.append(await fetch.run())
-            if surroundings.interruption.hasCome { break }
+            if context.interruption.hasCome { break }
         }
         return reports
     }
@@ -207,10 +207,10 @@ struct Errand: Sendable {
 
     private func tell(_ reports: [FetchReport], _ judge: TrustJudge?) throws -> ExitCode {
         if invocation.isVerbose {
-            for report in reports { surroundings.errors.say(ConnectionReport.text(report)) }
+            for report in reports { context.errors.say(ConnectionReport.text(report)) }
         }
         if invocation.listsCertificates, let judge {
-            surroundings.errors.say(CertificateReport.text(judge.presented, style: errorStyle))
+            context.errors.say(CertificateReport.text(judge.presented, style: errorStyle))
         }
         let measured = reports.map { Waterfall($0) }
         if let timing = invocation.timing {
@@ -219,22 +219,22 @@ struct Errand: Sendable {
                 ? "\(lines: measured.map(\.json).joined(separator: "\n"))\n"
                 : measured.map {
                     $0.text(
-                        columns: surroundings.errors.columns(), unicode: surroundings.drawsUnicode,
+                        columns: context.errors.columns(), unicode: context.drawsUnicode,
                         style: errorStyle)
                 }.joined("\n")
-            surroundings.errors.say(text)
+            context.errors.say(text)
         }
         if invocation.print?.contains(.metrics) == true {
             for waterfall in measured {
-                try surroundings.output.print(
+                try context.output.print(
                     waterfall.text(
-                        columns: surroundings.output.columns(), unicode: surroundings.drawsUnicode,
+                        columns: context.output.columns(), unicode: context.drawsUnicode,
                         style: outputStyle))
             }
         }
         for report in reports {
             if let format = invocation.writeOut {
-                try surroundings.output.print(WriteOut(report).text(format))
+                try context.output.print(WriteOut(report).text(format))
             }
             if let failure = report.failure { complain(failure, report) }
         }
@@ -253,9 +253,9 @@ struct Errand: Sendable {
                 ? " What has come is in \(file); go on with it by: \(start) \(CurlLine.quoted(typed))"
                 : " What has come is in \(file); go on with it by \(start) and the same address."
         }
-        let columns = surroundings.errors.isTerminal ? surroundings.errors.columns() : 10_000
+        let columns = context.errors.isTerminal ? context.errors.columns() : 10_000
         let paragraph = HelpPage.wrapped(
             TerminalFilter.line("lupine: \(text)"), indent: 0, width: max(30, columns - 1))
-        surroundings.errors.say("\(lines: paragraph)\n")
+        context.errors.say("\(lines: paragraph)\n")
     }
 }

@@ -9,23 +9,23 @@ internal import LupineTransport
 ///
 /// Tasks are known by their number. What happens to one before somebody has said who tells of it is kept until then. All of
 /// this happens on the thread of the session's observers, so that nothing overtakes.
-final class WireTeller: TransferObserver {
+final class WireReporter: TransferObserver {
     private enum Step: Sendable {
         case sent([UInt8], hasContent: Bool)
         case heard(HTTP2Notice)
         case received(TransferHead)
 
-        func tell(_ teller: FetchTeller) {
+        func tell(_ reporter: FetchReporter) {
             switch self {
-            case .sent(let head, let hasContent): teller.sent(head, hasContent: hasContent)
-            case .heard(let notice): teller.heard(notice)
-            case .received(let head): teller.received(head)
+            case .sent(let head, let hasContent): reporter.sent(head, hasContent: hasContent)
+            case .heard(let notice): reporter.heard(notice)
+            case .received(let head): reporter.received(head)
             }
         }
     }
 
     private struct State {
-        var tellers: [Int: FetchTeller] = [:]
+        var reporters: [Int: FetchReporter] = [:]
         /// What happened to tasks of which nobody tells yet.
         var kept: [Int: [Step]] = [:]
         /// The transfers that are under way: their tasks, and whether they send content.
@@ -33,19 +33,19 @@ final class WireTeller: TransferObserver {
     }
 
     /// Tells of all tasks that have nobody of their own.
-    private let anybody: FetchTeller?
+    private let anybody: FetchReporter?
     private let state = Guarded(State())
 
-    init(_ anybody: FetchTeller? = nil) { self.anybody = anybody }
+    init(_ anybody: FetchReporter? = nil) { self.anybody = anybody }
 
-    /// From here on `teller` tells of the task, and of what has happened to it already.
-    func give(_ task: Int, of session: Session, to teller: FetchTeller) {
+    /// From here on `reporter` tells of the task, and of what has happened to it already.
+    func give(_ task: Int, of session: Session, to reporter: FetchReporter) {
         session.session.whenObserversHaveHeard {
             let kept = self.state.withLock { state in
-                state.tellers[task] = teller
+                state.reporters[task] = reporter
                 return state.kept.removeValue(forKey: task) ?? []
             }
-            for step in kept { step.tell(teller) }
+            for step in kept { step.tell(reporter) }
         }
     }
 
@@ -53,7 +53,7 @@ final class WireTeller: TransferObserver {
     func forget(_ task: Int, of session: Session) {
         session.session.whenObserversHaveHeard {
             self.state.withLock { state in
-                state.tellers[task] = nil
+                state.reporters[task] = nil
                 state.kept[task] = nil
             }
         }
@@ -91,13 +91,13 @@ final class WireTeller: TransferObserver {
     }
 
     private func add(_ id: TransferID, _ make: (_ hasContent: Bool) -> Step) {
-        let told = state.withLock { state -> (Step, FetchTeller)? in
+        let told = state.withLock { state -> (Step, FetchReporter)? in
             guard let (task, hasContent) = state.transfers[id] else { return nil }
             let step = make(hasContent)
-            if let teller = state.tellers[task] ?? anybody { return (step, teller) }
+            if let reporter = state.reporters[task] ?? anybody { return (step, reporter) }
             state.kept[task, default: []].append(step)
             return nil
         }
-        if let (step, teller) = told { step.tell(teller) }
+        if let (step, reporter) = told { step.tell(reporter) }
     }
 }

@@ -5,9 +5,9 @@ internal import Lupine
 internal import LupineTransport
 
 /// What is told about a fetch while it is under way: its requests, the heads of its responses, its attempts.
-struct FetchTeller: Sendable {
+struct FetchReporter: Sendable {
     let invocation: Invocation
-    let surroundings: Surroundings
+    let context: ProcessContext
     let output: OutputPlan
     /// The request that the line asks for, with its content.
     let request: URLRequest
@@ -20,17 +20,17 @@ struct FetchTeller: Sendable {
 
     /// Tells of a request by its head, as it goes out.
     func sent(_ head: [UInt8], hasContent: Bool) {
-        if invocation.isVerbose { surroundings.errors.say(margins("> ").request(head)) }
+        if invocation.isVerbose { context.errors.say(margins("> ").request(head)) }
         if output.parts.contains(.requestHead) {
-            try? surroundings.output.print(HeadText(style: output.outputStyle).request(head))
+            try? context.output.print(HeadText(style: output.outputStyle).request(head))
         }
         if hasContent, output.parts.contains(.requestBody), let body = request.httpBody {
             let type = request.value(forHTTPHeaderField: "Content-Type")
             var presenter = BodyPresenter(
-                sink: surroundings.output, manner: output.manner, style: output.outputStyle, type: type)
+                sink: context.output, manner: output.manner, style: output.outputStyle, type: type)
             try? presenter.take(body)
             try? presenter.finish()
-            try? surroundings.output.print("\n\n")
+            try? context.output.print("\n\n")
         }
     }
 
@@ -38,14 +38,14 @@ struct FetchTeller: Sendable {
     func heard(_ notice: HTTP2Notice) {
         guard invocation.tellsOfStreams else { return }
         let text = output.errorStyle.paint("* HTTP/2: \(notice)", .faint)
-        surroundings.errors.say("\(text)\n")
+        context.errors.say("\(text)\n")
     }
 
     /// Tells of a head that has come.
     func received(_ head: TransferHead) {
-        if invocation.isVerbose { surroundings.errors.say(margins("< ").response(head)) }
+        if invocation.isVerbose { context.errors.say(margins("< ").response(head)) }
         if output.printsHeadsAsTheyCome {
-            try? surroundings.output.print(self.head { $0.response(head) })
+            try? context.output.print(self.head { $0.response(head) })
         }
     }
 
@@ -57,7 +57,7 @@ struct FetchTeller: Sendable {
         let reason =
             failure.map { $0.code.meaning } ?? response.map { "the status is \($0.statusCode)" }
             ?? "no answer"
-        surroundings.errors.say(
+        context.errors.say(
             "lupine: \(reason); trying again in \(ByteText.duration(wait)) (\(left) more after that)\n")
     }
 
@@ -66,9 +66,9 @@ struct FetchTeller: Sendable {
         guard let file = invocation.headFile else { return }
         let text = HeadText(style: Style(isOn: false), lineEnd: "\r\n").response(response)
         if file == "-" {
-            try surroundings.output.print(text)
+            try context.output.print(text)
         } else {
-            try HeadFile.append(text.plain, to: surroundings.path(file), shown: file)
+            try HeadFile.append(text.plain, to: context.path(file), shown: file)
         }
     }
 
@@ -76,7 +76,7 @@ struct FetchTeller: Sendable {
     func head(_ response: HTTPURLResponse) -> TerminalText { head { $0.response(response) } }
 
     private func head(_ text: (HeadText) -> TerminalText) -> TerminalText {
-        let isForPeople = surroundings.output.isTerminal
+        let isForPeople = context.output.isTerminal
         return text(HeadText(style: output.outputStyle, lineEnd: isForPeople ? "\n" : "\r\n"))
     }
 }

@@ -2,7 +2,7 @@
 
 /// A collection in insertion order that stores its first element inline. There is nearly always only one (the attempts of a
 /// request, its handlers, the transactions of a task), and no array is allocated for it. Inlinable into other modules.
-@usableFromInline package struct Few<Element> {
+@usableFromInline package struct SmallArray<Element> {
     /// The oldest element.
     @usableFromInline package internal(set) var first: Element?
     @usableFromInline var others: [Element] = []
@@ -40,8 +40,8 @@
     }
 
     /// Removes and returns all elements.
-    @inlinable package mutating func takeAll() -> Few {
-        var all = Few()
+    @inlinable package mutating func takeAll() -> SmallArray {
+        var all = SmallArray()
         swap(&all, &self)
         return all
     }
@@ -54,9 +54,9 @@
     }
 }
 
-extension Few: Sendable where Element: Sendable {}
+extension SmallArray: Sendable where Element: Sendable {}
 
-extension Few: ExpressibleByArrayLiteral {
+extension SmallArray: ExpressibleByArrayLiteral {
     /// Creates a collection of the given elements.
     @inlinable package init(arrayLiteral elements: Element...) {
         first = elements.first
@@ -64,13 +64,13 @@ extension Few: ExpressibleByArrayLiteral {
     }
 }
 
-extension Few: Sequence {
+extension SmallArray: Sequence {
     /// Iterates over the elements, oldest first.
     @usableFromInline package struct Iterator: IteratorProtocol {
-        @usableFromInline let elements: Few
+        @usableFromInline let elements: SmallArray
         @usableFromInline var place = 0
 
-        @inlinable init(_ elements: Few) { self.elements = elements }
+        @inlinable init(_ elements: SmallArray) { self.elements = elements }
 
         /// The next element; nil past the last.
         @inlinable package mutating func next() -> Element? {

@@ -5,7 +5,7 @@ import Glibc
 ///
 /// Each block is preceded by its size, which is released when the block is freed. `account` is the pointer that a decoder passes
 /// to its library together with these functions.
-enum BookedBlock {
+enum AccountedBlock {
     /// The size before a block; 16 bytes keep it aligned.
     private static let header = 16
 

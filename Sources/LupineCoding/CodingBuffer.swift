@@ -3,7 +3,7 @@
 /// The buffer between two codings of a stack: the bytes that the outer one has decoded and the inner one has not yet read.
 ///
 /// It is filled only when it is empty, so nothing is ever moved in it.
-final class CodingJoint {
+final class CodingBuffer {
     static let size = 16 << 10
 
     private var bytes: [UInt8] = []
@@ -23,7 +23,7 @@ final class CodingJoint {
     func refill(
         _ body: (inout MutableSpan<UInt8>) throws(CodingError) -> CodingStream.Progress
     ) throws(CodingError) -> CodingStream.Progress {
-        precondition(held.isEmpty, "refill of a joint that is not empty")
+        precondition(held.isEmpty, "refill of a buffer that is not empty")
         var lent: [UInt8] = []
         swap(&lent, &bytes)
         defer { swap(&lent, &bytes) }

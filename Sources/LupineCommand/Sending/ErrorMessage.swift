@@ -5,7 +5,7 @@ internal import Lupine
 internal import LupineTransport
 
 /// Makes the paragraph and the exit code of an error of the library. The one place where they are translated.
-enum Complaint {
+enum ErrorMessage {
     /// What is told about the failure of a load of `url`.
     static func failure(of error: AFError, url: URL, invocation: Invocation) -> CommandFailure {
         if let report = error.pinningReport { return pinning(report) }

@@ -6,11 +6,11 @@ import Testing
 @testable import LupineLoading
 
 /// When a delegate is called of what was written, and what it is told then.
-struct WrittenNewsTests {
+struct WriteProgressTests {
     private func at(_ milliseconds: Int64) -> Instant { .zero + .milliseconds(milliseconds) }
 
     @Test("[U-7.10] the first piece is told at once") func first() {
-        var news = WrittenNews()
+        var news = WriteProgress()
         #expect(news.isEmpty)
         #expect(news.wrote(7, at: at(1_000)) == .tellNow)
         #expect(!news.isEmpty)
@@ -19,7 +19,7 @@ struct WrittenNewsTests {
     }
 
     @Test("[U-7.10] what comes while a call is under way goes with it") func together() {
-        var news = WrittenNews()
+        var news = WriteProgress()
         #expect(news.wrote(7, at: at(0)) == .tellNow)
         #expect(news.wrote(8, at: at(1)) == .wait)
         #expect(news.wrote(9, at: at(500)) == .wait)
@@ -28,7 +28,7 @@ struct WrittenNewsTests {
 
     @Test("[U-7.10] what comes soon after a call is told when some time has passed, and no later") func soon()
     {
-        var news = WrittenNews()
+        var news = WriteProgress()
         _ = news.wrote(1, at: at(0))
         _ = news.take(at: at(10))
         #expect(news.wrote(2, at: at(20)) == .tell(after: .milliseconds(40)))
@@ -40,7 +40,7 @@ struct WrittenNewsTests {
     }
 
     @Test("[U-7.10] what was told by the end is not told again by a late call") func late() {
-        var news = WrittenNews()
+        var news = WriteProgress()
         _ = news.wrote(1, at: at(0))
         _ = news.take(at: at(0))
         #expect(news.wrote(2, at: at(1)) == .tell(after: .milliseconds(49)))
@@ -50,7 +50,7 @@ struct WrittenNewsTests {
     }
 
     @Test("[U-7.10] nothing is no news") func nothing() {
-        var news = WrittenNews()
+        var news = WriteProgress()
         #expect(news.wrote(0, at: at(0)) == .wait)
         #expect(news.isEmpty)
         #expect(news.take(at: at(0)) == nil)

@@ -10,7 +10,7 @@ package protocol ServerTrustDeferring: URLSessionDelegate {
 ///
 /// Called on a loop, so it must not block; `reply` is called once, on any thread. The implementation decides whether a challenge
 /// goes to the session's delegate or to the task's (U-5.9).
-protocol ServerTrustAsker: AnyObject, Sendable {
+protocol ServerTrustChallenger: AnyObject, Sendable {
     /// The task's own delegate, if it has one besides the session's. The answer tells whether it answered.
     var ownDelegate: (any URLSessionDelegate)? { get }
     /// Whether the session's delegate is certain to leave the evaluation of this host to the session's policy.

@@ -7,7 +7,7 @@ internal import LupineTransport
 ///
 /// Waking a thread for each piece would cost more than writing the piece. A value under the lock of its owner; time is an
 /// argument.
-struct WrittenNews: Sendable {
+struct WriteProgress: Sendable {
     /// What to do after a piece was written.
     enum Step: Hashable, Sendable {
         /// Nothing: a scheduled call will report it.

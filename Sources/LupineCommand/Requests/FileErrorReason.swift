@@ -3,7 +3,7 @@
 internal import Foundation
 
 /// Why a file could not be used, in the system's words.
-enum FileTrouble {
+enum FileErrorReason {
     static func reason(_ error: any Error) -> String {
         let error = error as NSError
         if let under = error.userInfo[NSUnderlyingErrorKey] as? NSError, under.domain == NSPOSIXErrorDomain {

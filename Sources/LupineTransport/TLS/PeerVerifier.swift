@@ -5,7 +5,7 @@ package import LupineTLS
 /// Answers, for one exchange, the questions of a handshake: whether the peer is trusted, and which client certificate to present
 /// if the peer asks for one.
 ///
-/// If an exchange has one (`ExchangeOptions.asker`) and the origin's profile asks questions, the exchange is bound to the new
+/// If an exchange has one (`ExchangeOptions.verifier`) and the origin's profile asks questions, the exchange is bound to the new
 /// connection as soon as the peer's chain has arrived: it runs on that connection and no other, and only this exchange is
 /// affected by a rejection. An established connection is leased to it without a question, unless a client certificate from an
 /// answer was presented there: such a connection ends with the exchange that it was opened for.
@@ -16,11 +16,11 @@ package import LupineTLS
 /// Which component answered is known only afterwards, so each answer names the profile that the connection belongs to from then
 /// on; nil leaves it unchanged. After the handshake a connection belongs to its last profile: it is leased, and its sessions are
 /// offered, under that profile only.
-package protocol PeerAsker: AnyObject, Sendable {
+package protocol PeerVerifier: AnyObject, Sendable {
     /// Decides whether the peer of a connection opened under `profile` is trusted.
     func judge(
         _ peer: PeerTrust, host: String, port: UInt16, under profile: TLSProfile,
-        reply: @escaping @Sendable (PeerJudgement, TLSProfile?) -> Void)
+        reply: @escaping @Sendable (PeerVerdict, TLSProfile?) -> Void)
     /// Whether `judge` would certainly leave the decision on this host to the profile's evaluator, without asking the delegate.
     /// An established connection to another host, which the evaluator has also accepted for this host, is then leased without a
     /// question.
@@ -32,7 +32,7 @@ package protocol PeerAsker: AnyObject, Sendable {
 }
 
 /// A verdict on a peer.
-package enum PeerJudgement: Hashable, Sendable {
+package enum PeerVerdict: Hashable, Sendable {
     /// The peer is trusted, whatever its chain is.
     case accepted
     /// The peer is trusted without checks, or although its chain has not passed them.
@@ -68,7 +68,7 @@ package enum PeerQuestions: Hashable, Sendable {
 /// The exchange that a new connection is for.
 enum PeerClaim {
     /// An exchange, which is now bound to the connection, with its answerer, if any.
-    case claimed((any PeerAsker)?)
+    case claimed((any PeerVerifier)?)
     /// None any more: the dial is being cancelled.
     case nobodyWaits
 }

@@ -3,7 +3,7 @@
 public import Foundation
 
 /// Where the command runs: what it is given and where it writes, as values, so that a test can be the shell.
-public struct Surroundings: Sendable {
+public struct ProcessContext: Sendable {
     /// The standard input.
     public struct Input: Sendable {
         /// What it is.
@@ -52,7 +52,7 @@ public struct Surroundings: Sendable {
     /// Says when the user wants it to end.
     public var interruption: Interruption
 
-    /// Surroundings of these parts.
+    /// ProcessContext of these parts.
     public init(
         environment: [String: String], folder: String, input: Input, output: Sink, errors: Sink,
         interruption: Interruption = Interruption()

@@ -6,7 +6,7 @@ internal import Lupine
 
 /// A conversation over a web socket: lines of the standard input are messages, messages are printed. The end of the input
 /// closes it. Lines are read on a thread of their own, since reading them blocks.
-final class SocketChat: Sendable {
+final class SocketConversation: Sendable {
     private struct State {
         var code: ExitCode?
         var isConnected = false
@@ -15,19 +15,19 @@ final class SocketChat: Sendable {
 
     private let plan: RequestPlan
     private let invocation: Invocation
-    private let surroundings: Surroundings
+    private let context: ProcessContext
     private let session: Session
     private let style: Style
     private let state = Guarded(State())
     private let queue = DispatchQueue(label: "lupine.socket")
 
     init(
-        _ plan: RequestPlan, _ invocation: Invocation, _ surroundings: Surroundings, session: Session,
+        _ plan: RequestPlan, _ invocation: Invocation, _ context: ProcessContext, session: Session,
         style: Style
     ) {
         self.plan = plan
         self.invocation = invocation
-        self.surroundings = surroundings
+        self.context = context
         self.session = session
         self.style = style
     }
@@ -37,11 +37,11 @@ final class SocketChat: Sendable {
             performing: plan.request, configuration: .maximumMessageSize(64 << 20))
         let redirects = RedirectCounter(plan.url, invocation)
         request.redirect(using: redirects)
-        let listener = surroundings.interruption.listen {
+        let listener = context.interruption.listen {
             request.close(sending: .normalClosure)
             request.cancel()
         }
-        defer { surroundings.interruption.forget(listener) }
+        defer { context.interruption.forget(listener) }
         let completion = await withCheckedContinuation { continuation in
             request.streamMessageEvents(on: queue) { event in
                 switch event.kind {
@@ -53,21 +53,21 @@ final class SocketChat: Sendable {
                 }
             }
         }
-        await WireTeller.caughtUp(with: session)
-        if surroundings.interruption.hasCome { return .interrupted }
+        await WireReporter.caughtUp(with: session)
+        if context.interruption.hasCome { return .interrupted }
         let (code, isConnected, isClosing) = state.withLock { ($0.code, $0.isConnected, $0.isClosing) }
         if let code { return code }
         guard let error = completion.error, !(isConnected && isClosing) else { return .success }
         let failure =
-            redirects.failure ?? Complaint.failure(of: error, url: plan.url, invocation: invocation)
-        if !invocation.isSilent || invocation.showsErrors { surroundings.errors.say("lupine: \(failure)\n") }
+            redirects.failure ?? ErrorMessage.failure(of: error, url: plan.url, invocation: invocation)
+        if !invocation.isSilent || invocation.showsErrors { context.errors.say("lupine: \(failure)\n") }
         return failure.code
     }
 
     private func connected(_ request: WebSocketRequest) {
         state.withLock { $0.isConnected = true }
-        if surroundings.input.kind == .terminal, !invocation.isSilent {
-            surroundings.errors.say("\(style.paint("connected; Ctrl-D closes", .faint))\n")
+        if context.input.kind == .terminal, !invocation.isSilent {
+            context.errors.say("\(style.paint("connected; Ctrl-D closes", .faint))\n")
         }
         Thread.detachNewThread { self.sendLines(through: request) }
     }
@@ -80,7 +80,7 @@ final class SocketChat: Sendable {
             request.send(.string(text), queue: .global()) { _ in isSent.signal() }
             isSent.wait()
         }
-        while let piece = try? surroundings.input.read() {
+        while let piece = try? context.input.read() {
             rest.append(piece)
             while let end = rest.firstIndex(of: 0x0A) {
                 let line = rest[rest.startIndex..<end]
@@ -103,8 +103,8 @@ final class SocketChat: Sendable {
 
     /// A message as it is in a pipe, and as a terminal is given it: whoever has sent it does not command that.
     private func print(_ message: URLSessionWebSocketTask.Message) throws {
-        let isTerminal = surroundings.output.isTerminal
-        var writer = Surroundings.ContentWriter(surroundings.output)
+        let isTerminal = context.output.isTerminal
+        var writer = ProcessContext.ContentWriter(context.output)
         switch message {
         case .string(let text):
             if isTerminal { try writer.painted(text, style) } else { try writer.content(Data(text.utf8)) }
@@ -118,10 +118,10 @@ final class SocketChat: Sendable {
 
     private func tellEnd(_ code: URLSessionWebSocketTask.CloseCode, _ reason: Data?) {
         state.withLock { $0.isClosing = true }
-        guard !invocation.isSilent, code != .normalClosure || surroundings.input.kind == .terminal else {
+        guard !invocation.isSilent, code != .normalClosure || context.input.kind == .terminal else {
             return
         }
         let why = reason.map { ": " + String(decoding: $0, as: UTF8.self) } ?? ""
-        surroundings.errors.say("lupine: closed with \(code.rawValue)\(why)\n")
+        context.errors.say("lupine: closed with \(code.rawValue)\(why)\n")
     }
 }

@@ -5,10 +5,10 @@ import Testing
 @testable import LupineLoading
 
 /// A list that is an array only from its second element on.
-struct FewTests {
+struct SmallArrayTests {
     @Test("it is what an array would be", arguments: 0..<5)
     func likeAnArray(count: Int) {
-        var few = Few<Int>()
+        var few = SmallArray<Int>()
         let array = Array(0..<count)
         for element in array { few.append(element) }
         #expect(few.all == array)
@@ -23,7 +23,7 @@ struct FewTests {
 
     @Test("it is a queue, too", arguments: 0..<5)
     func queue(count: Int) {
-        var few: Few<Int> = []
+        var few: SmallArray<Int> = []
         for element in 0..<count { few.append(element) }
         for element in 0..<count {
             #expect(few.popFirst() == element)

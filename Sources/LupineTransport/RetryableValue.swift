@@ -5,7 +5,7 @@
 ///
 /// A client's engine is one: without descriptors or threads there are no event loops, and a client made at such a moment
 /// would be of no use ever after. Any thread. Other modules see through it: each request comes by.
-@usableFromInline package final class SecondChance<Value: Sendable>: Sendable {
+@usableFromInline package final class RetryableValue<Value: Sendable>: Sendable {
     @usableFromInline let first: Result<Value, TransportError>
     /// How to try again; nil where the first attempt made it.
     @usableFromInline let make: (@Sendable () throws(TransportError) -> Value)?

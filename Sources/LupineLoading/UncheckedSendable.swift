@@ -5,7 +5,7 @@
 ///
 /// Apple's types pass such values between threads without requiring `Sendable`. Only the reference is passed on; the caller is
 /// responsible for how it is used on several threads. The module sends nothing else unchecked through this type.
-package struct CallerValue<Value>: @unchecked Sendable {
+package struct UncheckedSendable<Value>: @unchecked Sendable {
     /// The caller's value.
     package let value: Value
 

@@ -6,9 +6,9 @@ import Glibc
 import LupineCommand
 
 /// The surroundings of a process: its environment, its three standard files, its terminal and its signals.
-enum ProcessSurroundings {
-    static func make() -> Surroundings {
-        Surroundings(
+enum CurrentProcess {
+    static func make() -> ProcessContext {
+        ProcessContext(
             environment: ProcessInfo.processInfo.environment,
             folder: FileManager.default.currentDirectoryPath,
             input: input(), output: sink(STDOUT_FILENO), errors: sink(STDERR_FILENO))
@@ -40,16 +40,16 @@ enum ProcessSurroundings {
         Terminal.exit(status)
     }
 
-    private static func sink(_ number: Int32) -> Surroundings.Sink {
+    private static func sink(_ number: Int32) -> ProcessContext.Sink {
         let handle = FileHandle(fileDescriptor: number, closeOnDealloc: false)
-        return Surroundings.Sink(
+        return ProcessContext.Sink(
             isTerminal: isatty(number) == 1, columns: { Terminal.columns(of: number) },
             write: { data in try handle.write(contentsOf: data) })
     }
 
-    private static func input() -> Surroundings.Input {
+    private static func input() -> ProcessContext.Input {
         let handle = FileHandle(fileDescriptor: STDIN_FILENO, closeOnDealloc: false)
-        return Surroundings.Input(
+        return ProcessContext.Input(
             kind: Terminal.kind(of: STDIN_FILENO), path: "/dev/stdin",
             read: { () throws -> Data? in
                 let data = try handle.read(upToCount: 1)

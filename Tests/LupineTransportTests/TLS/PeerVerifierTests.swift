@@ -9,9 +9,9 @@ import Testing
 @testable import LupineTransport
 
 /// Exchanges that answer for the connections that are opened for them.
-@Suite struct PeerAskerTests {
+@Suite struct PeerVerifierTests {
     /// Notes what it is asked, and answers with what it was made with, now or when it is told to.
-    final class Asker: PeerAsker {
+    final class Asker: PeerVerifier {
         struct Log: Sendable {
             var trusts: [PeerTrust] = []
             var requests: [TLSIdentityRequest] = []
@@ -20,15 +20,15 @@ import Testing
 
         let log = Box(Log())
         let wasAsked = Gate()
-        private let judgement: PeerJudgement?
+        private let judgement: PeerVerdict?
         private let answer: IdentityAnswer?
         /// Whose the connection is after the judgement; nil leaves it where it is.
         private let home: TLSProfile?
-        let held = Box<(@Sendable (PeerJudgement) -> Void)?>(nil)
+        let held = Box<(@Sendable (PeerVerdict) -> Void)?>(nil)
 
         /// Without an answer it keeps who waits for it in `held`.
         init(
-            _ judgement: PeerJudgement?, _ answer: IdentityAnswer? = .nobody, home: TLSProfile? = nil
+            _ judgement: PeerVerdict?, _ answer: IdentityAnswer? = .nobody, home: TLSProfile? = nil
         ) {
             self.home = home
             self.judgement = judgement
@@ -39,7 +39,7 @@ import Testing
 
         func judge(
             _ peer: PeerTrust, host: String, port: UInt16, under profile: TLSProfile,
-            reply: @escaping @Sendable (PeerJudgement, TLSProfile?) -> Void
+            reply: @escaping @Sendable (PeerVerdict, TLSProfile?) -> Void
         ) {
             log.update { log in
                 log.trusts.append(peer)
@@ -67,8 +67,8 @@ import Testing
             TLSConfiguration(roots: SecureStage.roots), trust: .default, questions: questions)
     }
 
-    private static func options(_ asker: Asker) -> ExchangeOptions {
-        ExchangeOptions(asker: asker)
+    private static func options(_ verifier: Asker) -> ExchangeOptions {
+        ExchangeOptions(verifier: verifier)
     }
 
     /// Answers once and closes, so that each request needs a connection.
@@ -80,10 +80,10 @@ import Testing
     }
 
     private static func send(
-        _ stage: SecurePool, _ asker: Asker?, host: String = "good.test", profile: TLSProfile
+        _ stage: SecurePool, _ verifier: Asker?, host: String = "good.test", profile: TLSProfile
     ) async throws -> RecordingSink {
         let made = try stage.exchange(
-            "/get", host: host, profile: profile, options: ExchangeOptions(asker: asker))
+            "/get", host: host, profile: profile, options: ExchangeOptions(verifier: verifier))
         stage.pool.submit(made.exchange)
         await made.sink.ended.wait()
         return made.sink
@@ -97,10 +97,10 @@ import Testing
         try await withSecurePool(Self.closing { $0.maximumVersion = version }) { stage in
             let profile = Self.profile()
             for _ in 0..<4 {
-                let asker = Asker(.byDefault)
-                let sink = try await Self.send(stage, asker, profile: profile)
+                let verifier = Asker(.byDefault)
+                let sink = try await Self.send(stage, verifier, profile: profile)
                 #expect(sink.failure == nil)
-                let log = asker.log.value
+                let log = verifier.log.value
                 #expect(log.places == ["good.test"] && log.trusts.map(\.certificates.count) == [2])
             }
             #expect(stage.origin.counts.handshakesResumed == 3)
@@ -181,11 +181,11 @@ import Testing
     @Test func whatBefallsOneDoesNotBefallTheOthers() async throws {
         try await withSecurePool(Self.closing()) { stage in
             let profile = Self.profile()
-            let askers = [
+            let verifiers = [
                 Asker(.cancelled), Asker(.accepted), Asker(.refused(.refused("no"))), Asker(.byDefault),
             ]
-            let sinks = try askers.map { asker in
-                let made = try stage.exchange("/get", profile: profile, options: Self.options(asker))
+            let sinks = try verifiers.map { verifier in
+                let made = try stage.exchange("/get", profile: profile, options: Self.options(verifier))
                 stage.pool.submit(made.exchange)
                 return made.sink
             }
@@ -196,21 +196,21 @@ import Testing
                 Issue.record("\(String(describing: sinks[2].failure))")
                 return
             }
-            for asker in askers { #expect(asker.log.value.trusts.count == 1) }
+            for verifier in verifiers { #expect(verifier.log.value.trusts.count == 1) }
         }
     }
 
     @Test func aCancelledExchangeTakesItsConnectionAlong() async throws {
         try await withSecurePool { stage in
-            let asker = Asker(nil)
-            let made = try stage.exchange(profile: Self.profile(), options: Self.options(asker))
+            let verifier = Asker(nil)
+            let made = try stage.exchange(profile: Self.profile(), options: Self.options(verifier))
             stage.pool.submit(made.exchange)
-            await asker.wasAsked.wait()
+            await verifier.wasAsked.wait()
             made.exchange.cancel(.cancelled)
             await made.sink.ended.wait()
             #expect(made.sink.failure == .cancelled && stage.pool.openCount == 0)
-            asker.held.value?(.accepted)
-            asker.held.update { $0 = nil }
+            verifier.held.value?(.accepted)
+            verifier.held.update { $0 = nil }
             await stage.settle()
             #expect(made.sink.log.value.ends == 1 && stage.origin.counts.requests == 0)
         }
@@ -224,12 +224,12 @@ import Testing
             let profile = Self.profile()
             var sinks: [RecordingSink] = []
             for _ in 0..<60 {
-                let judgements: [PeerJudgement?] = [
+                let judgements: [PeerVerdict?] = [
                     .accepted, .byDefault, .cancelled, .refused(.refused("no")), nil,
                 ]
                 let judgement = judgements.randomElement(using: &random) ?? nil
-                let asker = Asker(judgement)
-                let made = try stage.exchange("/get", profile: profile, options: Self.options(asker))
+                let verifier = Asker(judgement)
+                let made = try stage.exchange("/get", profile: profile, options: Self.options(verifier))
                 stage.pool.submit(made.exchange)
                 sinks.append(made.sink)
                 switch (judgement, Int.random(in: 0..<4, using: &random)) {
@@ -239,9 +239,9 @@ import Testing
                     // Thinks until the others are at it, and is then given up or answered.
                     let accepts = Bool.random(using: &random)
                     Task {
-                        await asker.wasAsked.wait()
-                        if accepts { asker.held.value?(.accepted) } else { made.exchange.cancel() }
-                        asker.held.update { $0 = nil }
+                        await verifier.wasAsked.wait()
+                        if accepts { verifier.held.value?(.accepted) } else { made.exchange.cancel() }
+                        verifier.held.update { $0 = nil }
                     }
                 case (_?, _): break
                 }
@@ -257,11 +257,11 @@ import Testing
         try await withSecurePool { stage in
             weak var gone: Asker?
             try await {
-                let asker = Asker(nil)
-                gone = asker
-                let made = try stage.exchange(profile: Self.profile(), options: Self.options(asker))
+                let verifier = Asker(nil)
+                gone = verifier
+                let made = try stage.exchange(profile: Self.profile(), options: Self.options(verifier))
                 stage.pool.submit(made.exchange)
-                await asker.wasAsked.wait()
+                await verifier.wasAsked.wait()
                 made.exchange.cancel()
                 await made.sink.ended.wait()
             }()
@@ -272,11 +272,11 @@ import Testing
 
     @Test func whoForgetsToAnswerHasRefused() async throws {
         try await withSecurePool { stage in
-            let asker = Asker(nil)
-            let made = try stage.exchange(profile: Self.profile(), options: Self.options(asker))
+            let verifier = Asker(nil)
+            let made = try stage.exchange(profile: Self.profile(), options: Self.options(verifier))
             stage.pool.submit(made.exchange)
-            await asker.wasAsked.wait()
-            asker.held.update { $0 = nil }
+            await verifier.wasAsked.wait()
+            verifier.held.update { $0 = nil }
             await made.sink.ended.wait()
             guard case .tls(_, _, .untrusted(.refused)) = made.sink.failure else {
                 Issue.record("\(String(describing: made.sink.failure))")
@@ -294,15 +294,15 @@ import Testing
             dial.tlsHandshakeTimeout = .milliseconds(100)
         }
         try await withSecurePool(dial: times, clock: clock) { stage in
-            let asker = Asker(nil)
-            let made = try stage.exchange("/get", profile: Self.profile(), options: Self.options(asker))
+            let verifier = Asker(nil)
+            let made = try stage.exchange("/get", profile: Self.profile(), options: Self.options(verifier))
             stage.pool.submit(made.exchange)
-            await asker.wasAsked.wait()
+            await verifier.wasAsked.wait()
             clock.advance(by: .seconds(3600))
             await stage.settle()
             #expect(made.sink.log.value.ends == 0)
-            asker.held.value?(.accepted)
-            asker.held.update { $0 = nil }
+            verifier.held.value?(.accepted)
+            verifier.held.update { $0 = nil }
             await made.sink.ended.wait()
             #expect(made.sink.failure == nil)
         }
@@ -328,10 +328,10 @@ import Testing
                 (.identity(identity), [identity.certificate]), (.nobody, []),
             ]
             for (index, (answer, shown)) in answers.enumerated() {
-                let asker = Asker(.byDefault, answer)
-                let sink = try await Self.send(stage, asker, profile: profile)
+                let verifier = Asker(.byDefault, answer)
+                let sink = try await Self.send(stage, verifier, profile: profile)
                 #expect(sink.failure == nil)
-                #expect(asker.log.value.requests.map(\.acceptableIssuers) == [[issuer]])
+                #expect(verifier.log.value.requests.map(\.acceptableIssuers) == [[issuer]])
                 let handshake = try #require(await stage.origin.handshake(on: index))
                 #expect(Array(handshake.clientCertificates.prefix(1)) == shown)
             }
