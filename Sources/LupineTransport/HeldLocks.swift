@@ -3,40 +3,40 @@
 #if LUPINE_HELD_LOCKS
     internal import CLupineLinux
 
-    /// How many of the library's locks the calling thread holds: noted by each lock in the builds that the sanitizers use
-    /// (`-D LUPINE_HELD_LOCKS`). In all others there is nothing of it.
+    /// Counts the library's locks that the calling thread holds. Each lock reports to it in the builds for the sanitizers (`-D
+    /// LUPINE_HELD_LOCKS`); other builds do not contain it.
     @usableFromInline package enum HeldLocks {
-        /// One more.
+        /// Counts a lock that has been taken.
         @usableFromInline package static func taken() { lupine_note_lock(1) }
 
-        /// One less.
+        /// Counts a lock that has been released.
         @usableFromInline package static func released() { lupine_note_lock(-1) }
 
-        /// So many.
+        /// The number of locks that the calling thread holds.
         package static var count: Int { Int(lupine_held_locks()) }
     }
 
-    /// Stops the program if the calling thread holds a lock of the library's. Stands wherever the program's code is called:
-    /// under a lock, that code would stop the library as soon as it asked for anything (O-6).
+    /// Stops the program if the calling thread holds one of the library's locks. Placed wherever the program's code is called:
+    /// under a lock, that code would deadlock as soon as it called the library (O-6).
     package func assertNoLockIsHeld() {
         precondition(HeldLocks.count == 0, "the program's code is called under a lock")
     }
 
-    /// Stops the program if the calling thread runs an event loop. Stands where code of the program's is called that may block:
-    /// it would hold up all connections of that loop (O-7). What is called inside a job that the program has put on the loop is
-    /// where the program wanted it.
+    /// Stops the program if the calling thread runs an event loop. Placed where code of the program is called that may block:
+    /// it would stall all connections of that loop (O-7). Code called inside a job that the program itself put on the loop is
+    /// exempt.
     package func assertNotOnLoop() {
         precondition(
             !NativeThread.isLoop || EventLoop.ofRunningJob != nil,
             "the program's code is called on an event loop")
     }
 #else
-    /// Nothing but under `-D LUPINE_HELD_LOCKS`: there it stops the program if the calling thread holds a lock of the
-    /// library's. Stands wherever the program's code is called: under a lock, that code would stop the library as soon as it
-    /// asked for anything (O-6).
+    /// Does nothing except under `-D LUPINE_HELD_LOCKS`, where it stops the program if the calling thread holds one of the
+    /// library's locks. Placed wherever the program's code is called: under a lock, that code would deadlock as soon as it
+    /// called the library (O-6).
     @inlinable @inline(__always) package func assertNoLockIsHeld() {}
 
-    /// Nothing but under `-D LUPINE_HELD_LOCKS`: there it stops the program if the calling thread runs an event loop. Stands
-    /// where code of the program's is called that may block: it would hold up all connections of that loop (O-7).
+    /// Does nothing except under `-D LUPINE_HELD_LOCKS`, where it stops the program if the calling thread runs an event loop.
+    /// Placed where code of the program is called that may block: it would stall all connections of that loop (O-7).
     @inlinable @inline(__always) package func assertNotOnLoop() {}
 #endif

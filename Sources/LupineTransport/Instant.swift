@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// A point on the monotonic clock, in nanoseconds from an origin that only the clock knows.
+/// A point on the monotonic clock, in nanoseconds since the clock's unspecified origin.
 ///
 /// Machines take one as an argument and never read a clock themselves.
 package struct Instant: Hashable, Comparable, Sendable {
     /// Nanoseconds since the clock's origin.
     package let nanoseconds: Int64
 
-    /// A point so far from the clock's origin.
+    /// Creates an instant from the nanoseconds since the clock's origin.
     package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
     /// Later than every deadline: "never".

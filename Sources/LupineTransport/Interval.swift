@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 
-/// A length of time in whole nanoseconds: what separates two instants.
+/// A length of time in whole nanoseconds; the difference of two instants.
 ///
-/// `Duration` counts attoseconds in 128 bits; the machines do their arithmetic in 64 on the path of every request.
-/// Everything saturates: a deadline computed from an absurd time-out lies in the distant future instead of trapping.
+/// `Duration` counts attoseconds in 128 bits; the machines do 64-bit arithmetic, since every request passes through them. All
+/// operations saturate: a deadline computed from an absurd time-out lies in the distant future instead of trapping.
 package struct Interval: Hashable, Comparable, Sendable {
-    /// The length, negative backwards.
+    /// The length in nanoseconds; negative for an earlier instant.
     package var nanoseconds: Int64
 
-    /// A length of so many nanoseconds.
+    /// Creates an interval from nanoseconds.
     package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
-    /// The same length as a `Duration`, rounded down to nanoseconds.
+    /// Converts a `Duration`, discarding fractions of a nanosecond.
     package init(_ duration: Duration) {
         let (seconds, attoseconds) = duration.components
         let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
@@ -19,12 +19,12 @@ package struct Interval: Hashable, Comparable, Sendable {
         nanoseconds = overflow || carry ? (seconds < 0 ? .min : .max) : sum
     }
 
-    /// No time at all.
+    /// An interval of zero length.
     package static let zero = Interval(nanoseconds: 0)
 
-    /// So many seconds, saturating.
+    /// Returns an interval of `count` seconds, saturating.
     package static func seconds(_ count: Int64) -> Interval { scaled(count, by: 1_000_000_000) }
-    /// So many milliseconds, saturating.
+    /// Returns an interval of `count` milliseconds, saturating.
     package static func milliseconds(_ count: Int64) -> Interval { scaled(count, by: 1_000_000) }
 
     package static func < (left: Interval, right: Interval) -> Bool { left.nanoseconds < right.nanoseconds }
@@ -36,7 +36,7 @@ package struct Interval: Hashable, Comparable, Sendable {
 }
 
 extension Interval: CustomStringConvertible {
-    /// `0.25 s`, `60 s`: milliseconds, where there are some.
+    /// `0.25 s`, `60 s`: milliseconds are shown if they are not zero.
     package var description: String {
         let (whole, rest) = (nanoseconds / 1_000_000).quotientAndRemainder(dividingBy: 1_000)
         if rest == 0 { return "\(whole) s" }
@@ -50,14 +50,14 @@ extension Instant {
     /// The clock's origin.
     package static let zero = Instant(nanoseconds: 0)
 
-    /// The instant `interval` later, or the last there is.
+    /// Returns the instant `interval` later, saturating.
     package static func + (instant: Instant, interval: Interval) -> Instant {
         let (sum, overflow) = instant.nanoseconds.addingReportingOverflow(interval.nanoseconds)
         if overflow { return Instant(nanoseconds: interval.nanoseconds < 0 ? .min : .max) }
         return Instant(nanoseconds: sum)
     }
 
-    /// The time from `right` to `left`.
+    /// Returns the time from `right` to `left`.
     package static func - (left: Instant, right: Instant) -> Interval {
         let (difference, overflow) = left.nanoseconds.subtractingReportingOverflow(right.nanoseconds)
         if overflow { return Interval(nanoseconds: left < right ? .min : .max) }

@@ -7,12 +7,13 @@
 #endif
 
 #if LUPINE_TSAN
-    /// The lock as ThreadSanitizer can see it: a `pthread_mutex_t` at a fixed address. The rules are those of the other.
+    /// The variant that ThreadSanitizer understands: a `pthread_mutex_t` at a fixed address. The rules of the other `Lock`
+    /// apply.
     @safe @usableFromInline package final class Lock<Value: ~Copyable>: @unchecked Sendable {
         private let mutex: UnsafeMutablePointer<pthread_mutex_t>
         private var value: Value
 
-        /// A lock that is open, around `value`.
+        /// Creates an unlocked lock that guards `value`.
         @usableFromInline package init(_ value: consuming sending Value) {
             self.value = value
             unsafe mutex = .allocate(capacity: 1)
@@ -25,7 +26,7 @@
             unsafe mutex.deallocate()
         }
 
-        /// Runs `body` with sole access to the value.
+        /// Runs `body` with exclusive access to the value.
         @usableFromInline package func withLock<Result: ~Copyable, Failure: Error>(
             _ body: (inout sending Value) throws(Failure) -> sending Result
         ) throws(Failure) -> sending Result {
@@ -38,25 +39,25 @@
             return try body(&value)
         }
 
-        /// Shows ThreadSanitizer that what the last holder did comes before what the caller does next.
+        /// Shows ThreadSanitizer that the last holder's actions happen before the caller's next ones.
         package func showOrder() { withLock { _ in } }
     }
 #else
-    /// The one lock of the house: a value and the mutual exclusion that guards it.
+    /// The only lock type of the library: a mutex together with the value that it guards.
     ///
-    /// Nothing calls out of the library, and no other lock is taken, inside `withLock`; under `-D LUPINE_HELD_LOCKS` it notes
-    /// that its thread holds it, and every place that calls out looks. It is `Mutex`; under
-    /// `-D LUPINE_TSAN` it is a `pthread_mutex_t`, because ThreadSanitizer does not see the futex that a
-    /// contended `Mutex` waits on and reports races that are none. Other modules see through it: without that each look
-    /// would ask the runtime for the types of its closure.
+    /// Inside `withLock` nothing may call out of the library or take another lock. Under `-D LUPINE_HELD_LOCKS` each lock is
+    /// counted for its thread, and every call out of the library checks the count. The lock is a `Mutex`; under `-D
+    /// LUPINE_TSAN` it is a `pthread_mutex_t`, because ThreadSanitizer does not see the futex that a contended `Mutex` waits
+    /// on and reports false races. It is inlinable into other modules; otherwise each access would ask the runtime for the
+    /// types of its closure.
     @usableFromInline package struct Lock<Value: ~Copyable>: ~Copyable, Sendable {
-        /// What locks; `withLock` alone uses it.
+        /// Used only by `withLock`.
         @usableFromInline package let mutex: Mutex<Value>
 
-        /// A lock that is open, around `value`.
+        /// Creates an unlocked lock that guards `value`.
         @inlinable package init(_ value: consuming sending Value) { mutex = Mutex(value) }
 
-        /// Runs `body` with sole access to the value.
+        /// Runs `body` with exclusive access to the value.
         @inlinable @inline(__always) package func withLock<Result: ~Copyable, Failure: Error>(
             _ body: (inout sending Value) throws(Failure) -> sending Result
         ) throws(Failure) -> sending Result {
@@ -67,8 +68,8 @@
             return try mutex.withLock(body)
         }
 
-        /// For a caller that the last holder has woken through a continuation: that orders the two, but
-        /// ThreadSanitizer does not see it. Does nothing but under `-D LUPINE_TSAN`.
+        /// For a caller that the last holder has resumed through a continuation: this orders the two, but ThreadSanitizer does
+        /// not see it. Does nothing except under `-D LUPINE_TSAN`.
         @inline(__always) package func showOrder() {}
     }
 #endif

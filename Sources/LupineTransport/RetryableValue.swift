@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: MIT
 
-/// Something that is made once for long, where the machine may fail to make it for a while: whoever needs it next has it
-/// tried again.
+/// A long-lived value whose creation may fail temporarily: each later use tries again until it succeeds.
 ///
-/// A client's engine is one: without descriptors or threads there are no event loops, and a client made at such a moment
-/// would be of no use ever after. Any thread. Other modules see through it: each request comes by.
+/// Used for a client's engine: without descriptors or threads there are no event loops, and a client created at such a moment
+/// would otherwise stay unusable. May be used from any thread. Inlinable into other modules, since every request reads it.
 @usableFromInline package final class RetryableValue<Value: Sendable>: Sendable {
     @usableFromInline let first: Result<Value, TransportError>
-    /// How to try again; nil where the first attempt made it.
+    /// Creates the value again; nil if the first attempt succeeded.
     @usableFromInline let make: (@Sendable () throws(TransportError) -> Value)?
     @usableFromInline let later = Lock<Value?>(nil)
 
-    /// Makes it, or learns that it cannot be made now.
+    /// Creates the value, or stores the error for `get` to try again.
     @inlinable package init(_ make: @escaping @Sendable () throws(TransportError) -> Value) {
         do throws(TransportError) {
             first = .success(try make())
@@ -22,7 +21,7 @@
         }
     }
 
-    /// It, made now if it could not be before.
+    /// Returns the value, and creates it first if earlier attempts failed.
     @inlinable package func get() throws(TransportError) -> Value {
         guard let make else { return try first.get() }
         return try later.withLock { value throws(TransportError) in
@@ -33,7 +32,7 @@
         }
     }
 
-    /// It, if it was made; nothing is tried.
+    /// The value, if it has been created. Does not try to create it.
     @inlinable package var existing: Value? {
         guard make != nil else { return try? first.get() }
         return later.withLock { $0 }

@@ -4,38 +4,38 @@ import LupineCoding
 import LupineHTTP
 import LupineTLS
 
-/// Where a connection's events become what a task awaits: the head once, then pieces of content, then the end.
+/// Turns the events of a connection into what a task awaits: the head once, then pieces of content, then the end.
 ///
-/// It holds a few pieces at most. When more comes than is taken, the connection pauses; taking resumes it. The
-/// connection's side is called on its loop, the task's side anywhere. The task is woken when the connection has passed
-/// on all it had and its loop's turn ends, not at each event: a response that came in one read costs one wake-up, the
-/// two sides do not meet at the lock, and the threads that run the tasks of one turn are woken together.
+/// It holds a few pieces at most. When more arrives than is taken, the connection pauses; taking pieces resumes it. The
+/// connection calls it on its loop, the task from any thread. The task is not woken at each event, but when the connection has
+/// delivered all its input and its loop's turn ends. A response that arrived in one read therefore costs one wake-up, the two
+/// sides do not contend for the lock, and the threads that run the tasks of one turn are woken together.
 final class BodyInlet: ExchangeSink, TurnEndListener {
     typealias HeadReader = CheckedContinuation<Result<ResponseHead, TransportError>, Never>
     typealias PieceReader = CheckedContinuation<Result<[UInt8]?, TransportError>, Never>
 
     private struct State: Sendable {
         var exchange: Exchange?
-        /// Where the exchange runs.
+        /// The loop that the exchange runs on.
         var loop: EventLoop?
         var head: ResponseHead?
         var headReader: HeadReader?
         var pieces: [[UInt8]] = []
-        /// Octets in `pieces`.
+        /// The number of octets in `pieces`.
         var held = 0
         var isPaused = false
         var isAbandoned = false
-        /// Whether each chunk of a transfer coding is a piece of its own, as long as not too many wait.
+        /// Whether each chunk of a chunked response becomes a separate piece, as long as not too many wait.
         var keepsChunks = false
         /// Whether the head announced that no content follows.
         var isEmpty = false
         var end: Result<Void, TransportError>?
         var pieceReader: PieceReader?
-        /// Octets of content after decoding.
+        /// The number of octets of content after decoding.
         var delivered: Int64 = 0
         var metrics: TransferMetrics?
 
-        /// Adds content; small pieces that nobody has taken yet become one, the first chunks aside.
+        /// Appends content. Small pieces that have not been taken yet are merged, except the first chunks.
         mutating func append(_ bytes: Span<UInt8>) {
             held += bytes.count
             delivered += Int64(bytes.count)
@@ -51,7 +51,8 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
             }
         }
 
-        /// The next piece, or the end, if there is one, and the exchange that is to go on now that it is taken.
+        /// Returns the next piece, or the end, and the exchange to resume now that the piece is taken. Nil if nothing is
+        /// available.
         mutating func take() -> (answer: Result<[UInt8]?, TransportError>, resumed: Exchange?)? {
             if isAbandoned { return (.failure(.cancelled), nil) }
             guard !pieces.isEmpty else { return end.map { ($0.map { nil }, nil) } }
@@ -62,7 +63,7 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
             return (.success(piece), exchange)
         }
 
-        /// Who waits for what is there now.
+        /// Returns the reader to resume and its result; nil if there is none.
         mutating func woken() -> Woken? {
             if let reader = headReader {
                 if let head {
@@ -82,21 +83,21 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
         }
     }
 
-    /// Somebody who waited, and what for.
+    /// A reader to resume, and its result.
     private enum Woken: Sendable {
         case head(HeadReader, Result<ResponseHead, TransportError>)
         case piece(PieceReader, Result<[UInt8]?, TransportError>, resumed: Exchange?)
     }
 
-    /// A content coding being undone.
+    /// The state of decoding a content coding.
     private struct Decoding {
-        /// What came of a call.
+        /// The result of one decoding step.
         struct Step: Sendable {
             static let nothing = Step(piece: [], consumed: 0, isDone: true, error: nil)
 
             var piece: [UInt8]
             var consumed: Int
-            /// All was taken, and all that it decodes to is in the piece.
+            /// Whether all input was consumed, and all its output is in the piece.
             var isDone: Bool
             var error: CodingError?
 
@@ -104,14 +105,14 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
         }
 
         let stream: CodingStream
-        /// Coded bytes that wait to be taken; nil when the stream has given all it had.
+        /// Encoded bytes that wait to be decoded; nil if none do.
         var waiting: [UInt8]?
         var allowance = TurnAllowance()
         private var room: [UInt8] = []
 
         init(_ stream: CodingStream) { self.stream = stream }
 
-        /// Decodes from the front of `bytes` as much as a piece holds.
+        /// Decodes from the beginning of `bytes` as much as fits into a piece.
         mutating func step(_ bytes: Span<UInt8>) -> Step {
             var room: [UInt8] = []
             swap(&room, &self.room)
@@ -128,20 +129,20 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
     }
 
     private let state = Lock(State())
-    /// Undoes the content coding; only the loop looks at it.
+    /// The decoder of the content coding; used only on the loop.
     private let decoding = Lock<Decoding?>(nil)
     private let decodes: Bool
     private let expansionLimit: ExpansionLimit
     private let host: String
     private let port: UInt16
 
-    /// Above it the connection pauses, at half of it the connection goes on.
+    /// The number of held octets above which the connection pauses; it resumes at half of it.
     private static let highWater = 256 * 1024
-    /// So many chunks wait apart; those behind them are merged.
+    /// The number of chunks that may wait separately; later ones are merged.
     private static let mostChunks = 64
-    /// Pieces are merged up to this size.
+    /// The size up to which pieces are merged.
     private static let mergedPiece = 16 * 1024
-    /// As much is decoded at once.
+    /// The size of the output of one decoding step.
     private static let decodedPiece = 64 * 1024
 
     init(decodes: Bool, upTo expansionLimit: ExpansionLimit = .standard, host: String, port: UInt16) {
@@ -170,7 +171,7 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
         return try result.get()
     }
 
-    /// The next piece; nil at the end.
+    /// Returns the next piece; nil at the end.
     func next() async throws(TransportError) -> [UInt8]? {
         if let (answer, resumed) = state.withLock({ $0.take() }) {
             resumed.map(goOn)
@@ -197,7 +198,7 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
         return try result.get()
     }
 
-    /// Answers whoever waits for what is there.
+    /// Resumes the reader that waits for what is available.
     private func wake() {
         switch state.withLock({ $0.woken() }) {
         case .head(let reader, let head): reader.resume(returning: head)
@@ -213,17 +214,17 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
         exchange?.cancel(.cancelled)
     }
 
-    /// Lets go of a response that is only a step on the way. One without content is over with its head: its connection
-    /// is free for the next step then.
+    /// Discards the response of a redirect. A response without content ends with its head: its connection is then free for the
+    /// next request.
     func discard() async {
         guard state.withLock({ $0.isEmpty }) else { return abandon() }
         _ = try? await next()
     }
 
-    /// When everything happened; nil until the exchange is over.
+    /// The metrics of the exchange; nil until it has ended.
     var metrics: TransferMetrics? { state.withLock { $0.metrics } }
 
-    /// Nobody will take any more of it.
+    /// Called when no more of the content will be taken.
     func abandon() {
         let exchange = state.withLock { state -> Exchange? in
             state.isAbandoned = true
@@ -250,8 +251,8 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
         return isAbandoned ? .skip : .deliver
     }
 
-    /// A coding that nobody here can undo is left to the caller, with its field. A part of a coded body (206) is not
-    /// coded itself, and where there is no body there is nothing to be cut short.
+    /// Prepares the decoder. Content with an unsupported coding is passed to the caller together with its field. A part of an
+    /// encoded body (206) cannot be decoded by itself, and a response without content cannot be truncated.
     private func prepareDecoder(_ head: ResponseHead) {
         let lines = head.fields.values(of: .contentEncoding)
         guard !lines.isEmpty, let codings = try? ContentCoding.list(lines), !codings.isEmpty else { return }
@@ -263,8 +264,8 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
         return decode(bytes)
     }
 
-    /// Decodes piece by piece. What nobody takes now stays coded: what a small body grows to is never held as a whole. Nor does
-    /// it take all of the loop's time: codings may take long to come to nothing.
+    /// Decodes piece by piece. Input whose output is not taken now stays encoded, so that the expansion of a small body is
+    /// never held as a whole. Long decoding yields to the loop's other connections, even if it produces nothing.
     private func decode(_ bytes: Span<UInt8>) -> Demand {
         var start = 0
         while true {
@@ -298,8 +299,8 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
         }
     }
 
-    /// Goes on after a pause: with what waits coded, then with the connection. In a step of its own on the loop, where
-    /// whatever led to the pause is over.
+    /// Continues after a pause: first with the waiting encoded bytes, then with the connection. Runs in a separate loop job,
+    /// after the call that led to the pause has returned.
     private func goOn(_ exchange: Exchange) {
         guard decodes, let loop = state.withLock({ $0.loop }) else { return exchange.resume() }
         _ = loop.execute { self.goOnReading(exchange) }
@@ -328,7 +329,7 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
             state.isPaused = true
             return .pause
         }
-        // A connection that pauses does not come to say that it has caught up.
+        // A pausing connection does not call `caughtUp`.
         if case .pause = demand { wakeSoon() }
         return demand
     }
@@ -338,7 +339,7 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
         return .more
     }
 
-    /// Wakes at the end of the turn; at once where no connection has carried the exchange.
+    /// Wakes the reader at the end of the turn; immediately when not on the exchange's loop.
     private func wakeSoon() {
         let (loop, somebodyWaits) = state.withLock { state in
             (state.loop, state.headReader != nil || state.pieceReader != nil)
@@ -354,7 +355,7 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
         if decodes, case .success = result {
             do throws(CodingError) {
                 try decoding.withLock { decoding throws(CodingError) in
-                    // What nobody wanted any more is not judged.
+                    // The rest of content that was abandoned is not checked.
                     if decoding?.waiting == nil { try decoding?.stream.finish() }
                 }
             } catch { end = .failure(.coding(host: host, port: port, error)) }
@@ -364,7 +365,7 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
         wakeSoon()
     }
 
-    /// The first end counts.
+    /// Records the end. Only the first one counts.
     private func finish(_ end: Result<Void, TransportError>) {
         state.withLock { state in
             state.exchange = nil

@@ -4,10 +4,10 @@
 public struct ConnectFailure: Hashable, Sendable, CustomStringConvertible {
     /// The address.
     public let address: SocketAddress
-    /// Why not; `timedOut` when it had not answered by the time that connecting may take.
+    /// The error; `timedOut` if the address had not answered within the connect time-out.
     public let error: Errno
 
-    /// The failure of one attempt.
+    /// Creates the failure of one attempt.
     package init(address: SocketAddress, error: Errno) {
         self.address = address
         self.error = error
@@ -17,7 +17,7 @@ public struct ConnectFailure: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension ConnectFailure {
-    /// What became of each address of `peer`, and what to try.
+    /// Describes the failure of each address of `peer`, with advice.
     static func describe(_ failures: [ConnectFailure], of peer: String) -> String {
         let attempts = failures.map { peer.hasSuffix("\($0.address)") ? "\($0.error)" : "\($0)" }
         return "cannot connect to \(peer): " + attempts.joined(separator: "; ")

@@ -4,7 +4,7 @@ import LupineCoding
 import LupineHTTP
 import LupineTLS
 
-/// What a client owns: its loops or a share in the process', its resolver, its pool.
+/// The resources of a client: its own loops or the process's shared loops, its resolver and its pool.
 final class Engine: Sendable {
     let pool: ConnectionPool
     private let group: EventLoopGroup
@@ -14,12 +14,12 @@ final class Engine: Sendable {
     private let revocation: RevocationClient
     private let profiles: TLSProfiles
     private let tls: TLSConfiguration
-    /// The same without our own identity.
+    /// The TLS configuration without the client's identity.
     private let anonymousTLS: TLSConfiguration
-    /// For requests that bring no evaluator of their own.
+    /// The profile of requests without an evaluator of their own.
     private let originProfile: TLSProfile
     private let proxyProfile: TLSProfile
-    /// Nil where nobody listens.
+    /// Nil without observers.
     private let reporter: TransferReporter?
 
     init(_ configuration: HTTPClient.Configuration) throws(TransportError) {
@@ -85,19 +85,19 @@ final class Engine: Sendable {
         } catch { throw .proxy(error) }
     }
 
-    /// One of the loops, each in turn.
+    /// The next of the client's loops, round-robin.
     var executor: EventLoop { group.nextExecutor() }
 
     // MARK: requests
 
-    /// The place of a transfer; nil where nobody listens.
+    /// Returns the place of a transfer; nil without observers.
     func place(_ cause: TransferCause) -> TransferPlace? { reporter == nil ? nil : TransferPlace(cause) }
 
     /// Sends one request and waits for the head of its response.
     ///
     /// - Parameters:
     ///   - move: How far redirects have led away from the origin that the program named.
-    ///   - place: What observers are told of; nil where there are none.
+    ///   - place: The transfer's place for observers; nil if there are none.
     func send(
         _ request: HTTPRequest, _ configuration: HTTPClient.Configuration, after move: RedirectMove,
         as place: TransferPlace?
@@ -129,7 +129,7 @@ final class Engine: Sendable {
                 try fields.append(.acceptEncoding, ContentCoding.acceptEncoding())
             }
             if !fields.contains(.host) { try fields.append(.host, url.hostField) }
-            // Meant for a proxy that reads the request; an origin at the end of a tunnel is not to learn it.
+            // The field is meant for a proxy that reads the request; an origin behind a tunnel must not learn it.
             if proxy?.kind != .http || scheme == .https || configuration.tunnelsThroughProxy {
                 fields.remove(.proxyAuthorization)
             }
@@ -186,7 +186,7 @@ final class Engine: Sendable {
         if ownsGroup { await group.shutdown() }
     }
 
-    /// The client is gone: what is in flight may end, nothing new begins.
+    /// Called when the client is deallocated: running exchanges may complete, nothing new begins.
     func release() {
         let group = ownsGroup ? group : nil
         pool.retire { [revocation] in
@@ -195,11 +195,12 @@ final class Engine: Sendable {
     }
 }
 
-/// Content that a task supplies.
+/// Content supplied by the program's closure, which runs in a task.
 private final class ClosureSource: ContentSource {
-    /// The program's closure, which a task lets go of: the loop may be the last that has the source.
+    /// Holds the program's closure, which is released in a task: the loop may otherwise release the source last and run the
+    /// program's deinitialisers.
     private final class Producer: Sendable {
-        /// In a struct: a closure that is itself the value of a lock is wrapped once more by each look at it.
+        /// In a struct: a closure that is itself the lock's value would be wrapped again by each access.
         private struct State {
             var next: (@Sendable () async throws -> [UInt8]?)?
         }
@@ -236,7 +237,8 @@ private final class ClosureSource: ContentSource {
 
     func abandon() {
         guard let running = task.withLock({ $0.take() }) else { return }
-        // What the program does about a cancellation is done by whoever cancels: not by the loop that this may be.
+        // Cancelled in a task, since the program's cancellation handlers run in the thread that cancels, which may be a loop
+        // here.
         Task { running.cancel() }
     }
 }

@@ -3,21 +3,21 @@
 public import LupineHTTP
 public import LupineTLS
 
-/// A request that an `HTTPClient` is to send.
+/// A request to be sent by an `HTTPClient`.
 public struct HTTPRequest: Sendable {
-    /// What is done to the resource.
+    /// The request method.
     public var method: Method
-    /// The resource.
+    /// The URL of the resource.
     public var url: TransportURL
-    /// Fields in the order they are sent; `Host` and framing are added.
+    /// The fields in the order in which they are sent; `Host` and framing are added.
     public var fields: Fields
-    /// What is sent as content.
+    /// The content.
     public var body: Body
-    /// Whom an https server has to satisfy for this request, instead of the client's own evaluator. A connection that was
-    /// trusted by another evaluator is never used for it.
+    /// The evaluator that an https server must satisfy for this request, instead of the client's evaluator. A connection that
+    /// was trusted by another evaluator is never used for it.
     public var trust: TrustEvaluator?
 
-    /// A request for a URL that has been read.
+    /// Creates a request for a parsed URL.
     public init(
         method: Method = .get, url: TransportURL, fields: Fields = Fields(), body: Body = .none,
         trust: TrustEvaluator? = nil
@@ -29,7 +29,7 @@ public struct HTTPRequest: Sendable {
         self.body = body
     }
 
-    /// A request for a URL as text. Throws `TransportError.url` when it is none that can be sent to.
+    /// Creates a request for a URL given as text. Throws `TransportError.url` if the text is not a URL that can be requested.
     public init(
         method: Method = .get, url: String, fields: Fields = Fields(), body: Body = .none,
         trust: TrustEvaluator? = nil
@@ -39,7 +39,7 @@ public struct HTTPRequest: Sendable {
         } catch { throw .url(error) }
     }
 
-    /// Content to send.
+    /// The content of a request.
     public enum Body: Sendable {
         /// No content.
         case none
@@ -47,11 +47,11 @@ public struct HTTPRequest: Sendable {
         case bytes([UInt8])
         /// The file at a path, from its start to its end.
         case file(path: String)
-        /// What a closure supplies, piece by piece, until it returns nil. It is asked again only when the piece before
-        /// has been sent. Without a length the content goes in chunks.
+        /// Content that a closure supplies piece by piece, until it returns nil. It is called again only when the previous
+        /// piece has been sent. Without a length the content is sent in chunks.
         case stream(length: Int64?, next: @Sendable () async throws -> [UInt8]?)
 
-        /// A text, in UTF-8.
+        /// Returns content of UTF-8 text.
         public static func text(_ text: String) -> Body { .bytes(Array(text.utf8)) }
     }
 }

@@ -2,13 +2,13 @@
 
 public import LupineHTTP
 
-/// A response whose head has come; its body comes as it is read.
+/// A response whose head has arrived; its body is received as it is read.
 public struct HTTPResponse: Sendable {
     /// The head.
     public let head: ResponseHead
-    /// The content; to be read once.
+    /// The content; can be read once.
     public let body: ResponseBody
-    /// What answered: differs from the request's after redirects.
+    /// The URL that answered: differs from the request's after redirects.
     public let url: TransportURL
 
     /// The status code and its class.
@@ -17,10 +17,10 @@ public struct HTTPResponse: Sendable {
     public var fields: Fields { head.fields }
 }
 
-/// The content of a response: pieces as they come, no faster than they are taken.
+/// The content of a response: pieces as they arrive, no faster than they are taken.
 ///
-/// While nobody asks for the next piece, the connection is not read from. Dropping the body, or cancelling the task
-/// that reads it, ends the exchange. It can be iterated once.
+/// While no piece is requested, the connection is not read. Releasing the body, or cancelling the task that reads it, ends the
+/// exchange. The body can be iterated once.
 public struct ResponseBody: AsyncSequence, Sendable {
     public typealias Element = [UInt8]
     public typealias Failure = TransportError
@@ -29,21 +29,21 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
     init(_ inlet: BodyInlet) { handle = Handle(inlet) }
 
-    /// Cancels the exchange when the last copy of the body, and its iterator, are gone.
+    /// Ends the exchange when the last copy of the body and its iterator are released.
     fileprivate final class Handle: Sendable {
         let inlet: BodyInlet
         init(_ inlet: BodyInlet) { self.inlet = inlet }
         deinit { inlet.abandon() }
     }
 
-    /// Takes the pieces.
+    /// The iterator over the pieces.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let handle: Handle
 
-        /// The next piece, or nil at the end. Throws what cut the body short.
+        /// Returns the next piece, or nil at the end. Throws the error that ended the body early.
         public mutating func next() async throws(TransportError) -> [UInt8]? { try await handle.inlet.next() }
 
-        /// The same, whatever the caller's isolation.
+        /// Returns the next piece, with the caller's isolation.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(TransportError)
             -> [UInt8]?
         {
@@ -53,7 +53,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(handle: handle) }
 
-    /// When each step of the exchange happened and what it moved; nil until the body has come to its end.
+    /// The time of each step of the exchange and the octets it moved; nil until the body has ended.
     public var metrics: TransferMetrics? { handle.inlet.metrics }
 
     /// Reads the whole body into memory. Throws `TransportError.contentTooLong` beyond `limit`.
@@ -69,11 +69,11 @@ public struct ResponseBody: AsyncSequence, Sendable {
         return whole
     }
 
-    /// Reads the whole body as UTF-8; what is none is replaced by U+FFFD.
+    /// Reads the whole body as UTF-8; invalid sequences are replaced by U+FFFD.
     public func text(upTo limit: Int = 1 << 30) async throws(TransportError) -> String {
         String(decoding: try await collect(upTo: limit), as: UTF8.self)
     }
 
-    /// Takes no more of it.
+    /// Discards the rest of the body.
     func discard() async { await handle.inlet.discard() }
 }

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: MIT
 
-/// Which versions of HTTP a client speaks.
+/// The HTTP versions that a client speaks.
 ///
-/// With both of them, the default, an https origin chooses (ALPN, RFC 7301), and an http origin is spoken to in HTTP/1.1. With HTTP/2
-/// alone, an http origin is spoken to in HTTP/2 without being asked (prior knowledge, RFC 9113 §3.3), through a proxy's tunnel
-/// where there is a proxy; an https origin that does not choose HTTP/2 is refused.
+/// With both, the default, an https origin chooses (ALPN, RFC 7301), and HTTP/1.1 is used for http origins. With HTTP/2 only,
+/// it is used for http origins without negotiation (prior knowledge, RFC 9113 §3.3), through a tunnel if there is a proxy; an
+/// https origin that does not choose HTTP/2 is refused.
 public struct HTTPVersions: OptionSet, Hashable, Sendable {
-    /// A bit for each version.
+    /// One bit for each version.
     public let rawValue: UInt8
 
-    /// The versions whose bits are set.
+    /// Creates the set of versions whose bits are set.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// HTTP/1.1, and HTTP/1.0 where a server answers in it.
+    /// HTTP/1.1, and HTTP/1.0 if a server answers in it.
     public static let http11 = HTTPVersions(rawValue: 1)
     /// HTTP/2.
     public static let http2 = HTTPVersions(rawValue: 2)
 
-    /// Whether an origin that is spoken to without TLS is spoken to in HTTP/2.
+    /// Whether HTTP/2 is used for origins without TLS.
     package var haveHTTP2WithoutTLS: Bool { contains(.http2) && !contains(.http11) }
 
-    /// Whether an origin may turn out to speak HTTP/2 to whoever speaks these.
+    /// Whether a connection to the origin may turn out to speak HTTP/2.
     func mayTurnOutHTTP2(with origin: Origin) -> Bool {
         origin.scheme == .https ? contains(.http2) : haveHTTP2WithoutTLS
     }
 
-    /// What https origins are offered of the protocols that a configuration of TLS has: those of HTTP only where they are
-    /// spoken, and HTTP/2 in any case where nothing else is.
+    /// Returns which of the ALPN protocols of a TLS configuration are offered to https origins: HTTP protocols only if their
+    /// version is enabled, and HTTP/2 in any case if it is the only version.
     package func offered(of protocols: [String]) -> [String] {
         let offered = protocols.filter { name in
             switch name {

@@ -2,20 +2,20 @@
 
 package import LupineHTTP
 
-/// Where a redirect leads, seen from where it comes from, and what of a request may follow it there (U-10.5).
+/// Where a redirect leads relative to its origin, and which parts of a request may follow it there (U-10.5).
 ///
-/// The one table of everything that follows redirects: `HTTPClient`, sessions, web sockets, the command. Pure. A request
-/// goes through it once for each redirect, as the last one left it; what a configuration adds to every request goes through
-/// it by the farthest move of the chain so far. So nothing that was removed comes back.
+/// The only table of this kind, used by everything that follows redirects: `HTTPClient`, sessions, WebSockets, the command.
+/// Pure. A request is filtered once for each redirect, in the form that the previous one left; what a configuration adds to
+/// every request is filtered by the farthest move of the chain so far. So nothing that was removed comes back.
 package enum RedirectMove: Int, Sendable, CaseIterable, Comparable {
     /// The same scheme, host and port.
     case withinOrigin
     /// Another origin.
     case toOtherOrigin
-    /// From where nobody can listen to where everybody on the way can.
+    /// From a secure origin to one where everybody on the path can read the request.
     case intoTheClear
 
-    /// The move between two origins; nil stands for what is no origin of the web.
+    /// Creates the move between two origins; nil stands for an address that is not a web origin.
     package init(from: WebOrigin?, to: WebOrigin?) {
         if let from, let to, from == to {
             self = .withinOrigin
@@ -26,17 +26,17 @@ package enum RedirectMove: Int, Sendable, CaseIterable, Comparable {
 
     package static func < (left: RedirectMove, right: RedirectMove) -> Bool { left.rawValue < right.rawValue }
 
-    /// What becomes of a field.
+    /// What happens to a field.
     package enum Fate: Hashable, Sendable {
-        /// It goes along.
+        /// It is sent unchanged.
         case kept
-        /// It stays behind.
+        /// It is removed.
         case removed
-        /// It goes along with this value.
+        /// It is sent with this value.
         case rewritten(String)
     }
 
-    /// What becomes of a field that the program has set.
+    /// Returns what happens to a field that the program has set.
     ///
     /// - Parameters:
     ///   - name: The field's name.
@@ -54,30 +54,30 @@ package enum RedirectMove: Int, Sendable, CaseIterable, Comparable {
 
     // MARK: names
 
-    /// The names among these texts.
+    /// Returns the valid field names among these texts.
     package static func names(_ texts: some Sequence<String>) -> Set<FieldName> {
         Set(texts.compactMap { try? FieldName($0) })
     }
 
     private static let origin = names(["Origin"])
 
-    /// Credentials and the name of the server: they mean one origin by what they are.
+    /// Credentials and the server's name, which are bound to one origin by their meaning.
     private static let bound = names(["Authorization", "Cookie", "Cookie2", "Proxy-Authorization", "Host"])
 
-    /// Fields that describe content: without it they say something untrue (U-10.4).
+    /// Fields that describe content and would be wrong without it (U-10.4).
     package static let aboutContent = names([
         "Content-Length", "Content-Type", "Content-Encoding", "Content-Language", "Content-Location",
         "Transfer-Encoding", "Expect",
     ])
 
-    /// What tells everybody on the way no more than that somebody asks, and for what.
+    /// Whether a field reveals no more to an eavesdropper than that a request is made, and for what.
     private static func isHarmless(_ name: FieldName) -> Bool {
         let spelling = name.description.asciiLowercased
         return ["accept", "user-agent", "range"].contains(spelling)
             || ["accept-", "content-", "if-"].contains { spelling.hasPrefix($0) }
     }
 
-    /// The fields by which services take keys and tokens: the default of what stays within an origin.
+    /// The fields in which services take keys and tokens: the default of the fields kept within an origin.
     package static let sensitiveByDefault: Set<String> = [
         "Access-Token", "Api-Key", "Api-Token", "Apikey", "Auth-Token", "CF-Access-Client-Secret",
         "CF-Access-Token", "Client-Secret", "DD-Api-Key", "DD-Application-Key", "DPoP", "Job-Token",
@@ -94,8 +94,8 @@ package enum RedirectMove: Int, Sendable, CaseIterable, Comparable {
 
     // MARK: the referrer
 
-    /// Scheme, host and port of a referrer; nil where it is no address of the web. Neither path nor query nor user
-    /// (RFC 9110 §10.1.3).
+    /// Returns scheme, host and port of a referrer, without path, query and user (RFC 9110 §10.1.3); nil if it is not a web
+    /// address.
     private static func originAlone(of referrer: String) -> String? {
         let bytes = Array(referrer.utf8)
         guard let colon = bytes.firstIndex(of: 0x3A) else { return nil }

@@ -3,14 +3,14 @@
 import LupineHTTP
 import LupineTLS
 
-/// One step of a chain of redirects: the request to send, and what a response to it leads to (RFC 9110 §15.4).
+/// One request of a chain of redirects, and the request that its response leads to (RFC 9110 §15.4).
 struct RedirectedRequest {
     let request: HTTPRequest
-    /// The farthest that the chain has gone.
+    /// The farthest move of the chain so far.
     let move: RedirectMove
     private let count: Int
 
-    /// The first request.
+    /// Creates the first request of a chain.
     init(_ request: HTTPRequest) {
         self.init(request, .withinOrigin, count: 0)
     }
@@ -21,7 +21,7 @@ struct RedirectedRequest {
         self.count = count
     }
 
-    /// Where the response leads; nil when it is the answer. A body that cannot be sent again ends the chain too.
+    /// Returns the next request; nil when the response is not followed. A body that cannot be sent again also ends the chain.
     func next(
         after response: HTTPResponse, _ configuration: HTTPClient.Configuration
     ) throws(TransportError) -> RedirectedRequest? {
@@ -33,7 +33,7 @@ struct RedirectedRequest {
         do throws(TransportURLError) {
             url = try request.url.resolving(location: location)
         } catch { throw .redirect(error) }
-        // A peer on the network has no business with the sockets of this machine.
+        // A peer on the network must not reach the sockets of this machine.
         guard url.scheme != .httpUnix || request.url.scheme == .httpUnix else {
             throw .redirect(.unsupportedScheme(TransportURL.Scheme.httpUnix.rawValue))
         }
@@ -52,7 +52,8 @@ struct RedirectedRequest {
         do throws(HTTPError) {
             following.fields = try fields(move, configuration.sensitiveFields, keepsBody: keepsBody)
         } catch { throw .http(host: url.host, port: url.port, error) }
-        // What the request trusts is meant for the server that it names: elsewhere the client itself has to agree.
+        // The request's evaluator is meant for the server that the request names: other servers must also satisfy the client's
+        // evaluator.
         if self.move == .withinOrigin, move != .withinOrigin {
             following.trust = request.trust.map { .composite([configuration.trust, $0]) }
         }
@@ -76,7 +77,7 @@ struct RedirectedRequest {
         return following
     }
 
-    /// What becomes of method and body, by status; nil where the response is the answer.
+    /// Returns the method and whether the body is kept, by status; nil if the response is not a redirect to follow.
     private func rewrite(after status: Status) -> (method: Method, keepsBody: Bool)? {
         switch status.code {
         case 301 where request.method == .post, 302 where request.method == .post: (.get, false)

@@ -3,19 +3,20 @@
 import LupineHTTP
 package import LupineTLS
 
-/// Fetches answers about revocation over plain HTTP, for evaluations that wait for them.
+/// Fetches revocation data over plain HTTP, for evaluations that wait for it.
 ///
-/// Plain because what it fetches is signed, and because TLS would need an answer of its own first. It sends nothing of the
-/// client's: no cookies, no credentials but a proxy's, no fields that a caller has chosen. It asks for no coding and takes
-/// none, follows a few redirects within `http`, and stops at the limits that the query states. Blocks, so never on a loop.
+/// Plain, because the data is signed, and because TLS would first need revocation data of its own. It sends nothing of the
+/// client's: no cookies, no credentials except a proxy's, no fields that a caller has chosen. It requests no content coding
+/// and accepts none, follows a few redirects within `http`, and stops at the limits that the query states. It blocks, so it
+/// must not be called on a loop.
 package final class RevocationClient: RevocationFetcher {
     private let pool: ConnectionPool
-    /// What the loops go by.
+    /// The clock of the loops.
     private let clock: any TransportClock
     private let proxies: ProxyRule
     private static let redirectLimit = 3
 
-    /// A client on the loops of `group`, with few connections of its own.
+    /// Creates a client on the loops of `group`, with few connections of its own.
     package init(group: EventLoopGroup, resolver: Resolver, proxies: ProxyRule) {
         self.proxies = proxies
         clock = group.clock
@@ -45,7 +46,7 @@ package final class RevocationClient: RevocationFetcher {
                 return answer.body
             case (301, let location?), (302, let location?), (303, let location?), (307, let location?),
                 (308, let location?):
-                // A request that is sent again as something else is none of OCSP.
+                // A redirected POST that becomes a GET is not an OCSP request.
                 guard query.body == nil || answer.head.status.code >= 307 else {
                     throw .status(Int(answer.head.status.code))
                 }
@@ -58,10 +59,10 @@ package final class RevocationClient: RevocationFetcher {
         throw .failed("more than \(Self.redirectLimit) redirects")
     }
 
-    /// Closes its connections.
+    /// Shuts down: running queries fail, and the connections close.
     package func shutDown(_ whenDone: @escaping @Sendable () -> Void) { pool.shutDown(whenDone) }
 
-    /// Takes no more queries.
+    /// Accepts no more queries.
     package func retire(_ whenDone: @escaping @Sendable () -> Void) { pool.retire(whenDone) }
 
     private func exchange(
@@ -70,7 +71,7 @@ package final class RevocationClient: RevocationFetcher {
         let left = ContinuousClock.now.duration(to: deadline)
         guard left > .zero else { throw .timedOut }
         let proxy = proxies.proxy(for: .http, host: url.host, port: url.port)
-        // Through TLS to a proxy that may itself have to be judged first, nothing is fetched.
+        // Nothing is fetched over TLS to a proxy, whose certificate may have to be checked first.
         guard proxy?.kind != .https else { throw .failed("no answer is fetched through an https proxy") }
         let sink: RevocationSink
         do throws(Errno) { sink = try RevocationSink(limit: query.limit) } catch { throw .failed("\(error)") }
@@ -104,7 +105,7 @@ package final class RevocationClient: RevocationFetcher {
     }
 }
 
-/// Collects one answer, up to its limit.
+/// Collects one response, up to its limit.
 private final class RevocationSink: ExchangeSink {
     struct Answer: Sendable {
         let head: ResponseHead

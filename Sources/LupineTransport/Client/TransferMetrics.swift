@@ -3,50 +3,50 @@
 public import LupineHTTP
 public import LupineTLS
 
-/// When each step of a request happened, counted from the moment it was handed over, and how much it moved.
+/// The time of each step of a request, counted from the moment it was submitted, and the octets it moved.
 ///
-/// A step that did not happen has no time: a reused connection was not dialled. The names are those that URLSession
-/// gives the same milestones.
+/// A step that did not happen has no time: a reused connection was not dialled. The names are those of URLSession's
+/// `URLSessionTaskTransactionMetrics`.
 public struct TransferMetrics: Hashable, Sendable {
-    /// The look-up of the host began.
+    /// The time at which the look-up of the host began.
     public let domainLookupStart: Duration?
-    /// The look-up had its answer.
+    /// The time at which the look-up was complete.
     public let domainLookupEnd: Duration?
-    /// The first attempt to connect began.
+    /// The time at which the first attempt to connect began.
     public let connectStart: Duration?
-    /// The handshake of TLS with the origin began.
+    /// The time at which the TLS handshake with the origin began.
     public let secureConnectionStart: Duration?
-    /// The handshake was over and the origin trusted.
+    /// The time at which the handshake was complete and the origin trusted.
     public let secureConnectionEnd: Duration?
-    /// The connection stood, a proxy's tunnel and TLS included.
+    /// The time at which the connection was established, including a proxy's tunnel and TLS.
     public let connectEnd: Duration?
-    /// The first byte of the request was sent.
+    /// The time at which the first byte of the request was sent.
     public let requestStart: Duration?
-    /// The last byte of the request was sent.
+    /// The time at which the last byte of the request was sent.
     public let requestEnd: Duration?
-    /// The first byte of the response came.
+    /// The time at which the first byte of the response arrived.
     public let responseStart: Duration?
-    /// The last byte of the response came.
+    /// The time at which the last byte of the response arrived.
     public let responseEnd: Duration?
-    /// The connection had carried an earlier request.
+    /// Whether the connection had carried an earlier request.
     public let isReusedConnection: Bool
-    /// The request went out a second time, because the reused connection had died.
+    /// Whether the request was sent a second time, because the first connection was lost.
     public let wasReplayed: Bool
-    /// A proxy stood in between.
+    /// Whether a proxy was used.
     public let isProxyConnection: Bool
-    /// Our end of the connection.
+    /// The local address of the connection.
     public let localAddress: SocketAddress?
-    /// The other end: the origin's or the proxy's.
+    /// The remote address: the origin's or the proxy's.
     public let remoteAddress: SocketAddress?
-    /// The version of TLS between us and the origin; nil without TLS.
+    /// The TLS version used with the origin; nil without TLS.
     public let tlsVersion: TLSVersion?
-    /// The cipher suite, by the name that the RFCs give it.
+    /// The cipher suite, by its name in the RFCs.
     public let tlsCipherSuite: String?
-    /// The handshake took up where an earlier connection had begun.
+    /// Whether the handshake resumed the session of an earlier connection.
     public let isTLSResumed: Bool
-    /// What ALPN chose; nil where the server does not know ALPN.
+    /// The protocol chosen by ALPN; nil if the server does not support ALPN.
     public let applicationProtocol: String?
-    /// What the response was written in.
+    /// The HTTP version of the response.
     public let version: HTTPVersion?
     /// Octets of the request's head.
     public let requestHeaderBytesSent: Int
@@ -54,9 +54,9 @@ public struct TransferMetrics: Hashable, Sendable {
     public let requestBodyBytesSent: Int64
     /// Octets of the response's head, interim heads included.
     public let responseHeaderBytesReceived: Int
-    /// Octets of the response's content as they came, without framing.
+    /// Octets of the response's content as received, without framing.
     public let responseBodyBytesReceived: Int64
-    /// Octets of the response's content after its coding was undone.
+    /// Octets of the response's content after decoding.
     public let responseBodyBytesAfterDecoding: Int64
 
     init(_ metrics: ExchangeMetrics, decoded: Int64) {

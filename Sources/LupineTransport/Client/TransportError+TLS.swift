@@ -2,7 +2,7 @@
 
 import LupineTLS
 
-/// How a failure of TLS reads: who, what was presented, why that is not enough.
+/// The description of a TLS error: the peer, what it presented, and why that is not enough.
 extension TransportError {
     static func describe(_ error: TLSError, of host: String, _ port: UInt16) -> String {
         let peer = peer(host, port)

@@ -4,75 +4,74 @@ public import LupineCoding
 public import LupineHTTP
 public import LupineTLS
 
-/// Why the transport could not do what it was asked: the one error of this module.
+/// Why the transport could not do what was requested: the only error of this module.
 ///
-/// Each case says at which step it happened and carries the evidence of the layer below, never prose. The host of a Unix
-/// socket is its path, and its port 0. A step of the
-/// transport that can fail in a way of its own adds its case here, with a description and, where it carries another
-/// error, that error as payload.
+/// Each case says at which step the error occurred and carries the evidence of the layer below, never prose. The host of a
+/// Unix socket is its path, and its port is 0. A step of the transport that fails in a new way adds a case here, with a
+/// description and, if there is an underlying error, with that error as its payload.
 public enum TransportError: Error, Hashable, Sendable {
-    /// The text is no URL that can be sent to.
+    /// The text is not a URL that can be requested.
     case url(TransportURLError)
-    /// The host name gave no address.
+    /// The host name has no address.
     case resolution(host: String, ResolutionError)
-    /// No connection to this address.
+    /// The connection to this address failed.
     case connect(to: SocketAddress, Errno)
-    /// No connection to any address of the host, in the order they were tried.
+    /// The connection to every address of the host failed. The failures are in the order of the attempts.
     case unreachable(host: String, port: UInt16, [ConnectFailure])
-    /// The name of the proxy gave no address.
+    /// The name of the proxy has no address.
     case proxyResolution(proxy: String, ResolutionError)
-    /// No connection to any address of the proxy, in the order they were tried.
+    /// The connection to every address of the proxy failed. The failures are in the order of the attempts.
     case proxyUnreachable(proxy: String, [ConnectFailure])
     /// The process or the system has no descriptor left.
     case outOfDescriptors(Errno)
-    /// An HTTP proxy opened no tunnel.
+    /// An HTTP proxy did not open the tunnel.
     case tunnel(proxy: String, TunnelError)
-    /// A SOCKS5 proxy made no connection.
+    /// A SOCKS5 proxy did not establish the connection.
     case socks(proxy: String, SocksError)
-    /// The connection to this origin or https proxy could not be secured, or is no longer.
+    /// The connection to this origin or https proxy could not be secured, or its TLS failed later.
     case tls(host: String, port: UInt16, TLSError)
     /// An established connection failed while reading or writing.
     case connectionLost(host: String, port: UInt16, Errno)
-    /// What was sent or received is no HTTP/1.1, or was cut short.
+    /// A sent or received message is not valid HTTP/1.1, or was cut short.
     case http(host: String, port: UInt16, HTTPError)
-    /// What was said over HTTP/2 is not valid, or the server has ended the request's stream or the connection.
+    /// The HTTP/2 data is not valid, or the server has ended the request's stream or the connection.
     case http2(host: String, port: UInt16, HTTP2Failure)
-    /// The content's coding is broken, not known, or expands beyond its limit.
+    /// The content's coding is invalid, unknown, or expands beyond its limit.
     case coding(host: String, port: UInt16, CodingError)
-    /// The text that names a proxy is none that can be used.
+    /// The text that names a proxy cannot be used.
     case proxy(ProxyURLError)
-    /// The source of the request's content failed; it says why.
+    /// The source of the request's content failed; the text says why.
     case content(String)
-    /// The file that content is read from or written to failed.
+    /// Reading content from a file, or writing it to one, failed.
     case file(Errno)
-    /// A call into the kernel failed that has nothing to do with a peer.
+    /// A system call failed that has nothing to do with a peer.
     case system(Errno)
-    /// A time-out passed: nothing came of this host for so long.
+    /// A time-out expired: this host did not make the expected progress in that time.
     case timedOut(host: String, port: UInt16, TransferTimeout, after: Duration)
-    /// More content came than the caller wanted to collect.
+    /// The content is longer than the caller allowed.
     case contentTooLong(limit: Int)
     /// More redirects than allowed.
     case tooManyRedirects(limit: Int)
-    /// A redirect leads from https to http on this host, which the configuration does not follow.
+    /// A redirect leads from https to http on this host, and the configuration does not follow it.
     case insecureRedirect(host: String, port: UInt16)
-    /// A redirect leads nowhere that can be followed.
+    /// The target of a redirect cannot be requested.
     case redirect(TransportURLError)
-    /// The scheme needs what this build or client does not offer.
+    /// The request needs a feature that this build or client does not have.
     case unsupported(String)
-    /// The caller no longer wants it.
+    /// The caller cancelled the request.
     case cancelled
     /// The client, or the event loop, was shut down.
     case shutDown
 }
 
 extension TransportError {
-    /// The error for a socket that could not be made or connected: running out of descriptors is its own case,
-    /// because giving up idle connections helps there and nowhere else.
+    /// The error of a socket that could not be created or connected. Running out of descriptors is a separate case, because
+    /// only there does closing idle connections help.
     package init(connecting address: SocketAddress, _ error: Errno) {
         self = error.isOutOfDescriptors ? .outOfDescriptors(error) : .connect(to: address, error)
     }
 
-    /// The error for event loops that could not be started.
+    /// The error of event loops that could not be started.
     package init(startingLoops error: Errno) {
         self = error.isOutOfDescriptors ? .outOfDescriptors(error) : .system(error)
     }
@@ -127,12 +126,12 @@ extension TransportError: CustomStringConvertible {
 }
 
 extension TransportError {
-    /// A time-out passed.
+    /// Creates the error of an expired time-out.
     init(host: String, port: UInt16, _ timeout: TransferTimeout, after time: Interval?) {
         self = .timedOut(host: host, port: port, timeout, after: .nanoseconds(time?.nanoseconds ?? 0))
     }
 
-    /// A host and a port as an authority has them (RFC 3986 §3.2); the path of a Unix socket as it is.
+    /// Returns a host and a port in the syntax of an authority (RFC 3986 §3.2); the path of a Unix socket unchanged.
     static func peer(_ host: String, _ port: UInt16) -> String {
         guard port != 0 else { return host }
         return host.utf8.contains(0x3A) ? "[\(host)]:\(port)" : "\(host):\(port)"
@@ -140,7 +139,7 @@ extension TransportError {
 }
 
 extension TransferTimeout {
-    /// What was done when the time ran out.
+    /// Describes what was being done when the time-out expired.
     fileprivate func step(of host: String) -> String {
         switch self {
         case .connect: "while connecting to \(host)"
@@ -153,7 +152,7 @@ extension TransferTimeout {
         }
     }
 
-    /// What to try.
+    /// Advice for the user.
     fileprivate var advice: String {
         switch self {
         case .connect: "see whether the port is right and no firewall drops what is sent there"

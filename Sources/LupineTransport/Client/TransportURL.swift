@@ -2,16 +2,15 @@
 
 import LupineHTTP
 
-/// An `http`, `https` or `http+unix` URL, read strictly after RFC 3986: what a request is addressed to.
+/// An `http`, `https` or `http+unix` URL, parsed strictly according to RFC 3986: the target of a request.
 ///
-/// Not a general URL type. Path and query keep their spelling, percent-encoding and dot segments included; scheme and
-/// host are lower-cased; a fragment is checked and dropped, since it never travels. `http+unix` carries the socket's
-/// path, percent-encoded, where the host would stand: `http+unix://%2Frun%2Fdaemon.sock/info`.
+/// Not a general URL type. Path and query keep their spelling, including percent-encoding and dot segments; scheme and host
+/// are lowercased; a fragment is checked and dropped, since it is never sent. `http+unix` has the socket's path,
+/// percent-encoded, in place of the host: `http+unix://%2Frun%2Fdaemon.sock/info`.
 ///
-/// An empty path is the path `/`; the two are told apart by OPTIONS alone, which asks for the server as a whole without one
-/// (RFC 9110 §4.2.3, §9.3.7).
+/// An empty path is equivalent to `/`, except for OPTIONS, for which it means the server as a whole (RFC 9110 §4.2.3, §9.3.7).
 public struct TransportURL: Sendable {
-    /// How the origin is reached.
+    /// The transport to the origin.
     public enum Scheme: String, Hashable, Sendable {
         /// Over TCP.
         case http
@@ -20,7 +19,7 @@ public struct TransportURL: Sendable {
         /// Over a Unix-domain socket.
         case httpUnix = "http+unix"
 
-        /// The port where the URL names none; a Unix-domain socket has none.
+        /// The port if the URL names none; 0 for a Unix-domain socket.
         public var defaultPort: UInt16 {
             switch self {
             case .http: 80
@@ -30,7 +29,7 @@ public struct TransportURL: Sendable {
         }
     }
 
-    /// The longest URL that is read: what fits in one line of a request head.
+    /// The longest URL that is parsed: what fits in one line of a request head.
     public static let longestText = 64 * 1024
     /// `sun_path` without its final NUL.
     static let longestSocketPath = 107
@@ -43,14 +42,14 @@ public struct TransportURL: Sendable {
         var unixPath: String?
     }
 
-    /// How the origin is spoken to.
+    /// The URL's scheme.
     public let scheme: Scheme
     private let authority: Authority
     /// The path as it is sent; never empty.
     public let path: String
-    /// The query without its `?`; `nil` where there is none.
+    /// The query without its `?`; `nil` if there is none.
     public let query: String?
-    /// Whether a path was written.
+    /// Whether the URL has a path.
     private let hasPath: Bool
 
     /// The host in lower case: a name, or an address without brackets and zone. `localhost` for `http+unix`.
@@ -65,7 +64,7 @@ public struct TransportURL: Sendable {
     /// The request target in origin form (RFC 9112 §3.2.1).
     public var target: String { query.map { "\(path)?\($0)" } ?? path }
 
-    /// What a request with that method asks for: `*` for OPTIONS where there is neither path nor query.
+    /// Returns the request target for a method: `*` for OPTIONS if the URL has neither path nor query.
     func target(of method: Method) -> RequestTarget {
         method == .options && !hasPath && query == nil ? .asterisk : .origin(target)
     }
@@ -77,7 +76,7 @@ public struct TransportURL: Sendable {
         return port == scheme.defaultPort ? name : "\(name):\(port)"
     }
 
-    /// Reads an absolute URL.
+    /// Parses an absolute URL.
     public init(_ text: String) throws(TransportURLError) {
         let bytes = try Self.admitted(text)
         try self.init(URIReference(bytes))
@@ -106,7 +105,7 @@ public struct TransportURL: Sendable {
         self.query = query.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The URL that `reference`, a URL or a relative reference found at this one, points to (RFC 3986 §5.2).
+    /// Resolves `reference`, a URL or a relative reference, against this URL (RFC 3986 §5.2).
     public func resolving(_ reference: String) throws(TransportURLError) -> TransportURL {
         let bytes = try Self.admitted(reference)
         let parts = URIReference(bytes)
@@ -134,9 +133,8 @@ public struct TransportURL: Sendable {
             query: parts.query)
     }
 
-    /// As `resolving(_:)`, for a Location field as servers write it: spaces, bytes outside ASCII, a stray `%` and
-    /// the few printable bytes that RFC 3986 leaves out are percent-encoded first, as browsers and curl do. Controls
-    /// are refused all the same.
+    /// Resolves a Location field as servers write it. Spaces, bytes outside ASCII, a stray `%` and the few printable bytes
+    /// that RFC 3986 excludes are percent-encoded first, as browsers and curl do. Controls are still refused.
     public func resolving(location: String) throws(TransportURLError) -> TransportURL {
         var repaired: [UInt8] = []
         let bytes = Array(location.utf8)
@@ -160,12 +158,12 @@ public struct TransportURL: Sendable {
         return try resolving(String(decoding: repaired, as: UTF8.self))
     }
 
-    /// The path as it was written, which may be empty.
+    /// The path as written, possibly empty.
     private var writtenPath: String { hasPath ? path : "" }
 
     // MARK: Reading
 
-    /// The text's bytes, if all are printable ASCII and there are not too many.
+    /// Returns the text's bytes. Throws if one is not printable ASCII, or if there are too many.
     private static func admitted(_ text: String) throws(TransportURLError) -> [UInt8] {
         let bytes = Array(text.utf8)
         guard bytes.count <= longestText else { throw .tooLong(length: bytes.count, limit: longestText) }
@@ -255,7 +253,7 @@ public struct TransportURL: Sendable {
         }
     }
 
-    /// What follows the host: nothing, or a colon and a number; nothing after the colon means the default.
+    /// Parses what follows the host: nothing, or a colon and a number. An empty number means the default port.
     private static func port(_ text: ArraySlice<UInt8>, scheme: Scheme) throws(TransportURLError) -> UInt16 {
         guard let colon = text.first else { return scheme.defaultPort }
         guard colon == 0x3A else { throw .illegalByte(colon, offset: text.startIndex) }
@@ -273,7 +271,7 @@ public struct TransportURL: Sendable {
     }
 }
 
-/// By what it addresses: an empty path is `/`.
+/// Compares what is addressed: an empty path equals `/`.
 extension TransportURL: Hashable {
     public static func == (left: TransportURL, right: TransportURL) -> Bool {
         left.scheme == right.scheme && left.authority == right.authority && left.path == right.path
@@ -289,7 +287,7 @@ extension TransportURL: Hashable {
 }
 
 extension TransportURL: CustomStringConvertible {
-    /// The URL as it would be written again: default port and fragment left out.
+    /// The normalised URL, without the default port and the fragment.
     public var description: String {
         if let unixPath {
             let encoded = unixPath.utf8.flatMap {

@@ -2,9 +2,9 @@
 
 /// The byte classes of RFC 3986 and its percent-encoding (§2).
 package enum URIByte {
-    /// A `%` that two hexadecimal digits do not follow.
+    /// A `%` that is not followed by two hexadecimal digits.
     struct MalformedTriplet: Error {
-        /// Its index in the collection that was read.
+        /// Its index in the parsed collection.
         let offset: Int
     }
 
@@ -24,15 +24,15 @@ package enum URIByte {
         }
     }
 
-    /// What may stand in a path beside percent-encoding: pchar / "/" (§3.3).
+    /// Whether a byte may occur in a path outside percent-encoding: pchar / "/" (§3.3).
     package static func isPath(_ byte: UInt8) -> Bool {
         isUnreserved(byte) || isSubDelimiter(byte) || byte == 0x3A || byte == 0x40 || byte == 0x2F
     }
 
-    /// What may stand in a query or fragment beside percent-encoding: pchar / "/" / "?" (§3.4).
+    /// Whether a byte may occur in a query or fragment outside percent-encoding: pchar / "/" / "?" (§3.4).
     package static func isQuery(_ byte: UInt8) -> Bool { isPath(byte) || byte == 0x3F }
 
-    /// The place of the first malformed triplet.
+    /// Returns the index of the first malformed triplet.
     package static func malformedTriplet(in text: ArraySlice<UInt8>) -> Int? {
         text.indices.first { place in
             text[place] == 0x25
@@ -41,7 +41,7 @@ package enum URIByte {
         }
     }
 
-    /// The text with each triplet replaced by its byte.
+    /// Returns the text with each triplet replaced by its byte.
     static func percentDecoded(_ text: ArraySlice<UInt8>) -> Result<[UInt8], MalformedTriplet> {
         if let place = malformedTriplet(in: text) { return .failure(MalformedTriplet(offset: place)) }
         var decoded: [UInt8] = []

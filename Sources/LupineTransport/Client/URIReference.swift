@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
 
-/// A URI or relative reference taken apart at its delimiters (RFC 3986 §4.1, appendix B), nothing checked but them.
+/// A URI or relative reference split into its components (RFC 3986 §4.1, appendix B). Only the delimiters are checked.
 ///
-/// `TransportURL` and the redirects of the loading system read their parts and resolve with it. Components are slices
-/// of the bytes given, so that an index in one is an offset in the text.
+/// `TransportURL` and the redirects of the loading system use it to parse and resolve. The components are slices of the given
+/// bytes, so that an index in one is an offset in the text.
 package struct URIReference {
-    /// Before the colon; nil for a relative reference.
+    /// The text before the colon; nil for a relative reference.
     package let scheme: ArraySlice<UInt8>?
-    /// Behind the two slashes; nil where there are none.
+    /// The text after the two slashes; nil if there are none.
     package let authority: ArraySlice<UInt8>?
     /// Never nil, may be empty.
     package let path: ArraySlice<UInt8>
-    /// Behind the question mark; nil where there is none.
+    /// The text after the question mark; nil if there is none.
     package let query: ArraySlice<UInt8>?
-    /// Where the fragment's text begins, past its `#`.
+    /// The text after the `#`; nil if there is none.
     package let fragment: ArraySlice<UInt8>?
 
-    /// Takes a text apart; any text has parts.
+    /// Splits a text; any text can be split.
     package init(_ text: [UInt8]) {
         var rest = text[...]
         if let end = rest.firstIndex(where: { $0 == 0x3A || $0 == 0x2F || $0 == 0x3F || $0 == 0x23 }),
@@ -60,14 +60,14 @@ package struct URIReference {
         }
     }
 
-    /// The path of a reference with a relative path, under a base that has an authority (§5.2.3).
+    /// Merges a relative path with the path of a base that has an authority (§5.2.3).
     package static func merge(base: some Collection<UInt8>, reference: some Collection<UInt8>) -> [UInt8] {
         let kept = Array(base)
         guard let slash = kept.lastIndex(of: 0x2F) else { return [0x2F] + reference }
         return Array(kept[...slash]) + reference
     }
 
-    /// The path without its "." and ".." segments (§5.2.4); ".." above the root goes nowhere.
+    /// Returns the path without its "." and ".." segments (§5.2.4); ".." above the root is ignored.
     package static func removeDotSegments(_ path: some Collection<UInt8>) -> [UInt8] {
         var output: [UInt8] = []
         output.reserveCapacity(path.count)

@@ -2,10 +2,10 @@
 
 import LupineTLS
 
-/// The bytes of a connection, in and out, whatever lies between them and the wire: nothing, or TLS.
+/// The bytes of a connection in both directions, over a plain socket or over TLS.
 ///
-/// What can be handed to the kernel without a look at it (`isTransparent`) is asked here and nowhere else. It belongs to
-/// one loop, and its owner tells it when the loop says that there is something to read.
+/// Only this type decides whether data can be handed to the kernel without being read (`isTransparent`). It belongs to one
+/// loop, and its owner passes on the loop's readiness events.
 struct ByteChannel: ~Copyable {
     private var link: Link
 
@@ -27,7 +27,7 @@ struct ByteChannel: ~Copyable {
         link = .closed
     }
 
-    /// Whether files may be sent and received by the kernel alone.
+    /// Whether the kernel alone can send and receive files.
     var isTransparent: Bool {
         switch link {
         case .plain: true
@@ -44,16 +44,16 @@ struct ByteChannel: ~Copyable {
         }
     }
 
-    /// What TLS has agreed on; nil without TLS.
+    /// The negotiated TLS parameters; nil without TLS.
     var details: TLSDetails? { secure?.details }
 
-    /// What the handshake of TLS has shown; nil without TLS.
+    /// What the TLS handshake has shown about the peer; nil without TLS.
     var evidence: PeerEvidence? { secure?.evidence }
 
-    /// Whether the peer has asked for another handshake of TLS, and was refused.
+    /// Whether the peer has asked for a TLS renegotiation and was refused.
     var hasRefusedRenegotiation: Bool { secure?.hasRefusedRenegotiation ?? false }
 
-    /// Our end.
+    /// The local address.
     var localAddress: SocketAddress? {
         switch link {
         case .plain(let socket): (try? socket.localAddress()) ?? nil
@@ -62,7 +62,7 @@ struct ByteChannel: ~Copyable {
         }
     }
 
-    /// Has the kernel probe the peer when the connection is silent. A connection that cannot be probed is used all the same.
+    /// Has the kernel probe the peer when the connection is silent. A connection that cannot be probed is used anyway.
     func probe(_ probes: KeepAliveProbes) {
         switch link {
         case .plain(let socket): try? socket.setKeepAlive(probes)
@@ -71,7 +71,8 @@ struct ByteChannel: ~Copyable {
         }
     }
 
-    /// What carries the ciphertext of another TLS inside this channel; the channel is used up. Nil when it is closed.
+    /// Returns a wire that carries the ciphertext of another TLS session inside this channel, and consumes the channel. Nil
+    /// when it is closed.
     consuming func wire(mayRead: Bool, on loop: EventLoop) -> (any ChannelWire)? {
         switch consume link {
         case .plain(let socket): SocketWire(socket, isDrained: !mayRead)
@@ -82,12 +83,12 @@ struct ByteChannel: ~Copyable {
 
     // MARK: in
 
-    /// The loop says that there may be more to read; `isClosing` that the peer's end is among it.
+    /// Called when the loop reports that there may be more to read. `isClosing` says that the peer has closed its end.
     func becameReadable(isClosing: Bool) {
         secure?.becameReadable(isClosing: isClosing)
     }
 
-    /// Reads over the beginning of `buffer`.
+    /// Reads into the beginning of `buffer`.
     func receive(into buffer: inout MutableSpan<UInt8>) throws(ChannelFailure) -> ReadOutcome {
         switch link {
         case .plain(let socket):
@@ -97,8 +98,8 @@ struct ByteChannel: ~Copyable {
         }
     }
 
-    /// Whether there may be more to read now, after `count` bytes came into room for `room`. A short read has emptied a
-    /// socket; TLS gives record by record.
+    /// Whether there may be more to read now, after `count` bytes were read into a buffer of `room`. A short read has emptied
+    /// a socket; TLS delivers record by record.
     func mayHoldMore(after count: Int, of room: Int) -> Bool {
         switch link {
         case .plain: count == room
@@ -107,7 +108,7 @@ struct ByteChannel: ~Copyable {
         }
     }
 
-    /// Has the kernel move up to `count` bytes that have come into a pipe; only where the channel is transparent.
+    /// Has the kernel move up to `count` received bytes into a pipe. Only for a transparent channel.
     func fill(_ pipe: borrowing SplicePipe, count: Int) throws(Errno) -> ReadOutcome {
         switch link {
         case .plain(let socket): return try pipe.fill(from: socket, count: count)
@@ -118,8 +119,7 @@ struct ByteChannel: ~Copyable {
 
     // MARK: out
 
-    /// Writes the beginning of what `framing` holds from `start` on, and of `content` behind it, with one call or in one
-    /// record.
+    /// Writes `framing` from `start` on, followed by `content`, as much as fits, in one system call or one record.
     func send(
         _ framing: [UInt8], from start: Int, _ content: Span<UInt8>
     ) throws(ChannelFailure) -> WriteOutcome {
@@ -133,7 +133,7 @@ struct ByteChannel: ~Copyable {
         }
     }
 
-    /// Has the kernel write a piece of a file; `offset` moves along. Only where the channel is transparent.
+    /// Has the kernel write a piece of a file, and advances `offset`. Only for a transparent channel.
     func send(
         file: borrowing Descriptor, offset: inout Int64, count: Int
     ) throws(Errno) -> ReadOutcome {
@@ -144,13 +144,13 @@ struct ByteChannel: ~Copyable {
         }
     }
 
-    /// Whether bytes that were taken still wait for the kernel.
+    /// Whether accepted bytes still wait to be given to the kernel.
     var hasPendingOutput: Bool { secure?.hasPendingOutput ?? false }
 
-    /// How many octets the kernel has taken in all, where bytes can wait for it.
+    /// The total number of octets that the kernel has accepted, for a channel with pending output; 0 for a plain socket.
     var octetsSent: UInt64 { secure?.octetsSent ?? 0 }
 
-    /// How many octets the peer's kernel has acknowledged in all, as far as ours says.
+    /// The total number of octets that the peer's kernel has acknowledged, as far as the local kernel reports it.
     var octetsAcknowledged: UInt64? {
         switch link {
         case .plain(let socket): socket.octetsAcknowledged
@@ -159,17 +159,18 @@ struct ByteChannel: ~Copyable {
         }
     }
 
-    /// Ends our half behind what was sent; reading goes on. Nothing may be sent afterwards, but what waits is to be flushed.
+    /// Shuts down writing after the bytes sent so far; reading continues. Nothing may be sent afterwards, but pending output
+    /// must still be flushed.
     func closeWriting() {
         switch link {
-        // Refused only for a socket whose peer is gone, which reading tells.
+        // Fails only when the peer is gone, which reading reports.
         case .plain(let socket): try? socket.shutdownWrite()
         case .secure(let channel): channel.closeWriting()
         case .closed: break
         }
     }
 
-    /// Hands what waits to the kernel, as far as it takes it.
+    /// Writes as much pending output as the kernel accepts.
     func flush() throws(ChannelFailure) {
         try secure?.flush()
     }

@@ -3,11 +3,11 @@
 import LupineHTTP
 import LupineTLS
 
-/// What the pool lends exchanges on: one connection, whatever is spoken on it.
+/// A connection that the pool leases to exchanges, whatever protocol it speaks.
 ///
-/// It holds what every connection has and names what an exchange and the pool ask of one; `HTTP1Connection` and
-/// `HTTP2Connection` do it. A class and not a protocol: who holds one holds a pointer, which is all that HTTP/1.1 pays for
-/// not being alone. It lives on one loop, and nobody else touches it; other threads reach it through `LoopBound`.
+/// It holds the state that every connection has, and declares the operations that an exchange and the pool call;
+/// `HTTP1Connection` and `HTTP2Connection` override them. A class and not a protocol, so that a reference is one pointer:
+/// HTTP/1.1 pays nothing else for the abstraction. It is confined to one loop; other threads reach it through `LoopBound`.
 class Carrier {
     final let loop: EventLoop
     final let id: ConnectionID
@@ -15,36 +15,36 @@ class Carrier {
     final let route: Route
     final var channel: ByteChannel
     final var registration: Registration?
-    /// The kernel may have more for us: edge-triggered readiness, remembered.
+    /// Whether the kernel may have more to read. Remembered, because readiness is edge-triggered.
     final var mayRead: Bool
     final var mayWrite = true
     final var peerIsClosing = false
-    /// It has carried an exchange.
+    /// Whether it has carried an exchange.
     final var wasUsed = false
-    /// From when on the kernel is to probe it, if nothing else has had it begin before; nil when it does so already. Those
-    /// that carry one short exchange and close never ask for it.
+    /// The time from which the kernel is to probe the peer, unless something else starts the probes before; nil once they have
+    /// started. A connection that carries one short exchange and closes never starts them.
     final private(set) var probesBegin: Instant?
 
-    /// What every exchange on a connection has in common. Made once and passed on by reference.
+    /// What all exchanges on a connection have in common. Made once and passed by reference.
     final class Route: Sendable {
         let host: String
-        /// What errors name beside the host.
+        /// The port that errors name with the host.
         let port: UInt16
         let localAddress: SocketAddress?
         let remoteAddress: SocketAddress?
-        /// How the kernel is to probe it when it is silent; nil for not at all.
+        /// How the kernel probes the peer of a silent connection; nil to disable probing.
         let probes: KeepAliveProbes?
         let usesProxy: Bool
         let dial: DialMetrics
-        /// What TLS with the origin has agreed on.
+        /// The TLS parameters negotiated with the origin.
         let tls: TLSDetails?
-        /// What its handshake has shown.
+        /// What the TLS handshake has shown about the origin.
         let evidence: PeerEvidence?
-        /// Where an HTTP proxy is asked in absolute form: what goes before the path.
+        /// The prefix of the path when a request goes to an HTTP proxy in absolute form.
         let absolutePrefix: String?
-        /// Sent to such a proxy.
+        /// The `Proxy-Authorization` value for such a proxy.
         let proxyAuthorization: String?
-        /// Whether both ends have the same address. A file's pages, which cost the sender nothing there, cost the receiver
+        /// Whether both ends have the same address. Sending a file's pages is free for the sender then, but costs the receiver
         /// more than a copy costs both.
         let staysOnMachine: Bool
 
@@ -65,12 +65,12 @@ class Carrier {
             self.evidence = evidence
             self.absolutePrefix = absolutePrefix
             self.proxyAuthorization = proxyAuthorization
-            // Neither is nil where content is sent.
+            // When content is sent, neither address is nil.
             staysOnMachine = localAddress?.with(port: 0) == remoteAddress?.with(port: 0)
         }
     }
 
-    /// A connection over a channel that stands. Who inherits takes over the registration.
+    /// Creates a connection over an established channel. The subclass takes over the registration.
     init(
         _ channel: consuming ByteChannel, _ registration: Registration, _ id: ConnectionID, route: Route,
         mayRead: Bool, pool: ConnectionPool, loop: EventLoop
@@ -87,41 +87,42 @@ class Carrier {
 
     // MARK: for the pool
 
-    /// How many exchanges it carries at once, as far as is known when it is opened.
+    /// The number of concurrent exchanges it can carry, as far as is known when it is opened.
     var capacity: Int { 1 }
 
-    /// The pool knows it, and may have had it run an exchange already. Called once.
+    /// Called once, after the pool has added the connection. The pool may have run an exchange on it already.
     func opened() { Self.mustInherit() }
 
-    /// Carries out an exchange; the pool has leased the connection to it.
+    /// Carries out an exchange to which the pool has leased the connection.
     func run(_ exchange: Exchange) { Self.mustInherit() }
 
-    /// The pool wants it gone; it carries nothing.
+    /// Called when the pool closes the connection while it carries no exchange.
     func close() { Self.mustInherit() }
 
-    /// Closes it, ending what is under way with `error`.
+    /// Closes the connection and ends its exchanges with `error`.
     func abort(_ error: TransportError) { Self.mustInherit() }
 
     // MARK: for an exchange. One that has left the connection means nothing to it
 
-    /// The owner of the exchange takes it back.
+    /// Cancels the exchange with `error`.
     func cancel(_ exchange: Exchange, _ error: TransportError) { Self.mustInherit() }
 
-    /// The owner of the exchange wants no more of the response than it has.
+    /// Called when the exchange's owner needs no more of the response.
     func skip(_ exchange: Exchange) { Self.mustInherit() }
 
-    /// The consumer takes more again.
+    /// Called when the consumer accepts content again.
     func resume(_ exchange: Exchange) { Self.mustInherit() }
 
-    /// The owner of the exchange wants it to stand still, or to go on.
+    /// Called when the exchange's owner has suspended or resumed it.
     func suspensionChanged(of exchange: Exchange) { Self.mustInherit() }
 
-    /// The exchange has another priority. Means nothing where there is only one.
+    /// Called when the priority of the exchange has changed. Has no effect on a connection that carries one exchange at a
+    /// time.
     func priorityChanged(of exchange: Exchange) {}
 
     // MARK: for itself
 
-    /// Goes back as it was lent, unless its peer has been told who the exchange's owner is (U-11.20).
+    /// Returns the connection to the pool unused, unless the exchange's own client certificate was sent on it (U-11.20).
     func giveBackUnused() { Self.mustInherit() }
 
     private static func mustInherit() -> Never {
@@ -130,7 +131,7 @@ class Carrier {
 
     // MARK: what all have in common
 
-    /// What is known of an exchange when the connection takes it.
+    /// The initial metrics of an exchange that the connection takes.
     @inline(__always)
     final func metrics(ofBeginning exchange: Exchange) -> ExchangeMetrics {
         var metrics = ExchangeMetrics(fetchStart: exchange.began)
@@ -144,8 +145,8 @@ class Carrier {
         return metrics
     }
 
-    /// Ends an exchange of which not a byte has gone. The connection goes back in a step of its own: the next exchange
-    /// may be refused as well, and a long queue of such would end in as deep a stack.
+    /// Ends an exchange of which no byte has been sent. The connection is returned in a separate loop job: the next exchange
+    /// may be refused as well, and a long queue of these would overflow the stack.
     final func refuse(_ exchange: Exchange, _ error: TransportError, _ metrics: ExchangeMetrics) {
         loop.executeOnLoop {
             self.giveBackUnused()
@@ -153,13 +154,13 @@ class Carrier {
         }
     }
 
-    /// Goes back without a byte sent, because the exchange is suspended.
+    /// Returns the connection without sending a byte, because the exchange is suspended.
     final func decline(_ exchange: Exchange) {
         if exchange.needsWatch { exchange.watchWaiting(on: loop) }
         loop.executeOnLoop { self.giveBackUnused() }
     }
 
-    /// Has the kernel probe the peer: what is silent because the peer is gone is not kept for ever.
+    /// Has the kernel probe the peer, so that a connection whose peer is gone does not stay open for ever.
     final func beginProbes() {
         guard probesBegin != nil, let probes = route.probes else { return }
         probesBegin = nil

@@ -2,41 +2,41 @@
 
 import LupineHTTP
 
-/// Where the sending of one request stands: framing that waits to go out, and the content behind it.
+/// The progress of sending one request: framing that waits to be sent, and the content after it.
 ///
-/// It knows what comes next and how much of it has gone; `HTTP1Connection` moves the bytes.
+/// It knows what comes next and how much has been sent; `HTTP1Connection` moves the bytes.
 struct ContentFeed {
     enum State {
-        /// All has been handed over to `output`, or nothing is left.
+        /// Everything has been moved to `output`, or nothing is left.
         case done
         case bytes([UInt8], from: Int)
         case region(any OutgoingRegion, from: Int)
         case file(FileSource, offset: Int64, remaining: Int64)
-        /// Nothing is at hand; ask the source.
+        /// No content is available; the source must be asked.
         case stream(any ContentSource)
         /// The source has been asked and has not answered.
         case awaiting(any ContentSource)
-        /// A piece of the source's, partly sent.
+        /// A piece from the source, partly sent.
         case piece([UInt8], from: Int, any ContentSource)
     }
 
-    /// Framing that goes before what `state` holds.
+    /// Framing to be sent before the content in `state`.
     var output: [UInt8] = []
-    /// How much of `output` has gone.
+    /// How many octets of `output` have been sent.
     var outputStart = 0
     var state = State.done
-    /// Octets of content that have gone.
+    /// The octets of content that have been sent.
     var sent: Int64 = 0
 
-    /// Whether framing waits.
+    /// Whether framing waits to be sent.
     var hasOutput: Bool { outputStart < output.count }
 
-    /// How many octets of framing wait.
+    /// The number of octets of framing that wait to be sent.
     var waiting: Int { output.count &- outputStart }
 
-    /// Adds to what waits.
+    /// Appends framing to the output.
     mutating func append(_ bytes: [UInt8]) {
-        // Where something always waits, the end that makes room is never reached.
+        // An output that never becomes empty is never reset by `advance`.
         if outputStart > Self.goneCapacity, outputStart > output.count / 2 {
             output.removeFirst(outputStart)
             outputStart = 0
@@ -44,7 +44,7 @@ struct ContentFeed {
         output += bytes
     }
 
-    /// Takes note that `count` octets went: first of the framing, then of the bytes at hand.
+    /// Records that `count` octets were sent: framing first, then content.
     mutating func advance(_ count: Int) {
         let framing = min(count, output.count &- outputStart)
         outputStart &+= framing
@@ -69,7 +69,7 @@ struct ContentFeed {
         }
     }
 
-    /// Makes ready for the next request.
+    /// Resets the feed for the next request.
     mutating func clear() {
         if hasOutput { output = [] }
         outputStart = 0
@@ -77,8 +77,8 @@ struct ContentFeed {
         sent = 0
     }
 
-    /// What an idle connection may keep for its next head.
+    /// The capacity that an idle connection may keep for its next head.
     private static let keptCapacity = 512
-    /// How much that has gone may stay in front of what waits.
+    /// The limit of sent octets kept in front of those that wait.
     private static let goneCapacity = 64 * 1024
 }

@@ -3,22 +3,21 @@
 package import LupineHTTP
 import Synchronization
 
-/// One request going down, and the way to stop or resume it: what the layer above holds while it is under way.
+/// One request on its way through the transport, and the handle with which the layer above controls it.
 ///
-/// The request is fixed when the exchange is made. The pool gives it a connection; the connection reports to the sink;
-/// the sink hears `exchangeEnded` exactly once, whatever happens. `cancel`, `resume` and `state` may be used from any
-/// thread.
+/// The request is fixed when the exchange is made. The pool gives it a connection, and the connection reports to the sink. The
+/// sink receives `exchangeEnded` exactly once in all cases. Any thread may cancel, skip, resume, suspend or reprioritise it.
 package final class Exchange: Sendable {
-    /// What is asked for; framing, `Host` and `Expect` are the connection's to add.
+    /// The request head; the connection adds framing, `Host` and `Expect`.
     package let head: RequestHead
-    /// What goes out as the request's content.
+    /// The request's content.
     package let content: OutgoingContent
-    /// Where it goes: the pool's key.
+    /// The destination: the pool's key.
     package let origin: Origin
-    /// What the caller asks for besides.
+    /// Further settings of the caller.
     package let options: ExchangeOptions
     let sink: any ExchangeSink
-    /// Who is told of its steps; nil where nobody listens.
+    /// The observer of the exchange's steps; nil if there is none.
     let observation: TransferObservation?
     /// The loop whose connections it prefers; nil for none.
     let loop: EventLoop?
@@ -26,58 +25,61 @@ package final class Exchange: Sendable {
     let began: Instant
 
     private let life: Lock<Life>
-    /// How often it has been given back to be sent again.
+    /// How often it has been returned to be sent again.
     private let replayCount = Atomic<Int>(0)
-    /// Whether the next time goes over a connection that has carried nothing.
+    /// Whether the next attempt needs a connection that has carried nothing.
     private let wantsFresh = Atomic<Bool>(false)
-    /// The bits of `priority`.
+    /// The bit pattern of `priority`.
     private let urgency = Atomic<UInt32>(Exchange.defaultPriority.bitPattern)
     private let suspended = Atomic<Bool>(false)
-    /// What `streamNumber` is.
+    /// The value of `streamNumber`.
     private let stream = Atomic<UInt32>(0)
-    /// How often it has been given to the pool: late news about an earlier time is known by it.
+    /// How often it has been submitted to the pool. Late notifications about an earlier submission are recognised by it.
     private let submission = Atomic<Int>(0)
-    /// What is timed while no connection carries it.
+    /// The timing state while no connection carries it.
     private let watch = Lock(WaitWatch())
-    /// Where content goes from the next `resume` on.
+    /// The file that receives the content from the next `resume` on.
     private let place = Lock<FileTarget?>(nil)
 
     private struct WaitWatch: Sendable {
         var timer: (loop: EventLoop, token: EventLoop.TimerToken)?
-        /// How often somebody has looked: who holds the latest number has the watch.
+        /// Counts the calls of `watchWaiting`: the latest call owns the watch.
         var turn = 0
-        /// Since when a dial has been under way for it.
+        /// The time since which a dial for it has been under way.
         var dialedSince: Instant?
     }
 
-    /// Where an exchange stands on its way.
+    /// The life cycle of an exchange.
     private enum Life: Sendable {
         case new
         case waiting(ConnectionPool, WaiterID)
-        /// Tied to a connection that is being opened and asks about its peer.
+        /// Tied to a connection that is being opened and needs a decision about its peer.
         case claimed(ConnectionPool, ConnectionID)
-        /// On a connection. Once cancelled it stays so, should the connection break and give it back first.
+        /// On a connection. A cancellation is kept, in case the connection breaks and returns the exchange before it acts on
+        /// it.
         case running(EventLoop, LoopBound<Carrier>, cancelled: TransportError?)
-        /// Nobody's for now: its owner has suspended it, or its content is being made ready to be sent again.
+        /// Without a connection: its owner has suspended it, or its content is being rewound, or it waits for the peer's
+        /// settings.
         case parked(ConnectionPool, ParkReason)
-        /// Taken back before it ran; whoever holds it next ends it.
+        /// Cancelled before it ran; the next object that handles it ends it.
         case cancelled(TransportError)
         case over
     }
 
     enum ParkReason { case suspended, rewinding, awaitingSettings }
 
-    /// An exchange that has not been submitted.
+    /// Creates an exchange that has not been submitted.
     ///
     /// - Parameters:
-    ///   - head: What is asked for.
-    ///   - content: What goes out as its content.
-    ///   - origin: Where it goes.
-    ///   - options: What the caller asks for besides.
-    ///   - observation: Who is told of its steps.
-    ///   - loop: Whose connections it prefers: at first those of the loop whose job makes it, as the program's task runs there.
-    ///   - began: The present moment, by the clock of the pool's loops.
-    ///   - sink: Hears of it.
+    ///   - head: The request head.
+    ///   - content: The request's content.
+    ///   - origin: The destination.
+    ///   - options: Further settings of the caller.
+    ///   - observation: The observer of its steps.
+    ///   - loop: The loop whose connections it prefers. The default is the loop whose job creates the exchange, as the
+    ///     program's task runs there.
+    ///   - began: The current time, by the clock of the pool's loops.
+    ///   - sink: Receives the exchange's events.
     package init(
         head: RequestHead, content: OutgoingContent = .none, origin: Origin,
         options: ExchangeOptions = ExchangeOptions(),
@@ -98,7 +100,7 @@ package final class Exchange: Sendable {
 
     // MARK: for the layer above
 
-    /// Ends the exchange with `error`, unless it is over. The sink hears of it soon, on a loop.
+    /// Ends the exchange with `error`, unless it has ended. The sink is told soon, on a loop.
     package func cancel(_ error: TransportError = .cancelled) {
         let found = life.withLock { life -> Life in
             let found = life
@@ -121,12 +123,12 @@ package final class Exchange: Sendable {
         }
     }
 
-    /// The priority of an exchange that was given none.
+    /// The default priority of an exchange.
     package static let defaultPriority: Float = 0.5
 
-    /// Who gets a connection first among exchanges that wait for one of the same origin: 0 to 1, the highest first. Over HTTP/2
-    /// also whose content goes first, and what the peer is told (`Urgency`). May be set at any time; what is beyond the bounds
-    /// counts as the bound, what is no number changes nothing.
+    /// The priority among exchanges of the same origin that wait for a connection: 0 to 1, the highest first. Over HTTP/2 it
+    /// also determines whose content is sent first, and the priority that the peer is told (`Urgency`). May be set at any
+    /// time; values out of range are clamped, NaN is ignored.
     package var priority: Float {
         get { Float(bitPattern: urgency.load(ordering: .acquiring)) }
         set {
@@ -135,29 +137,29 @@ package final class Exchange: Sendable {
             switch life.withLock({ $0 }) {
             case .waiting(let pool, let waiter): pool.reprioritise(waiter, of: self)
             case .running(let loop, let connection, cancelled: nil):
-                // A connection that has just begun with it reads the priority after this.
+                // A connection that has just begun the exchange reads the priority after this.
                 _ = loop.executeInline { connection.value.priorityChanged(of: self) }
             case .new, .claimed, .running, .parked, .cancelled, .over: break
             }
         }
     }
 
-    /// The owner has all it wants of the response: the exchange ends as after `Demand.enough`. One that has no response
-    /// yet is cancelled.
+    /// Ends the exchange as after `Demand.enough`: the owner needs no more of the response. An exchange without a
+    /// response yet is cancelled.
     package func skip() {
         let found = life.withLock { $0 }
         guard case .running(let loop, let connection, _) = found else { return cancel() }
         _ = loop.execute { connection.value.skip(self) }
     }
 
-    /// Goes on after the sink has answered `.pause`. Harmless at any other time.
+    /// Continues after the sink has answered `.pause`. Has no effect at any other time.
     package func resume() {
         let found = life.withLock { $0 }
         guard case .running(let loop, let connection, _) = found else { return }
         _ = loop.execute { connection.value.resume(self) }
     }
 
-    /// The same at once: on the exchange's loop, and not from inside one of the sink's calls.
+    /// Resumes immediately when called on the exchange's loop. Must not be called from inside one of the sink's calls.
     package func resumeNow() {
         guard case .running(let loop, let connection, _) = life.withLock({ $0 }), loop.isOnLoop else {
             return resume()
@@ -165,15 +167,15 @@ package final class Exchange: Sendable {
         connection.value.resume(self)
     }
 
-    /// Content goes into the file from the next `resume` on, as with the plan `.splice`. For a sink that answered the head
-    /// by `.pause`, to find a place first.
+    /// Writes the content into the file from the next `resume` on, as with the plan `.splice`. For a sink that answered the
+    /// head with `.pause` in order to choose a file first.
     package func save(into target: FileTarget) { place.withLock { $0 = target } }
 
-    /// The place that was named, once.
+    /// Returns the file set by `save(into:)`, once.
     func takePlace() -> FileTarget? { place.withLock { $0.take() } }
 
-    /// While suspended it sends nothing and reads nothing, gives up no connection that it has and takes none, and no
-    /// time counts but the whole.
+    /// Suspends or resumes the exchange. While suspended it sends and reads nothing, keeps its connection if it has one, takes
+    /// none otherwise, and only the `whole` time-out runs.
     package func setSuspended(_ isSuspended: Bool) {
         guard suspended.exchange(isSuspended, ordering: .sequentiallyConsistent) != isSuspended else {
             return
@@ -190,21 +192,21 @@ package final class Exchange: Sendable {
 
     // MARK: for the pool and the connection
 
-    /// Whether its owner wants it to stand still.
+    /// Whether the owner has suspended it.
     var isSuspended: Bool { suspended.load(ordering: .sequentiallyConsistent) }
 
-    /// Which stream of its HTTP/2 connection carries it, or has carried it last: the connection's alone.
+    /// The HTTP/2 stream that carries it, or carried it last. Used only by its connection.
     var streamNumber: UInt32 {
         get { stream.load(ordering: .relaxed) }
         set { stream.store(newValue, ordering: .relaxed) }
     }
 
-    /// The number of the present submission.
+    /// The number of the current submission.
     var submissionNumber: Int { submission.load(ordering: .relaxed) }
 
-    /// The pool has put it in a queue. False when it was cancelled before.
+    /// Called when the pool has put it in a queue. Returns false when it was cancelled before.
     ///
-    /// The news may come late: when the exchange runs already, or even waits again, by another submission.
+    /// The call may come late: the exchange may be running already, or waiting again after another submission.
     func isWaiting(in pool: ConnectionPool, as waiter: WaiterID, submission number: Int) -> Bool {
         life.withLock { life in
             switch life {
@@ -217,7 +219,8 @@ package final class Exchange: Sendable {
         }
     }
 
-    /// A connection that is being opened asks on its behalf. False when it was cancelled before.
+    /// Called when a connection that is being opened needs a decision on its behalf. Returns false when it was cancelled
+    /// before.
     func isClaimed(in pool: ConnectionPool, by connection: ConnectionID) -> Bool {
         life.withLock { life in
             switch life {
@@ -229,7 +232,7 @@ package final class Exchange: Sendable {
         }
     }
 
-    /// Gives it to the pool once more, if it is still parked.
+    /// Submits it to the pool again, if it is still parked.
     func submitAgain(to pool: ConnectionPool) {
         let isParked = life.withLock { life -> Bool in
             guard case .parked = life else { return false }
@@ -243,19 +246,19 @@ package final class Exchange: Sendable {
         pool.submit(self, needsFresh: needsFresh)
     }
 
-    /// The connection that has it gives it back until it knows what its peer allows. False when it was cancelled.
+    /// Called when its connection returns it to wait for the peer's settings. Returns false when it was cancelled.
     func awaitSettings(in pool: ConnectionPool) -> Bool {
         life.withLock { life in
             guard case .running(_, _, cancelled: nil) = life else { return false }
             life = .parked(pool, .awaitingSettings)
-            // The connection that it waits for is as fresh as was wanted; another one would be waited for as well.
+            // The connection it waits for is fresh already; asking for a fresh one would mean waiting for another.
             wantsFresh.store(false, ordering: .relaxed)
             return true
         }
     }
 
-    /// A connection takes it. False: it is suspended and comes back for a connection later. Throws when it was cancelled
-    /// before, and its end is then due.
+    /// Called when a connection takes it. Returns false when it is suspended: it asks for a connection again later. Throws the
+    /// error it was cancelled with; the caller then ends it.
     func begin(
         on connection: LoopBound<Carrier>, loop: EventLoop, of pool: ConnectionPool
     ) throws(TransportError) -> Bool {
@@ -272,8 +275,8 @@ package final class Exchange: Sendable {
         return begins
     }
 
-    /// The connection gives it back to be sent again, once its content is ready for that. False when nobody wants that
-    /// any more. If it `needsFresh`, it goes over a connection that has carried nothing, then and ever after.
+    /// Called when the connection returns it to be sent again, once its content has been rewound. Returns false when it was
+    /// cancelled or has ended. With `needsFresh`, this and all later attempts need a connection that has carried nothing.
     func park(in pool: ConnectionPool, needsFresh: Bool) -> Bool {
         life.withLock { life in
             switch life {
@@ -287,13 +290,13 @@ package final class Exchange: Sendable {
         }
     }
 
-    /// How often it has been given back to be sent again.
+    /// How often it has been returned to be sent again.
     var replays: Int { replayCount.load(ordering: .relaxed) }
 
-    /// Whether it is not being sent for the first time.
+    /// Whether it has been sent before.
     var wasReplayed: Bool { replays > 0 }
 
-    /// The error it was cancelled with, as far as nobody has acted on it.
+    /// The error it was cancelled with, until the exchange has ended.
     var cancellation: TransportError? {
         life.withLock { life in
             switch life {
@@ -303,7 +306,7 @@ package final class Exchange: Sendable {
         }
     }
 
-    /// Ends it and tells the sink, once. On a loop.
+    /// Ends it and tells the sink, once. Called on a loop.
     func end(_ result: Result<Fields, TransportError>, _ metrics: ExchangeMetrics) {
         let isFirst = life.withLock { life -> Bool in
             if case .over = life { return false }
@@ -311,7 +314,7 @@ package final class Exchange: Sendable {
             return true
         }
         guard isFirst else { return }
-        // Also after an early answer: the source may still be asked for a piece that nobody wants.
+        // Also needed after an early response: the source may still be asked for a piece that is no longer needed.
         content.abandon()
         stopWatch()
         observation?.ended(result, metrics)
@@ -320,13 +323,13 @@ package final class Exchange: Sendable {
 
     // MARK: time without a connection
 
-    /// Whether anything is to be timed while no connection carries it.
+    /// Whether any time-out applies while no connection carries it.
     var needsWatch: Bool { options.timeouts.whole != nil || options.timeouts.idle != nil }
 
-    /// Sees to it that time counts while no connection does that: the whole, and the idle time once a connection is
-    /// being opened for it. On `loop`; looks again whenever something may be due, until another loop takes the watch over.
+    /// Runs the time-outs that no connection runs yet: `whole`, and `idle` once a connection is being opened for it. Called on
+    /// `loop`; checks again whenever a time-out may be due, until another loop takes the watch over.
     func watchWaiting(on loop: EventLoop) {
-        // Before it looks: what another loop sees later is not overruled by what was seen here.
+        // Before the check, so that the result of this one cannot overrule a later check on another loop.
         let turn = watch.withLock { watch in
             watch.turn += 1
             return watch.turn
@@ -334,7 +337,7 @@ package final class Exchange: Sendable {
         guard let next = nextLook(at: loop.now) else { return }
         let token = loop.schedule(at: next) { [weak self] reason in
             guard let self, reason == .due else { return }
-            // Behind a loop that has taken over, the timer that is written down is that loop's.
+            // If another loop has taken over, the stored timer belongs to that loop.
             let isLatest = watch.withLock { watch in
                 guard watch.turn == turn else { return false }
                 watch.timer = nil
@@ -348,7 +351,7 @@ package final class Exchange: Sendable {
             return timer
         }
         if let old { _ = old.loop.executeInline { old.loop.cancel(old.token) } }
-        // It may have ended meanwhile, on another loop, without seeing this timer.
+        // The exchange may have ended on another loop meanwhile, without seeing this timer.
         if case .over = life.withLock({ $0 }) { stopWatch() }
     }
 
@@ -357,7 +360,7 @@ package final class Exchange: Sendable {
         if let timer { _ = timer.loop.executeInline { timer.loop.cancel(timer.token) } }
     }
 
-    /// When to look again; nil when there is nothing to watch, or nothing any more because a time has run out.
+    /// Returns the time of the next check; nil when there is nothing to watch, or when a time-out has expired.
     private func nextLook(at now: Instant) -> Instant? {
         let (host, port) = (origin.unixPath ?? origin.host, origin.port)
         let life = life.withLock { $0 }
@@ -383,7 +386,7 @@ package final class Exchange: Sendable {
             return since
         }
         guard let progress, !isSuspended else {
-            // Others are ahead of it. Nobody says when its turn comes: it is looked after now and then.
+            // Other exchanges are ahead of it, and nothing reports when its turn comes, so it is polled.
             let look = now + max(Interval(nanoseconds: idle.nanoseconds / 4), .milliseconds(10))
             return min(look, next ?? look)
         }
@@ -396,26 +399,28 @@ package final class Exchange: Sendable {
     }
 }
 
-/// How an exchange is to be carried out.
+/// Options of an exchange.
 package struct ExchangeOptions: Sendable {
-    /// Of each part of the exchange; connecting and TLS are the pool's to time.
+    /// The time-outs of each part of the exchange; the pool times connecting and TLS.
     package var timeouts: TransferTimeouts
-    /// Bytes of the body per second that may be received.
+    /// The limit of received body bytes per second.
     package var receiveRate: Int?
-    /// Bytes of the body per second that may be sent.
+    /// The limit of sent body bytes per second.
     package var sendRate: Int?
-    /// Announces the content and waits so long for the peer's `100 Continue` before it is sent anyhow; nil: at once.
+    /// Sends `Expect: 100-continue` and waits this long for `100 Continue` before the content is sent anyway; nil to send it
+    /// at once.
     package var continueTimeout: Interval?
-    /// A final answer that comes before all of the content has gone stops the sending; the connection is not used again.
+    /// Whether a final response that arrives before all content has been sent stops the sending. The connection is then not
+    /// reused.
     package var stopsSendingWhenAnswered = false
-    /// Who answers for the exchange when its connection has to be asked about. Who may share connections is not decided by
-    /// it, but by the profile of the origin.
+    /// Answers the trust questions of the connection on behalf of the exchange. It does not decide which exchanges may share a
+    /// connection: the origin's profile does.
     package var verifier: (any PeerVerifier)?
-    /// The head is a web socket's handshake, in the form that it has in HTTP/1.1. A connection of HTTP/2 makes an extended
-    /// CONNECT of it (RFC 8441).
+    /// Whether the head is a WebSocket handshake, in its HTTP/1.1 form. An HTTP/2 connection translates it to an extended
+    /// CONNECT (RFC 8441).
     package var isWebSocket = false
 
-    /// No limits, no waiting.
+    /// Creates options without limits and without waiting for `100 Continue`.
     package init(
         timeouts: TransferTimeouts = TransferTimeouts(), receiveRate: Int? = nil, sendRate: Int? = nil,
         continueTimeout: Interval? = nil, verifier: (any PeerVerifier)? = nil

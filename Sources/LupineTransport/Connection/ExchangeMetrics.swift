@@ -2,35 +2,35 @@
 
 package import LupineHTTP
 
-/// When each step of an exchange happened, and what it moved: the milestones of URLSession's transaction metrics.
+/// The time of each step of an exchange and the octets it moved: the milestones of `URLSessionTaskTransactionMetrics`.
 ///
-/// A step that did not happen has no instant: a reused connection was not dialled.
+/// A step that did not happen has no time: a reused connection was not dialled.
 package struct ExchangeMetrics: Hashable, Sendable {
-    /// The exchange was submitted.
+    /// The time at which the exchange was submitted.
     package var fetchStart: Instant
-    /// What opening the connection took; nil when it was reused.
+    /// The metrics of opening the connection; nil when it was reused.
     package var dial: DialMetrics?
-    /// The connection took the exchange and began to send.
+    /// The time at which the connection took the exchange and began to send.
     package var requestStart: Instant?
-    /// The last byte of the request was handed to the kernel.
+    /// The time at which the last byte of the request was handed to the kernel.
     package var requestEnd: Instant?
-    /// The first byte of a response came.
+    /// The time at which the first byte of a response arrived.
     package var responseStart: Instant?
-    /// The response was over.
+    /// The time at which the response ended.
     package var responseEnd: Instant?
-    /// The connection had carried an earlier exchange.
+    /// Whether the connection had carried an earlier exchange.
     package var isReused = false
-    /// The exchange was sent again on another connection, after the first one died.
+    /// Whether the exchange was sent again on another connection, after the first one was lost.
     package var wasReplayed = false
-    /// Our end of the connection.
+    /// The local address of the connection.
     package var localAddress: SocketAddress?
-    /// The other end: the origin's, or the proxy's.
+    /// The remote address: the origin's, or the proxy's.
     package var remoteAddress: SocketAddress?
-    /// The connection went to or through a proxy.
+    /// Whether the connection went to or through a proxy.
     package var usedProxy = false
-    /// What TLS with the origin has agreed on; nil without TLS.
+    /// The TLS parameters negotiated with the origin; nil without TLS.
     package var tls: TLSDetails?
-    /// What the response's head names.
+    /// The version in the response head.
     package var version: HTTPVersion?
     /// Octets of the request's head.
     package var requestHeadBytes = 0
@@ -38,28 +38,28 @@ package struct ExchangeMetrics: Hashable, Sendable {
     package var requestContentBytes: Int64 = 0
     /// Octets of the response's heads.
     package var responseHeadBytes = 0
-    /// Octets of content as they came, before any decoding and without framing.
+    /// Octets of content as received, before any decoding and without framing.
     package var responseContentBytes: Int64 = 0
 
-    /// The metrics of an exchange of which nothing is known but its beginning.
+    /// Creates metrics that contain only the beginning of the exchange.
     package init(fetchStart: Instant) { self.fetchStart = fetchStart }
 }
 
-/// When each step of opening a connection happened.
+/// The time of each step of opening a connection.
 package struct DialMetrics: Hashable, Sendable {
-    /// The name was given to the resolver; nil where nothing had to be looked up: an address, or a name known already.
+    /// The time at which the name was given to the resolver; nil for an address, or for a name that was cached.
     package var lookUpStart: Instant?
-    /// Addresses, or the reason for none, were at hand.
+    /// The time at which the resolver answered, with addresses or an error.
     package var lookUpEnd: Instant?
-    /// The first address was tried.
+    /// The time at which the first address was tried.
     package var connectStart: Instant?
-    /// The handshake of TLS with the origin began.
+    /// The time at which the TLS handshake with the origin began.
     package var secureStart: Instant?
-    /// The handshake was over and the origin trusted.
+    /// The time at which the handshake was complete and the origin trusted.
     package var secureEnd: Instant?
-    /// The connection stands, tunnel and TLS included.
+    /// The time at which the connection was established, tunnel and TLS included.
     package var connectEnd: Instant?
 
-    /// Nothing has happened yet.
+    /// Creates metrics without any step.
     package init() {}
 }

@@ -3,35 +3,34 @@
 package import LupineHTTP
 package import LupineTLS
 
-/// The only way up: where a connection reports what becomes of an exchange.
+/// The receiver of an exchange's events, and the only way in which a connection reports to the layer above.
 ///
-/// Every call comes on the loop of the connection, in order: interim heads, the head, content, the end. The end comes
-/// exactly once, also without anything before it. Nothing here may block.
+/// Every call comes on the connection's loop, in order: interim heads, the head, content, the end. The end comes exactly once,
+/// possibly as the only call. No method may block.
 package protocol ExchangeSink: AnyObject, Sendable {
-    /// A connection on `loop` carries the exchange from here on; the calls below come there. A replayed exchange is told
-    /// again. With TLS, `evidence` is what the connection's handshake has shown.
+    /// A connection on `loop` carries the exchange from now on; the following calls come there. Called again when an exchange
+    /// is replayed. With TLS, `evidence` is what the connection's handshake has shown.
     func begins(on loop: EventLoop, over evidence: PeerEvidence?)
-    /// The connection that carried the exchange is gone, and the exchange is about to be sent again; what came of the
-    /// first attempt.
+    /// The connection that carried the exchange is lost, and the exchange is about to be sent again. `metrics` are those of
+    /// the failed attempt.
     func willReplay(_ metrics: ExchangeMetrics)
-    /// An interim (1xx) head; the final one follows.
+    /// An interim (1xx) response head; the final one follows.
     func receivedInterim(_ head: ResponseHead)
-    /// The final head. The answer says what is to become of the content.
+    /// The final head. The return value says what to do with the content.
     func receivedHead(_ head: ResponseHead, framing: BodyFraming) -> ContentPlan
-    /// Content, borrowed for the duration of the call. The answer is the back-pressure.
+    /// Content, borrowed for the duration of the call. The return value applies back-pressure.
     func receivedContent(_ bytes: Span<UInt8>) -> Demand
-    /// All that has come by now has been passed on, and there is more to come: a moment to hand on what was gathered, or
-    /// to wake whoever waits for it. Not called before the head, nor where the sink paused or the exchange ended. The
-    /// answer is the back-pressure.
+    /// All content received so far has been delivered, and more is expected: the sink may deliver what it has buffered, or
+    /// wake its reader. Not called before the head, nor after the sink paused or the exchange ended. The return value applies
+    /// back-pressure.
     func caughtUp() -> Demand
-    /// Content went straight to the file that the plan named; so many bytes of it.
+    /// `count` bytes of content were written directly to the file that the plan named.
     func spliced(_ count: Int) -> Demand
-    /// So many bytes of the request's content have been given to the kernel, in all.
+    /// `total` bytes of the request's content have been given to the kernel so far.
     func sentContent(_ total: Int64)
-    /// The peer accepted CONNECT or 101: the connection is the caller's, or the stream of HTTP/2 that a web socket was asked for
-    /// on.
+    /// The peer accepted CONNECT or answered 101: the caller now owns the connection, or the HTTP/2 stream of a WebSocket.
     func upgraded(_ connection: UpgradedConnection) -> any UpgradeHandler
-    /// It is over: trailers, or why not.
+    /// The exchange has ended: with trailers, or with an error.
     func exchangeEnded(_ result: Result<Fields, TransportError>, _ metrics: ExchangeMetrics)
 }
 
@@ -43,7 +42,7 @@ extension ExchangeSink {
     package func sentContent(_ total: Int64) {}
     package func spliced(_ count: Int) -> Demand { .more }
     package func upgraded(_ connection: UpgradedConnection) -> any UpgradeHandler {
-        // Nobody would ever close it.
+        // No handler would ever close it.
         connection.close()
         return RefusedUpgrade()
     }
@@ -52,22 +51,22 @@ extension ExchangeSink {
 /// Whether the consumer can take more.
 package enum Demand: Sendable {
     case more
-    /// No more until `Exchange.resume()`; the connection stops reading.
+    /// No more until `Exchange.resume()`. The connection stops reading.
     case pause
-    /// No more at all: the exchange is over now, successfully. What is left of the body is skipped when it is short,
-    /// so that the connection lives on.
+    /// No more at all: the exchange ends now, successfully. A short rest of the body is skipped, so that the connection can be
+    /// reused.
     case enough
 }
 
-/// What is to become of a response's content.
+/// What to do with a response's content.
 package enum ContentPlan: Sendable {
-    /// It goes to `receivedContent`.
+    /// Deliver it to `receivedContent`.
     case deliver
-    /// The same, after `Exchange.resume()`.
+    /// Deliver it after `Exchange.resume()`.
     case pause
-    /// Nobody wants it: as `Demand.enough`.
+    /// Skip it, as with `Demand.enough`.
     case skip
-    /// It goes into the file from its position on, by the kernel alone where that is possible.
+    /// Write it into the file from its current position on, by the kernel alone where possible.
     case splice(into: FileTarget)
 }
 
@@ -75,10 +74,10 @@ package enum ContentPlan: Sendable {
 package final class FileTarget: Sendable {
     let descriptor: Descriptor
 
-    /// Takes over a file that is open for writing; it closes with the last reference.
+    /// Takes ownership of a file that is open for writing; it closes with the last reference.
     package init(_ descriptor: consuming Descriptor) { self.descriptor = descriptor }
 
-    /// Writes bytes at the file's position: for content that has to be looked at on its way, such as a decoder's.
+    /// Writes bytes at the file's position: for content that must be processed first, such as a decoder's output.
     package func write(_ bytes: Span<UInt8>) throws(TransportError) {
         var start = 0
         while start < bytes.count {

@@ -2,9 +2,9 @@
 
 import LupineHTTP
 
-/// The way in: bytes from the channel through the codec to the sink, as fast as the sink takes them.
+/// Receiving: passes bytes from the channel through the codec to the sink, as fast as the sink accepts them.
 extension HTTP1Connection {
-    /// Reads and handles as much as there is and the consumer takes.
+    /// Reads and handles as much as is available and the consumer accepts.
     func read() {
         guard mayRead, wantsToRead else { return }
         var buffer = loop.borrowReadBuffer()
@@ -12,7 +12,7 @@ extension HTTP1Connection {
         var turns = 0
         while mayRead, wantsToRead {
             turns += 1
-            // What a peer sends decides how long it takes.
+            // The peer's data decides how long a turn takes.
             if turns > Self.turns || turns > 1 && loop.isLate {
                 yieldReading()
                 return caughtUp()
@@ -24,7 +24,7 @@ extension HTTP1Connection {
                 var wide = loop.borrowFileBuffer()
                 defer { loop.giveBack(fileBuffer: wide) }
                 guard readOnce(into: &wide) else { return }
-                // One such read is worth several.
+                // One such read counts as several turns.
                 turns += EventLoop.fileBufferSize / EventLoop.readBufferSize - 1
             case nil:
                 guard readOnce(into: &buffer) else { return }
@@ -32,7 +32,7 @@ extension HTTP1Connection {
         }
     }
 
-    /// Reads what there is room for, and handles it. False when the caller is to stop reading.
+    /// Reads what fits into `buffer` and handles it. Returns false when the caller must stop reading.
     private func readOnce(into buffer: inout [UInt8]) -> Bool {
         guard let room = readAllowance(buffer.count) else {
             caughtUp()
@@ -57,7 +57,7 @@ extension HTTP1Connection {
             peerClosed()
             return false
         case .bytes(let count):
-            // A closing peer's end is still to be seen.
+            // Keeps reading while the peer is closing: its end of stream is still to come.
             if !peerIsClosing, !channel.mayHoldMore(after: count, of: room) { mayRead = false }
             received(count)
             handle(buffer.span.extracting(first: count))
@@ -82,14 +82,14 @@ extension HTTP1Connection {
         }
     }
 
-    /// Whether the next event of bytes at hand may be looked at: nobody has asked for standing still meanwhile.
+    /// Whether the next event of the bytes already read may be handled: neither paused nor suspended.
     private var isTakingOn: Bool {
         if isSuspended { return false }
         if case .exchanging(_, .paused) = machine.state { return false }
         return true
     }
 
-    /// Lets the loop's other connections have their turn; this one goes on in the next.
+    /// Lets the loop's other connections run; this one continues in its next turn.
     func yieldReading() {
         guard !isReadDue else { return }
         isReadDue = true
@@ -100,7 +100,7 @@ extension HTTP1Connection {
         }
     }
 
-    /// How much may be read now; nil when the rate says that it must wait.
+    /// Returns how much may be read now; nil when the rate limit requires a pause.
     func readAllowance(_ capacity: Int) -> Int? {
         guard var rate = current?.receiveRate else { return capacity }
         let allowance = rate.allowance(at: loop.now)
@@ -120,7 +120,7 @@ extension HTTP1Connection {
         current?.deadlines.handle(.received, at: loop.now)
     }
 
-    /// Feeds the codec and passes on what it says, until it needs more or the consumer pauses.
+    /// Feeds the codec and handles its events, until it needs more input or the consumer pauses.
     func handle(_ bytes: Span<UInt8>) {
         if machine.state == .upgraded { return handleUpgraded(bytes) }
         var start = 0
@@ -141,7 +141,7 @@ extension HTTP1Connection {
                 if case .exchanging(_, .awaitingHead) = machine.state { current?.headOctets += consumed }
                 guard writeGathered() else { return }
                 armDeadline()
-                // Where more may be at hand, whoever reads it says so.
+                // Where more may be readable, the read loop calls `caughtUp` itself.
                 if !mayRead { caughtUp() }
                 return
             case .interim(let head):
@@ -169,7 +169,7 @@ extension HTTP1Connection {
         }
     }
 
-    /// Nothing more is at hand: the sink may pass on what it has gathered.
+    /// Called when no more input is available: the sink may deliver what it has buffered.
     private func caughtUp() {
         guard case .exchanging(_, .receiving) = machine.state, !isSuspended else { return }
         switch current?.exchange.sink.caughtUp() {
@@ -184,7 +184,7 @@ extension HTTP1Connection {
         unread.append(bytes, bytes.indices)
     }
 
-    /// False when reading must not go on from the same bytes.
+    /// Returns false when the remaining bytes must not be handled now.
     func receivedHead(_ head: ResponseHead, _ framing: BodyFraming, _ keepAlive: Bool) -> Bool {
         guard let exchange = current?.exchange else { return false }
         let headOctets = current?.headOctets ?? 0
@@ -205,7 +205,7 @@ extension HTTP1Connection {
         }
         _ = machine.handle(.headReceived)
         if case .exchanging(.sending, _) = machine.state, exchange.options.stopsSendingWhenAnswered {
-            // The machine never hears that the request was sent, and closes the connection with the response's end.
+            // The machine is never told that the request was sent, so it closes the connection at the end of the response.
             current?.isAnswered = true
             current?.deadlines.handle(.sourceDry, at: loop.now)
         }
@@ -219,9 +219,9 @@ extension HTTP1Connection {
         return true
     }
 
-    /// False when the consumer takes no more of the same bytes now.
+    /// Returns false when the consumer accepts no more of these bytes now.
     ///
-    /// - Parameter isLast: Whether nothing more is at hand behind them.
+    /// - Parameter isLast: Whether no more input is available after them.
     func receivedContent(_ bytes: Span<UInt8>, isLast: Bool) -> Bool {
         current?.metrics.responseContentBytes += Int64(bytes.count)
         spendContent(bytes.count)
@@ -244,7 +244,7 @@ extension HTTP1Connection {
         }
     }
 
-    /// What was gathered goes into the file. False when the consumer takes no more now, or that failed.
+    /// Writes the gathered content to the file. Returns false when the consumer accepts no more now, or when writing failed.
     private func writeGathered() -> Bool {
         guard let splice, let exchange = current?.exchange else { return true }
         do throws(TransportError) {
@@ -256,7 +256,7 @@ extension HTTP1Connection {
         }
     }
 
-    /// The same where nothing comes any more: nobody has to stop.
+    /// Writes the gathered content at the end of the response, where the sink's demand no longer matters.
     private func finishSplice() {
         guard let splice, let exchange = current?.exchange else { return }
         do throws(TransportError) {
@@ -264,7 +264,7 @@ extension HTTP1Connection {
         } catch { fail(error) }
     }
 
-    /// False when no more of the bytes at hand is taken now.
+    /// Returns false when no more of the bytes already read may be handled now.
     private func obey(_ demand: Demand, of exchange: Exchange) -> Bool {
         switch demand {
         case .more: return machine.state != .closed
@@ -287,8 +287,8 @@ extension HTTP1Connection {
         current?.deadlines.handle(.readingPaused, at: loop.now)
     }
 
-    /// The consumer wants no more. Returns whether the rest is read all the same. What of it is at hand is looked at before
-    /// the sink hears of the end: then the next request to the same peer finds this connection, and needs no other.
+    /// Handles a consumer that needs no more. Returns whether the rest is read anyway. What has been read of it is handled
+    /// before the sink is told of the end, so that the next request to the same peer can reuse this connection.
     func enough() -> Bool {
         guard case .exchanging(_, .receiving) = machine.state else { return false }
         let framing = current?.bodyFraming
@@ -310,14 +310,14 @@ extension HTTP1Connection {
     }
 
     func responseEnded(_ trailers: Fields, leftOver: Int) {
-        // Bytes behind a response belong to nobody: whoever sent them is not to be trusted with another request.
+        // Bytes after a response belong to no request: a peer that sends them must not receive another request.
         let isShared = route.tls?.isPersonal != true
         let reusable = leftOver == 0 && codec.mayBegin && !peerIsClosing && isShared
         perform(machine.handle(.responseEnded(reusable: reusable)), .success(trailers))
     }
 
-    /// Nothing can be read any more. A TLS peer that left without a word may be an attacker who cut the answer short: what
-    /// only the end of the connection would have told to be whole is not.
+    /// Handles a read failure. A TLS peer that left without close_notify may be an attacker who cut the response short: a
+    /// response that is delimited by the end of the connection does not count as complete.
     func failReading(_ failure: ChannelFailure) {
         let error = failure.transportError(host: route.host, port: route.port)
         if failure == .tls(.truncated) { peerClosed(truncated: error) } else { lose(error) }
@@ -334,7 +334,7 @@ extension HTTP1Connection {
                 return
             }
         } catch {
-            // Without a word of an answer, the failed write says more than the end that followed it.
+            // Before any byte of a response, the failed write explains more than the end of stream that followed it.
             let isSilent = current?.metrics.responseStart == nil
             return lose(
                 isSilent

@@ -2,7 +2,7 @@
 
 import LupineHTTP
 
-/// The way out: framing and content from the feed into the channel, as fast as the kernel, the rate and the content's
+/// Sending: moves framing and content from the feed into the channel, as fast as the kernel, the rate limit and the content
 /// source allow.
 extension HTTP1Connection {
     var isSending: Bool {
@@ -13,7 +13,7 @@ extension HTTP1Connection {
         }
     }
 
-    /// Sends as much as there is and the kernel takes.
+    /// Sends as much as is available and the kernel accepts.
     func write() {
         guard !isSuspended, flushChannel() else { return }
         var turns = 0
@@ -28,7 +28,7 @@ extension HTTP1Connection {
         }
     }
 
-    /// Lets the loop's other connections have their turn; this one goes on in the next.
+    /// Lets the loop's other connections run; this one continues in its next turn.
     private func yieldWriting() {
         guard !isWriteDue else { return }
         isWriteDue = true
@@ -40,7 +40,7 @@ extension HTTP1Connection {
         }
     }
 
-    /// Sends first what the channel has taken before; false while that does not go.
+    /// Flushes what the channel has accepted before; returns false while that is not complete.
     private func flushChannel() -> Bool {
         guard channel.hasPendingOutput, writeFailure == nil else { return true }
         guard mayWrite else { return false }
@@ -60,9 +60,9 @@ extension HTTP1Connection {
         return true
     }
 
-    /// A failed write does not hide an answer that came before it: nothing more is sent, and the exchange ends with
-    /// what the peer said last. Under TLS a write also fails because the record behind what is being read is broken. A fault of
-    /// our own side ends the exchange at once.
+    /// Handles a write failure. It does not hide a response that arrived before it: sending stops, and the exchange ends with
+    /// what the peer sent last. Under TLS a write also fails when a later record of the incoming data is broken. A local error
+    /// ends the exchange at once.
     func failWriting(_ error: TransportError) {
         switch error {
         case .connectionLost, .tls: break
@@ -71,12 +71,13 @@ extension HTTP1Connection {
         writeFailure = error
         if machine.state == .upgraded { feed.clear() }
         mayRead = true
-        // In a turn of its own: bytes may be in the middle of being looked at.
+        // In a separate loop job: received bytes may be in the middle of being handled.
         let bound = LoopBound(self, on: loop)
         loop.executeOnLoop { bound.value.readLastWords() }
     }
 
-    /// A socket that cannot be written to any more reads to an end; if it does not, there is nothing to wait for.
+    /// Reads what the peer sent last. A socket that cannot be written to can be read to its end; if it cannot, the connection
+    /// is lost.
     func readLastWords() {
         guard let writeFailure, machine.state != .closed else { return }
         if upgrade?.end != nil { return endUpgrade(writeFailure) }
@@ -84,7 +85,7 @@ extension HTTP1Connection {
         if machine.state != .closed, !mayRead { lose(writeFailure) }
     }
 
-    /// One step; false when nothing can be done now.
+    /// Performs one step; returns false when nothing can be done now.
     func writeStep() throws(TransportError) -> Bool {
         switch feed.state {
         case .done:
@@ -100,7 +101,7 @@ extension HTTP1Connection {
         case .stream(let source):
             if feed.hasOutput { guard try send([]) else { return false } }
             if case .stream(_, let length?) = current?.exchange.content, feed.sent >= length {
-                // All that was announced has gone, and the peer may answer: the source is not asked for its end.
+                // All announced content has been sent, and the peer may respond: the source is not asked for its end.
                 feed.state = .done
                 return true
             }
@@ -128,7 +129,7 @@ extension HTTP1Connection {
         return try send(bytes.extracting(from..<end))
     }
 
-    /// Sends waiting framing and `content`; false when the kernel is full.
+    /// Sends waiting framing and `content`; returns false when the kernel accepts no more.
     func send(_ content: Span<UInt8>) throws(TransportError) -> Bool {
         guard feed.hasOutput || !content.isEmpty else { return false }
         let outcome: WriteOutcome
@@ -180,7 +181,7 @@ extension HTTP1Connection {
         do throws(Errno) {
             outcome = try channel.send(file: file.descriptor, offset: &position, count: limit)
         } catch {
-            // What `sendfile` says of a file that it cannot read, and of no socket.
+            // `sendfile` reports these for a file that it cannot read, and never for a socket.
             let isOurs = error == .invalidArgument || error == .inputOutput
             throw isOurs ? .file(error) : .connectionLost(host: route.host, port: route.port, error)
         }
@@ -202,7 +203,8 @@ extension HTTP1Connection {
         wrote(content: Int64(count))
     }
 
-    /// For channels that look at what goes through them: a slice at a time. What the channel does not take is read again.
+    /// Sends a file in slices through memory, for a channel that is not transparent or stays on the machine. What the channel
+    /// does not accept is read again.
     func sendFileThroughMemory(
         _ file: FileSource, offset: Int64, remaining: Int64
     ) throws(TransportError) -> Bool {
@@ -236,7 +238,7 @@ extension HTTP1Connection {
             return false
         }
         sent(file, to: offset + Int64(count), left: remaining - Int64(count), count)
-        // The kernel is full, and will say when it is not.
+        // The kernel is full, and will report when it is writable.
         if count < ready, channel.isTransparent { mayWrite = false }
         return mayWrite
     }
@@ -245,7 +247,7 @@ extension HTTP1Connection {
         let bound = LoopBound(self, on: loop)
         let exchange = current?.exchange
         source.next { [loop] piece in
-            // Never at once: a source that always has something would otherwise grow the stack.
+            // Never synchronously: a source that always has data would otherwise grow the stack.
             _ = loop.execute { bound.value.supplied(piece, for: exchange) }
         }
     }
@@ -274,10 +276,10 @@ extension HTTP1Connection {
         armDeadline()
     }
 
-    /// Everything has been handed to the kernel.
+    /// Ends the request once all its bytes have been given to the channel.
     func endRequest() throws(TransportError) -> Bool {
         guard case .exchanging(.sending, _) = machine.state else {
-            // Content that waits for the peer's word is not what the peer is slow to take.
+            // While the content waits for `100 Continue`, the peer is not slow to accept it.
             current?.deadlines.handle(.sourceDry, at: loop.now)
             return false
         }
@@ -287,7 +289,7 @@ extension HTTP1Connection {
             } catch { throw .http(host: route.host, port: route.port, error) }
             if feed.hasOutput { return true }
         }
-        // Taken by TLS is not yet taken by the kernel: `write` comes back here when it is.
+        // Accepted by TLS is not yet accepted by the kernel: `write` comes back here when it is.
         guard !channel.hasPendingOutput else {
             mayWrite = false
             return false

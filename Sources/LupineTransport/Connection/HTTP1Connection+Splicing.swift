@@ -2,7 +2,7 @@
 
 import LupineHTTP
 
-/// Content on its way from the socket into a file, past the codec.
+/// Splicing: moves content from the socket into a file without passing through the codec.
 extension HTTP1Connection {
     func beginSplice(_ target: FileTarget, _ framing: BodyFraming) {
         let direct: Bool =
@@ -13,7 +13,8 @@ extension HTTP1Connection {
         splice = SpliceTransfer(target, usesPipe: direct)
     }
 
-    /// Moves content from the socket to the file without looking at it. False when the caller is to stop reading.
+    /// Moves content from the socket to the file without reading it into memory. Returns false when the caller must stop
+    /// reading.
     func spliceStep(_ splice: SpliceTransfer) -> Bool {
         guard let exchange = current?.exchange else { return false }
         let limit = current?.contentRemaining ?? Int64(Int.max)
@@ -37,7 +38,7 @@ extension HTTP1Connection {
             case .pause: if current?.exchange === exchange { pause() }
             case .enough: _ = enough()
             }
-            // While paused or suspended the end is kept back, too: whoever goes on asks the codec for it.
+            // While paused or suspended, the end is held back as well: `proceed` asks the codec for it later.
             if isComplete, isTaking, !isSuspended { handle([UInt8]().span) }
             return machine.state != .closed
         case .withoutPipe: return true

@@ -2,20 +2,20 @@
 
 import LupineHTTP
 
-/// The connection after HTTP: bytes from and to an `UpgradeHandler`.
+/// The connection after an upgrade: exchanges bytes with an `UpgradeHandler`.
 extension HTTP1Connection {
-    /// Where a connection stands once it is upgraded.
+    /// The state of an upgraded connection.
     final class Upgrade {
-        /// Both sides of it, until it ends.
+        /// The connection and its handler, until the end.
         var parties: (connection: UpgradedConnection, handler: any UpgradeHandler)?
-        /// Whether the handler takes bytes now.
+        /// Whether the handler accepts bytes now.
         var takesBytes = true
-        /// The peer says no more: the connection ends so once what waits has gone.
+        /// Set when the peer has closed: the connection ends once all waiting bytes have been sent.
         var end: End?
-        /// The handler is about to hear that all has gone.
+        /// Whether a call of the handler's `drained` is scheduled.
         var drainedIsDue = false
 
-        /// How it is to end; nil is an end in order.
+        /// How the connection ends; a nil error is an orderly close.
         struct End { let error: TransportError? }
     }
 
@@ -26,12 +26,12 @@ extension HTTP1Connection {
         clear()
         let upgrade = Upgrade()
         self.upgrade = upgrade
-        // Silence is nothing unusual from here on, and no deadline ends it.
+        // Silence is normal from here on, and no deadline ends it.
         beginProbes()
         let connection = UpgradedConnection(self, on: loop)
         let handler = ended.exchange.sink.upgraded(connection)
         upgrade.takesBytes = true
-        // It may have been closed by whoever was just given it.
+        // The sink may have closed the connection it was just given.
         if machine.state == .upgraded { upgrade.parties = (connection, handler) }
         var metrics = ended.metrics
         metrics.responseEnd = loop.now
@@ -52,12 +52,12 @@ extension HTTP1Connection {
     func resumeUpgraded() {
         guard machine.state == .upgraded, let upgrade, !upgrade.takesBytes, upgrade.end == nil else { return }
         upgrade.takesBytes = true
-        // In a turn of its own: the handler may be in the middle of `received`.
+        // In a separate loop job: the handler may be inside `received`.
         yieldReading()
     }
 
     func sendUpgraded(_ bytes: [UInt8]) -> Int? {
-        // What cannot go is not collected: the handler hears why once it has read what came before.
+        // Bytes that cannot be sent are not collected: the handler is told why once it has read what arrived before.
         guard machine.state == .upgraded, writeFailure == nil else { return nil }
         feed.append(bytes)
         write()
@@ -65,17 +65,17 @@ extension HTTP1Connection {
         return channel.hasPendingOutput ? max(feed.waiting, 1) : feed.waiting
     }
 
-    /// Whether nothing waits to be sent, neither here nor in the channel.
+    /// Whether nothing waits to be sent, neither in the feed nor in the channel.
     private var isDrained: Bool { !feed.hasOutput && !channel.hasPendingOutput }
 
-    /// After bytes have gone: tells the handler if they were the last.
+    /// Called after bytes have been sent; tells the handler if they were the last.
     func tellIfDrained() {
         guard machine.state == .upgraded, isDrained else { return }
         if let end = upgrade?.end { return endSoon(end) }
         tellDrained()
     }
 
-    /// The peer sends no more. It may still read: what waits for it goes first.
+    /// Handles the peer's end of stream. The peer may still read, so waiting bytes are sent first.
     func upgradedPeerClosed(_ error: TransportError?) {
         guard error == nil, !isDrained else { return endUpgrade(error) }
         upgrade?.takesBytes = false
@@ -83,7 +83,7 @@ extension HTTP1Connection {
         write()
     }
 
-    /// In a step of its own: bytes may be in the middle of being sent.
+    /// In a separate loop job: bytes may be in the middle of being sent.
     private func endSoon(_ end: Upgrade.End) {
         let bound = LoopBound(self, on: loop)
         loop.executeOnLoop {
@@ -93,7 +93,7 @@ extension HTTP1Connection {
         }
     }
 
-    /// In a step of its own: a handler that answers by sending more would otherwise grow the stack.
+    /// In a separate loop job: a handler that answers by sending more would otherwise grow the stack.
     func tellDrained() {
         guard let upgrade, !upgrade.drainedIsDue else { return }
         upgrade.drainedIsDue = true

@@ -3,26 +3,26 @@
 import LupineHTTP
 import LupineTLS
 
-/// One HTTP/1.1 connection: performs what `HTTP1Machine` decides, on the one loop it lives on.
+/// One HTTP/1.1 connection: performs the decisions of `HTTP1Machine`, on its loop.
 ///
-/// It moves bytes between the channel, the codec and the exchange at hand, keeps the time-outs, and gives itself back
-/// to the pool. Between exchanges it owns no buffer worth speaking of: reads go through the loop's.
+/// It moves bytes between the channel, the codec and the current exchange, runs the time-outs, and returns itself to the pool.
+/// Between exchanges it owns no large buffer: reads use the loop's.
 final class HTTP1Connection: Carrier {
     var machine = HTTP1Machine()
     var codec: ClientCodec
 
-    /// The exchange at hand.
+    /// The current exchange.
     var current: Current?
     var feed = ContentFeed()
-    /// Bytes that were read and not yet looked at, because the consumer paused.
+    /// Bytes that were read and not yet handled, because the consumer paused.
     var unread: [UInt8] = []
-    /// It has given way to others, and will write on in its next turn.
+    /// Whether it has yielded to other connections, and writing continues in its next turn.
     var isWriteDue = false
-    /// The same for reading.
+    /// Whether it has yielded, and reading continues in its next turn.
     var isReadDue = false
-    /// What has broken so far; nil while nothing has, so that what is in order keeps no room for it.
+    /// The failures so far; nil while there are none, so that an intact connection allocates nothing for them.
     private var breakage: Breakage?
-    /// What may still be skipped of a body nobody wants.
+    /// How many bytes of an unwanted body may still be skipped.
     var drainBudget = 0
     var keepAliveHint = KeepAlive()
     var responseKeepsAlive = true
@@ -32,10 +32,10 @@ final class HTTP1Connection: Carrier {
     var paceTimer: EventLoop.TimerToken?
     var drainTimer: EventLoop.TimerToken?
     var splice: SpliceTransfer?
-    /// What it is after HTTP; nil for the most part of connections, which never are anything else.
+    /// The state after an upgrade; nil for most connections.
     var upgrade: Upgrade?
 
-    /// What one exchange needs, apart from the connection, so that an idle one does not keep room for it.
+    /// The state of one exchange, separate from the connection, so that an idle connection does not hold memory for it.
     final class Current {
         let exchange: Exchange
         var metrics: ExchangeMetrics
@@ -46,9 +46,9 @@ final class HTTP1Connection: Carrier {
         var headOctets = 0
         var bodyFraming = BodyFraming.none
         var contentRemaining: Int64?
-        /// It stands still at its owner's wish.
+        /// Whether its owner has suspended it.
         var isSuspended = false
-        /// The answer has come first: what is left of the content is not sent.
+        /// Whether the response came first, so that the rest of the content is not sent.
         var isAnswered = false
 
         init(_ exchange: Exchange, _ metrics: consuming ExchangeMetrics) {
@@ -72,7 +72,7 @@ final class HTTP1Connection: Carrier {
         }
     }
 
-    /// What ended it while it carried nothing.
+    /// The error that ended the connection while it was idle.
     private var idleFailure: TransportError? {
         get { breakage?.whileIdle }
         set {
@@ -83,16 +83,16 @@ final class HTTP1Connection: Carrier {
 
     enum Tag: Int { case deadline, continueWait, pace, drain }
 
-    /// The rest of an unwanted body that is worth reading to keep the connection: less than a round trip's worth.
+    /// The longest rest of an unwanted body that is read to keep the connection: less than one round trip's worth.
     static let drainLimit = 64 * 1024
-    /// How long the rest may take to come: a new connection is ready sooner than that.
+    /// How long the rest may take to arrive: a new connection is ready sooner than that.
     static let drainTime = Interval.seconds(1)
-    /// How long the end of an exchange is held back for the rest: about what a new connection would take, and the kernel's
-    /// delayed acknowledgement, which holds up servers that send head and content apart.
+    /// How long the end of an exchange is held back for the rest: about as long as a new connection takes, plus the
+    /// kernel's delayed acknowledgement, which delays servers that send head and content separately.
     static let endDelay = Interval.milliseconds(100)
-    /// How often it reads, or writes, before other connections of the loop get their turn.
+    /// How many times it reads, or writes, before other connections of the loop get their turn.
     static let turns = 16
-    /// The most of a file that one write hands to the kernel, so that a fast peer does not keep it there.
+    /// The most of a file that one write hands to the kernel, so that a fast peer cannot keep the thread there.
     static let fileStep: Int64 = 1 << 20
 
     init(
@@ -114,7 +114,7 @@ final class HTTP1Connection: Carrier {
     /// Carries out an exchange; the pool has leased the connection to it.
     override func run(_ exchange: Exchange) {
         loop.preconditionOnLoop()
-        // What came meanwhile belongs to nothing, and is no answer to what has not been asked yet.
+        // Bytes that arrived while it was idle belong to no exchange, and are not a response to the next request.
         if machine.state == .idle, mayRead { read() }
         var metrics = metrics(ofBeginning: exchange)
         do throws(TransportError) {
@@ -123,7 +123,7 @@ final class HTTP1Connection: Carrier {
             }
         } catch { return refuse(exchange, error, metrics) }
         guard machine.state == .idle else {
-            // It died between being lent and this turn; not a byte has gone.
+            // The connection broke between being leased and this turn; no byte has been sent.
             pool.replayOrFail(
                 exchange, metrics,
                 idleFailure ?? .http(host: route.host, port: route.port, .truncated(.beforeHead)),
@@ -157,13 +157,13 @@ final class HTTP1Connection: Carrier {
         exchange.observation?.leased(
             current.metrics, to: exchange.origin, sending: feed.output, at: now)
         exchange.sink.begins(on: loop, over: route.evidence)
-        // The sink may have taken it back.
+        // The sink may have cancelled it.
         guard self.current === current else { return }
         if holds, let timeout = exchange.options.continueTimeout {
             continueTimer = loop.schedule(at: now + timeout, self, tag: Tag.continueWait.rawValue)
         }
         if !holds { feedContent(exchange.content) }
-        // Requests of one turn go out one behind the other: a peer that sleeps is woken once for them, not before each.
+        // Requests of one turn are sent together at its end, so that a sleeping peer is woken once for all of them.
         loop.atTurnEnd(self)
     }
 
@@ -171,13 +171,13 @@ final class HTTP1Connection: Carrier {
         if route.tls?.isPersonal == true { close() } else { giveBack(KeepAlive()) }
     }
 
-    /// The head as the proxy is to see it.
+    /// Returns the head in the form that the proxy expects.
     private func proxied(_ head: RequestHead) throws(HTTPError) -> RequestHead {
         var head = head
         if let prefix = route.absolutePrefix {
             switch head.target {
             case .origin(let path): head.target = .absolute(prefix + path)
-            // The last proxy makes `*` of it again (RFC 9112 §3.2.4).
+            // The last proxy turns it back into `*` (RFC 9112 §3.2.4).
             case .asterisk: head.target = .absolute(prefix)
             case .absolute, .authority: break
             }
@@ -212,15 +212,15 @@ final class HTTP1Connection: Carrier {
 
     // MARK: the end of an exchange
 
-    /// The owner of the exchange takes it back.
+    /// Cancels the exchange with `error`.
     override func cancel(_ exchange: Exchange, _ error: TransportError) {
-        // One that has left this connection carries its cancellation with it.
+        // An exchange that has left this connection carries its cancellation with it.
         guard current?.exchange === exchange else { return }
         perform(machine.handle(.cancel), .failure(error))
     }
 
-    /// The owner of the exchange wants no more of the response than it has. A short rest is read all the same, so
-    /// that the connection lives on.
+    /// Called when the exchange's owner needs no more of the response. A short rest is read anyway, so that the connection can
+    /// be reused.
     override func skip(_ exchange: Exchange) {
         guard current?.exchange === exchange else { return }
         _ = machine.handle(.resume)
@@ -228,7 +228,7 @@ final class HTTP1Connection: Carrier {
         if enough() { proceed() }
     }
 
-    /// The consumer takes more again.
+    /// Called when the consumer accepts content again.
     override func resume(_ exchange: Exchange) {
         guard current?.exchange === exchange, case .exchanging(_, .paused) = machine.state else { return }
         _ = machine.handle(.resume)
@@ -240,13 +240,13 @@ final class HTTP1Connection: Carrier {
         armDeadline()
     }
 
-    /// Whether the exchange at hand stands still at its owner's wish.
+    /// Whether the current exchange is suspended by its owner.
     var isSuspended: Bool { current?.isSuspended ?? false && machine.state != .leaving }
 
     /// Whether the rest of a response is being skipped.
     var isDraining: Bool { machine.state == .leaving || machine.state == .draining }
 
-    /// The owner of the exchange wants it to stand still, or to go on.
+    /// Called when the exchange's owner has suspended or resumed it.
     override func suspensionChanged(of exchange: Exchange) {
         guard let current, current.exchange === exchange, current.isSuspended != exchange.isSuspended,
             machine.state != .leaving
@@ -254,7 +254,7 @@ final class HTTP1Connection: Carrier {
         current.isSuspended.toggle()
         current.deadlines.handle(current.isSuspended ? .suspended : .unsuspended, at: loop.now)
         guard !current.isSuspended else { return }
-        // In a turn of its own: bytes may be in the middle of being looked at.
+        // In a separate loop job: received bytes may be in the middle of being handled.
         let bound = LoopBound(self, on: loop)
         loop.executeOnLoop { bound.value.goOn(exchange) }
     }
@@ -268,7 +268,7 @@ final class HTTP1Connection: Carrier {
         armDeadline()
     }
 
-    /// Looks first at what was kept, then at the socket.
+    /// Handles the bytes that were kept, then reads from the socket.
     func proceed() {
         var kept: [UInt8] = []
         swap(&kept, &unread)
@@ -276,24 +276,24 @@ final class HTTP1Connection: Carrier {
         read()
     }
 
-    /// The pool wants it gone.
+    /// Closes the connection for the pool.
     override func close() {
         perform(machine.handle(.close), .failure(.shutDown))
     }
 
-    /// Closes it, ending what is under way with `error`.
+    /// Closes the connection and ends its exchange with `error`.
     override func abort(_ error: TransportError) {
         if machine.state == .upgraded { return endUpgrade(error) }
         perform(machine.handle(.close), .failure(error))
     }
 
-    /// Something on our side went wrong: no replay helps.
+    /// Handles a local error, which a replay cannot fix.
     func fail(_ error: TransportError) {
         if machine.state == .upgraded { return endUpgrade(error) }
         perform(machine.handle(.broken), .failure(error))
     }
 
-    /// The connection broke. An exchange that may be is sent again on a fresh one.
+    /// Handles a lost connection. An exchange that may be replayed is sent again on a fresh one.
     func lose(_ error: TransportError) {
         if machine.state == .upgraded { return endUpgrade(error) }
         if machine.state == .idle { idleFailure = error }
@@ -307,11 +307,11 @@ final class HTTP1Connection: Carrier {
         pool.replayOrFail(
             current.exchange, metrics, error, requestBegan: current.requestBegan,
             connectionWasReused: metrics.isReused)
-        // Last, as in `perform`.
+        // Last, for the reason given in `perform`.
         pool.lost(id)
     }
 
-    /// The peer asked for the content, or did not say anything for long enough.
+    /// Sends the held content: the peer answered `100 Continue`, or the wait for it timed out.
     func release() {
         guard machine.handle(.release).releasesContent, let exchange = current?.exchange else { return }
         cancelContinueTimer()
@@ -321,7 +321,8 @@ final class HTTP1Connection: Carrier {
         armDeadline()
     }
 
-    /// `result` is what the exchange ends with; one that has all it wanted does so without what went wrong later.
+    /// Performs the machine's actions. `result` is what the exchange ends with; an exchange that has received all it needs
+    /// succeeds despite a later error.
     func perform(_ actions: HTTP1Machine.Actions, _ result: Result<Fields, TransportError>) {
         let result = actions.exchange == .succeed ? result.flatMapError { _ in .success(Fields()) } : result
         var ended: Current?
@@ -336,12 +337,12 @@ final class HTTP1Connection: Carrier {
         switch actions.connection {
         case .keep: end(ended, result)
         case .giveBack:
-            // First: whoever hears of the end and asks for more finds it at hand.
+            // Returned to the pool first, so that a request started from the completion can reuse it.
             giveBack(keepAliveHint)
             end(ended, result)
         case .close:
             shut()
-            // Last: the pool's end is announced when the last connection is lost, and every exchange has ended then.
+            // Last: the pool announces its end when the last connection is lost, and every exchange must have ended by then.
             end(ended, result)
             pool.lost(id)
         }
@@ -353,7 +354,7 @@ final class HTTP1Connection: Carrier {
         ended.exchange.end(result, ended.metrics)
     }
 
-    /// Forgets what belonged to the exchange.
+    /// Discards the state of the exchange.
     func clear() {
         cancelContinueTimer()
         if let timer = paceTimer { loop.cancel(timer) }
@@ -367,7 +368,7 @@ final class HTTP1Connection: Carrier {
         if machine.state == .idle { beginProbes() }
     }
 
-    /// Closes the socket, now and not when the last who knows this connection lets go of it.
+    /// Closes the socket immediately, not when the last reference to this connection is released.
     func shut() {
         if let registration { loop.deregister(registration) }
         registration = nil
@@ -386,8 +387,8 @@ final class HTTP1Connection: Carrier {
 
     // MARK: time
 
-    /// Sees to it that a timer ends no later than the next deadline. One that ends too early finds nothing due and is
-    /// set anew, so that bytes that move cost no timer.
+    /// Makes sure that a timer fires no later than the next deadline. A timer that fires too early finds nothing due and is
+    /// set again, so that moving bytes need no timer operation.
     func armDeadline() {
         guard let current else { return }
         let next = min(current.deadlines.next?.instant ?? .distantFuture, probesBegin ?? .distantFuture)
@@ -396,7 +397,7 @@ final class HTTP1Connection: Carrier {
         deadlineTimer = (loop.schedule(at: next, self, tag: Tag.deadline.rawValue), next)
     }
 
-    /// The end is held back no longer, or the rest is not waited for any longer.
+    /// Called when the time for holding back the end, or for waiting for the rest, is over.
     private func drainTimeEnded() {
         guard isDraining else { return }
         if machine.state == .draining { return perform(machine.handle(.drainedEnough), .success(Fields())) }
@@ -405,7 +406,7 @@ final class HTTP1Connection: Carrier {
         read()
     }
 
-    /// Goes on at `instant`, when the rate allows it.
+    /// Continues at `instant`, when the rate limit allows it.
     func pace(until instant: Instant) {
         guard paceTimer == nil else { return }
         paceTimer = loop.schedule(at: instant, self, tag: Tag.pace.rawValue)

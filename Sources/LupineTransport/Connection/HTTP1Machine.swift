@@ -1,41 +1,40 @@
 // SPDX-License-Identifier: MIT
 
-/// What happens next on one HTTP/1.1 connection: its life from the first exchange to the close.
+/// The state machine of one HTTP/1.1 connection, from the first exchange to the close.
 ///
-/// Pure: no socket, clock or codec. `HTTP1Connection` tells it what happened and performs what it answers. The two
-/// halves of an exchange move on their own, since a response may begin, and even end, while its request is still
-/// being sent.
+/// Pure: no socket, clock or codec. `HTTP1Connection` reports events and performs the returned actions. The two halves of an
+/// exchange have separate states, since a response may begin, and even end, while its request is still being sent.
 struct HTTP1Machine: ~Copyable {
     enum State: Hashable {
         case idle  // → exchanging, closed
         case exchanging(Outward, Inward)  // → idle, leaving, upgraded, closed
-        /// The exchange is as good as over: the short rest of its response is being skipped, and its end is held back for
-        /// a moment, so that whoever hears of it finds the connection at hand.
+        /// The consumer needs no more: the short rest of the response is being skipped, and the end of the exchange is held
+        /// back for a moment, so that a request started from the completion can reuse the connection.
         case leaving  // → idle, draining, closed
-        /// The exchange is over for everybody above; the rest of its response is being skipped.
+        /// The exchange has ended for the layer above; the rest of its response is being skipped.
         case draining  // → idle, closed
         case upgraded  // → closed
         case closed
     }
-    /// Our half.
+    /// The state of the request.
     enum Outward: Hashable {
-        /// The head is out and announces content, which waits for the peer's word.
+        /// The head has been sent and announces content, which waits for `100 Continue`.
         case holding
         case sending
         case sent
     }
-    /// The peer's half.
+    /// The state of the response.
     enum Inward: Hashable {
         case awaitingHead
         case receiving
-        /// Our consumer takes no more for now.
+        /// The consumer accepts no more for now.
         case paused
     }
 
     enum Event: Hashable {
-        /// An exchange begins; whether it has content that is held back, content, or none.
+        /// An exchange begins. The associated value says whether it has content that is held back, content, or none.
         case begin(Outward)
-        /// The peer asked for the content, or our patience is over.
+        /// The peer asked for the content, or the wait for `100 Continue` timed out.
         case release
         case requestSent
         case headReceived
@@ -43,40 +42,40 @@ struct HTTP1Machine: ~Copyable {
         case resume
         /// The last octet of a response has been read.
         case responseEnded(reusable: Bool)
-        /// The consumer wants no more of it.
+        /// The consumer needs no more of the response.
         case enough(rest: Rest)
-        /// The rest is not here yet: nobody is to wait any longer for it.
+        /// The rest has not arrived in time: the end of the exchange is no longer held back for it.
         case restIsLate
-        /// More of a skipped body came than is worth reading.
+        /// More of a skipped body arrived than is worth reading.
         case drainedEnough
         case upgraded
-        /// Taken back from above.
+        /// The owner cancelled the exchange.
         case cancel
-        /// The peer closed, something broke, a time ran out, or octets came that belong to nothing.
+        /// The peer closed, the connection broke, a time-out expired, or octets arrived that belong to no exchange.
         case broken
-        /// The pool wants it closed.
+        /// The pool closes the connection.
         case close
     }
-    /// What is left of a body nobody wants.
+    /// The length of the rest of an unwanted body.
     enum Rest: Hashable { case short, long }
 
     /// One field per kind of effect: effects combine without combined cases.
     struct Actions: Hashable {
         var exchange = ExchangeAction.keep
         var connection = ConnectionAction.keep
-        /// The held content may be sent now.
+        /// Whether the held content may be sent now.
         var releasesContent = false
     }
     enum ExchangeAction: Hashable {
         case keep
-        /// Over, with all that was due.
+        /// End it successfully.
         case succeed
-        /// Over, with the error that the event came with.
+        /// End it with the error of the event.
         case fail
     }
     enum ConnectionAction: Hashable {
         case keep
-        /// Give it back to the pool, to be lent again.
+        /// Return it to the pool for reuse.
         case giveBack
         case close
     }
@@ -97,7 +96,7 @@ struct HTTP1Machine: ~Copyable {
             state = .exchanging(.sent, inward)
             return Actions()
         case (.exchanging(let outward, .awaitingHead), .headReceived):
-            // A final answer to held content says that the peer does not want it: it is never sent.
+            // A final response to held content means that the peer does not want the content: it is never sent.
             state = .exchanging(outward, .receiving)
             return Actions()
         case (.exchanging(let outward, .receiving), .pause):
@@ -110,7 +109,7 @@ struct HTTP1Machine: ~Copyable {
             state = .idle
             return Actions(exchange: .succeed, connection: .giveBack)
         case (.exchanging(_, .receiving), .responseEnded):
-            // Early: the answer is whole, the rest of the request is nobody's any more.
+            // An early end: the response is complete, and the rest of the request is not sent.
             state = .closed
             return Actions(exchange: .succeed, connection: .close)
         case (.exchanging(.sent, .receiving), .enough(rest: .short)):
@@ -136,7 +135,7 @@ struct HTTP1Machine: ~Copyable {
             state = .draining
             return Actions(exchange: .fail)
         case (.leaving, .responseEnded), (.leaving, .drainedEnough), (.leaving, .broken), (.leaving, .close):
-            // Whatever happens to the rest: all that was wanted has come.
+            // Whatever happens to the rest, all that the consumer needed has arrived.
             state = .closed
             return Actions(exchange: .succeed, connection: .close)
 
@@ -155,7 +154,7 @@ struct HTTP1Machine: ~Copyable {
             state = .closed
             return Actions(connection: .close)
 
-        // What comes late from above means nothing any more.
+        // Late calls from above have no effect.
         case (.closed, .release), (.closed, .resume), (.closed, .cancel), (.closed, .broken),
             (.closed, .close),
             (.exchanging, .release), (.exchanging, .resume), (.exchanging, .pause),

@@ -2,15 +2,15 @@
 
 package import LupineHTTP
 
-/// What a request sends as its content.
+/// The content of a request.
 package enum OutgoingContent: Sendable {
     case none
     case bytes([UInt8])
-    /// Bytes that somebody else keeps, sent from where they lie.
+    /// Bytes owned by another object, sent without a copy.
     case region(any OutgoingRegion)
-    /// A piece of a file, sent by the kernel alone where that is possible and pays.
+    /// A piece of a file, sent by the kernel alone where that is possible and faster.
     case file(FileSource)
-    /// Whatever a source produces; without a length it goes in chunks.
+    /// Content produced by a source; without a length it is sent in chunks.
     case stream(any ContentSource, length: Int64?)
 
     /// How the codec is to announce it.
@@ -25,7 +25,7 @@ package enum OutgoingContent: Sendable {
         }
     }
 
-    /// Makes it ready to be sent from its start again, and says whether that could be done.
+    /// Rewinds the content to its start, and reports whether that succeeded.
     func rewind(_ ready: @escaping @Sendable (Bool) -> Void) {
         switch self {
         case .none, .bytes, .region, .file: ready(true)
@@ -41,17 +41,17 @@ package enum OutgoingContent: Sendable {
         }
     }
 
-    /// Nobody will ask for more of it.
+    /// Called when no more of the content will be asked for.
     func abandon() {
         if case .stream(let source, _) = self { source.abandon() }
     }
 }
 
-/// Bytes in memory whose owner is not the transport, and which do not change.
+/// Immutable bytes in memory that the transport does not own.
 package protocol OutgoingRegion: Sendable {
-    /// How many there are.
+    /// The number of bytes.
     var count: Int { get }
-    /// Lends them for the duration of the call.
+    /// Lends the bytes for the duration of the call.
     func withOctets<Result, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result
@@ -61,10 +61,10 @@ package protocol OutgoingRegion: Sendable {
 package final class FileSource: Sendable {
     let descriptor: Descriptor
     let offset: Int64
-    /// How long the piece is.
+    /// The length of the piece.
     package let count: Int64
 
-    /// Takes over a file that is open for reading; it closes with the last reference.
+    /// Takes ownership of a file that is open for reading; it closes with the last reference.
     package init(_ descriptor: consuming Descriptor, offset: Int64, count: Int64) {
         precondition(offset >= 0 && count >= 0, "a piece of a file lies inside it")
         self.descriptor = descriptor
@@ -78,19 +78,18 @@ package final class FileSource: Sendable {
     }
 }
 
-/// Supplies content piece by piece, when it is asked for: the upward half of back-pressure.
+/// Supplies content piece by piece on request, which applies back-pressure to the source.
 package protocol ContentSource: AnyObject, Sendable {
-    /// Asks for the next piece. `reply` is to be called once, from any thread, at once or later; the next piece is
-    /// asked for only after this one has been sent.
+    /// Asks for the next piece. `reply` must be called once, from any thread, synchronously or later. The next piece is asked
+    /// for only after this one has been sent.
     func next(_ reply: @escaping @Sendable (ContentPiece) -> Void)
-    /// Whether the content can be produced from its start again.
+    /// Whether the content can be produced again from its start.
     var isReplayable: Bool { get }
-    /// Goes back to the start; false when that cannot be done.
+    /// Goes back to the start; returns false when that is impossible.
     func rewind() -> Bool
-    /// The same for a source that has to ask somebody first: `ready` is called once, from any thread. No time-out but
-    /// the whole's counts meanwhile.
+    /// The asynchronous form: `ready` is called once, from any thread. Meanwhile only the `whole` time-out runs.
     func rewind(_ ready: @escaping @Sendable (Bool) -> Void)
-    /// Nothing more will be asked for.
+    /// Called when nothing more will be asked for.
     func abandon()
 }
 
@@ -98,12 +97,12 @@ extension ContentSource {
     package func rewind(_ ready: @escaping @Sendable (Bool) -> Void) { ready(rewind()) }
 }
 
-/// What a content source supplies.
+/// A reply of a content source.
 package enum ContentPiece: Sendable {
-    /// Some bytes, at least one.
+    /// At least one byte.
     case bytes([UInt8])
-    /// All has been supplied. Trailers are sent with content of unknown length only.
+    /// All content has been supplied. Trailers are only sent with content of unknown length.
     case end(trailers: Fields)
-    /// The source is broken; the text says why.
+    /// The source failed; the text says why.
     case failed(String)
 }

@@ -1,26 +1,29 @@
 // SPDX-License-Identifier: MIT
 
-/// How fast one direction of an exchange may move bytes: a token bucket.
+/// A token bucket that limits how fast one direction of an exchange moves bytes.
 ///
-/// Ask `allowance`, move that many bytes or fewer, tell `spend`; where nothing is allowed, set a timer for `ready`.
+/// Ask `allowance`, move that many bytes or fewer, report them to `spend`; when nothing is allowed, set a timer for `ready`.
 /// Time is an argument. Fractions of a byte are kept, so that many small steps add up to the rate exactly.
 package struct RateLimit: Hashable, Sendable {
     /// Bytes per second.
     package let rate: Int
     /// The most bytes that move at once after a pause.
     package let burst: Int
-    /// Billionths of a byte in the bucket. Negative after more was spent than allowed: a read that could not be cut.
+    /// Billionths of a byte in the bucket. Negative after more was spent than allowed: a read cannot always be limited
+    /// exactly.
     private var tokens: Int64
     private var filledAt: Instant
 
     private static let unit: Int64 = 1_000_000_000
-    /// Above this rate or burst the arithmetic would not fit, and no network follows either.
+    /// The arithmetic would overflow above this rate or burst, and no network is that fast.
     private static let ceiling = 8 << 30
 
+    /// Creates a full bucket.
+    ///
     /// - Parameters:
-    ///   - rate: bytes per second; below 1 counts as 1.
-    ///   - burst: by default what a quarter of a second carries, at least 1.
-    ///   - now: when the bucket is full.
+    ///   - rate: Bytes per second; values below 1 count as 1.
+    ///   - burst: The bucket's size; by default the bytes of a quarter of a second, at least 1.
+    ///   - now: The current time.
     package init(rate: Int, burst: Int? = nil, at now: Instant) {
         self.rate = min(max(1, rate), Self.ceiling)
         self.burst = min(max(1, burst ?? self.rate / 4), Self.ceiling)
@@ -34,7 +37,7 @@ package struct RateLimit: Hashable, Sendable {
         return max(0, Int(tokens / Self.unit))
     }
 
-    /// Takes the bytes that moved out of the bucket.
+    /// Removes the bytes that were moved from the bucket.
     package mutating func spend(_ count: Int, at now: Instant) {
         refill(at: now)
         let (cost, isHuge) = Int64(max(0, count)).multipliedReportingOverflow(by: Self.unit)
@@ -42,7 +45,7 @@ package struct RateLimit: Hashable, Sendable {
         tokens = overflow ? -.max : rest
     }
 
-    /// When `count` bytes may move (as many as the burst at most): now, or the instant to try again.
+    /// Returns the time at which `count` bytes, at most the burst, may move: `now`, or a later time to try again.
     package mutating func ready(for count: Int, at now: Instant) -> Instant {
         refill(at: now)
         let wanted = Int64(min(max(1, count), burst)) * Self.unit

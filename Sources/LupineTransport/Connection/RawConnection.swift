@@ -2,17 +2,17 @@
 
 import LupineTLS
 
-/// A connection that carries whatever its owner likes: bytes both ways, each half with an end of its own, and TLS from the
-/// moment on in which the owner wants it. No HTTP, no pool; `RawDial` makes it.
+/// A connection for any protocol: bytes in both directions, separate ends of both halves, and TLS from the moment at which the
+/// owner starts it. It uses neither HTTP nor the pool; `RawDial` makes it.
 ///
-/// The owner pulls: nothing is read ahead of it, so that the peer is held back by whoever does not read, and the first byte
-/// behind the agreement on TLS is still TLS's. It belongs to its loop and lives until it is closed.
+/// The owner pulls: nothing is read ahead, so that an owner that does not read applies back-pressure to the peer, and the
+/// first byte after the agreement on TLS is left for TLS. It belongs to its loop and lives until it is closed.
 package final class RawConnection: LoopChannel {
-    /// The loop that it lives on.
+    /// The loop that it runs on.
     package let loop: EventLoop
-    /// Who hears what becomes of it; kept until the end. To be set before the loop goes on.
+    /// Receives its events; retained until the end. Must be set before the loop continues.
     package var handler: (any RawConnectionHandler)?
-    /// The peer has said that it sends no more; what it has sent may still be there to be read.
+    /// Whether the peer has closed its sending half; what it has sent may still be unread.
     package private(set) var peerIsClosing = false
 
     private let origin: Origin
@@ -24,14 +24,14 @@ package final class RawConnection: LoopChannel {
     private var handshake: TLSHandshake?
     private var handshakeTimer: EventLoop.TimerToken?
     private var isClosed = false
-    /// What is dropped at most of what the peer still sends; nil while there is an owner.
+    /// The limit of peer bytes that are still to be dropped; nil while the connection has an owner.
     private var lingerBudget: Int?
     private var lingerTimer: EventLoop.TimerToken?
 
-    /// How much, and for how long, a peer may go on behind the end of both halves (as nginx's `lingering_timeout`).
+    /// How much, and for how long, a peer may still send after `closeGently` (as nginx's `lingering_timeout`).
     private static let lingerLimit = 1 << 20
     private static let lingerTime = Interval.seconds(5)
-    /// So often it reads of that before other connections of the loop have their turn.
+    /// How many times it reads while lingering before other connections of the loop get their turn.
     private static let lingerTurns = 16
 
     init(_ dialed: DialedChannel, to origin: Origin, on loop: EventLoop) {
@@ -46,7 +46,7 @@ package final class RawConnection: LoopChannel {
 
     // MARK: bytes
 
-    /// Reads over the beginning of `buffer`, which must not be empty.
+    /// Reads into the beginning of `buffer`, which must not be empty.
     package func receive(into buffer: inout MutableSpan<UInt8>) throws(TransportError) -> ReadOutcome {
         if !early.isEmpty {
             let count = min(early.count, buffer.count)
@@ -69,7 +69,7 @@ package final class RawConnection: LoopChannel {
         } catch { throw transportError(error) }
     }
 
-    /// Sends the beginning of `bytes`, as much as goes.
+    /// Sends as much of the beginning of `bytes` as the channel accepts.
     package func send(_ bytes: Span<UInt8>) throws(TransportError) -> WriteOutcome {
         guard try flush(), mayWrite else { return .wouldBlock }
         do throws(ChannelFailure) {
@@ -79,14 +79,14 @@ package final class RawConnection: LoopChannel {
         } catch { throw transportError(error) }
     }
 
-    /// Hands to the kernel what TLS keeps for it; whether all of it has gone.
+    /// Writes TLS's pending output to the kernel; returns whether all of it has been written.
     package func flush() throws(TransportError) -> Bool {
         guard channel?.hasPendingOutput == true else { return true }
         do throws(ChannelFailure) { try channel?.flush() } catch { throw transportError(error) }
         return channel?.hasPendingOutput == false
     }
 
-    /// Ends our half behind what was sent; reading goes on.
+    /// Shuts down writing after the bytes sent so far; reading continues.
     package func closeWriting() { channel?.closeWriting() }
 
     private func transportError(_ failure: ChannelFailure) -> TransportError {
@@ -95,14 +95,15 @@ package final class RawConnection: LoopChannel {
 
     // MARK: TLS
 
-    /// Speaks TLS from here on; the handler hears how that went. A connection on which it fails is closed.
+    /// Starts TLS; the handler is told the result. A connection on which the handshake fails is closed.
     ///
-    /// Nothing that has come before may be unread: whoever can add bytes in front of TLS could have them taken for the peer's.
+    /// All bytes received before must have been read: otherwise an attacker who injects bytes before TLS could have them taken
+    /// for the peer's.
     ///
     /// - Parameters:
-    ///   - profile: Settings and trust.
-    ///   - asker: Answers what the profile asks.
-    ///   - timeout: For the handshake, but not while somebody thinks about an answer.
+    ///   - profile: TLS settings and trust.
+    ///   - asker: Answers the profile's questions.
+    ///   - timeout: The time-out of the handshake; it does not run while a question is being answered.
     package func startTLS(_ profile: TLSProfile, verifier: (any PeerVerifier)?, timeout: Interval?) {
         guard early.isEmpty else { return end(.tls(host: origin.host, port: origin.port, .notTLS)) }
         guard let context = profile.context else {
@@ -164,7 +165,7 @@ package final class RawConnection: LoopChannel {
             loop.hand(registration, to: self)
             handler?.connectionIsSecure()
         case .failure(let error):
-            // The handshake has closed what was underneath.
+            // The handshake has closed the socket.
             registration = nil
             end(error)
         }
@@ -193,8 +194,9 @@ package final class RawConnection: LoopChannel {
         handler?.connectionEnded(error)
     }
 
-    /// Closes in order, behind `closeWriting`; the handler hears no more. What the peer still sends is dropped, until its end
-    /// or for a while: with bytes unread the kernel would reset the connection, and the peer might lose what was sent last.
+    /// Closes in order, after `closeWriting`; the handler receives no further calls. What the peer still sends is dropped,
+    /// until its end or up to a limit: with unread bytes the kernel would reset the connection, and the peer might lose what
+    /// was sent last.
     package func closeGently() {
         guard !isClosed, channel != nil else { return close() }
         handler = nil
@@ -228,12 +230,12 @@ package final class RawConnection: LoopChannel {
                 }
             }
         } catch {
-            // It ends as it does.
+            // The connection is closed in any case.
         }
         close()
     }
 
-    /// Closes at once: what has not gone is dropped, and the handler hears no more.
+    /// Closes immediately: unsent bytes are dropped, and the handler receives no further calls.
     package func close() {
         guard !isClosed else { return }
         isClosed = true
@@ -251,12 +253,12 @@ package final class RawConnection: LoopChannel {
     }
 }
 
-/// Who owns a raw connection. Calls come on its loop.
+/// The owner of a raw connection. Calls come on its loop.
 package protocol RawConnectionHandler: AnyObject {
-    /// There may be something to read, or room to write.
+    /// There may be bytes to read, or space to write.
     func connectionIsReady()
-    /// The handshake that was asked for is done, and the peer is trusted.
+    /// The requested handshake is complete, and the peer is trusted.
     func connectionIsSecure()
-    /// The connection is gone: TLS did not come about, or the loop ends. What reading and writing meet they throw themselves.
+    /// The connection is gone: TLS failed, or the loop ended. Read and write errors are thrown by the calls themselves.
     func connectionEnded(_ error: TransportError)
 }

@@ -2,14 +2,14 @@
 
 import LupineHTTP
 
-/// A response's content on its way from a socket into a file.
+/// The transfer of a response's content from a socket into a file.
 ///
-/// Through a pipe the kernel moves pages and we see none of it; content that the codec has to look at, or that came
-/// together with the head, is written: small pieces together, since each write is a call of the kernel and a server
+/// The kernel moves pages through a pipe without copying them to user space. Content that the codec must parse, or that
+/// arrived together with the head, is written; small pieces are gathered, since each write is a system call and the server
 /// decides how small its chunks are. It belongs to one exchange on one loop.
 final class SpliceTransfer {
-    /// Whether the socket's content may go through the pipe. Not where there is none for want of descriptors: then it is read
-    /// and written.
+    /// Whether the socket's content may go through the pipe. False when no pipe could be made for lack of descriptors: then
+    /// content is read and written.
     private(set) var usesPipe: Bool
     private let target: FileTarget
     private var pipe: SplicePipe?
@@ -28,10 +28,10 @@ final class SpliceTransfer {
         self.usesPipe = usesPipe
     }
 
-    /// Takes content that was read already.
+    /// Takes content that has been read already.
     ///
-    /// - Parameter isLast: Whether nothing more is at hand behind it.
-    /// - Returns: How much has been written, this and what was gathered before; nil when it was only gathered.
+    /// - Parameter isLast: Whether no more input is available after it.
+    /// - Returns: How much has been written, including content gathered before; nil when it was only gathered.
     func take(_ bytes: Span<UInt8>, isLast: Bool) throws(TransportError) -> Int? {
         if gathered.isEmpty, isLast || bytes.count >= Self.gatheredLimit {
             try target.write(bytes)
@@ -41,7 +41,7 @@ final class SpliceTransfer {
         return isLast || gathered.count >= Self.gatheredLimit ? try writeGathered() : nil
     }
 
-    /// Writes what was gathered, if anything was, and says how much.
+    /// Writes the gathered content, if there is any, and returns its size.
     func writeGathered() throws(TransportError) -> Int? {
         if gathered.isEmpty { return nil }
         defer { gathered.removeAll(keepingCapacity: true) }
@@ -49,7 +49,7 @@ final class SpliceTransfer {
         return gathered.count
     }
 
-    /// Moves up to `limit` bytes that have come.
+    /// Moves up to `limit` received bytes.
     func step(
         from channel: borrowing ByteChannel, limit: Int64, host: String, port: UInt16
     ) throws(TransportError) -> Step {
@@ -81,6 +81,6 @@ final class SpliceTransfer {
     }
 
     private static let pipeCapacity: Int32 = 1 << 20
-    /// So much is gathered at most.
+    /// The limit of gathered bytes.
     private static let gatheredLimit = 64 * 1024
 }

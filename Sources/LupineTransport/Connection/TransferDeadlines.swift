@@ -1,42 +1,42 @@
 // SPDX-License-Identifier: MIT
 
-/// Which time ran out. Each is an error of its own, so that "slow to connect" and "silent" are told apart.
+/// The time-out that expired. Each is a separate error, so that "slow to connect" and "silent" can be told apart.
 public enum TransferTimeout: Error, Hashable, Sendable, CaseIterable {
-    /// No connection to the origin or its proxy, tunnel included.
+    /// No connection to the origin or its proxy was established, tunnel included.
     case connect
-    /// The TLS handshake did not end.
+    /// The TLS handshake did not complete.
     case tlsHandshake
-    /// The request was sent and no byte of a response came.
+    /// The request was sent and no byte of a response arrived.
     case firstByte
-    /// A response began and then nothing came for too long.
+    /// A response began, and then no byte arrived for too long.
     case idleRead
-    /// The peer took nothing of what we had to send for too long.
+    /// The peer accepted no byte of the request for too long.
     case idleWrite
-    /// Nothing moved at all, in no direction, from the look-up on.
+    /// No progress in either direction, from the name look-up on.
     case idle
-    /// The exchange as a whole took too long, however busy it was.
+    /// The exchange as a whole took too long, however active it was.
     case whole
 }
 
-/// How long each part of an exchange may take; `nil`: as long as it likes.
+/// The time limits of each part of an exchange; `nil` means no limit.
 package struct TransferTimeouts: Hashable, Sendable {
-    /// From the first step towards a connection until it stands, tunnel included.
+    /// From the first step towards a connection until it is established, tunnel included.
     package var connect: Interval?
-    /// From the handshake's first byte until it is done.
+    /// From the first byte of the handshake until it is complete.
     package var tlsHandshake: Interval?
-    /// From the last byte of the request to the first one of a response.
+    /// From the last byte of the request to the first byte of a response.
     package var firstByte: Interval?
     /// Without a byte received, once a response has begun.
     package var idleRead: Interval?
-    /// Without a byte taken by the peer, while there are some to send.
+    /// Without a byte accepted by the peer, while there are bytes to send.
     package var idleWrite: Interval?
-    /// Without progress of any kind: a connection that stands, a step of TLS, a byte either way. It counts while a
-    /// connection is opened for the exchange, and not while the exchange waits its turn.
+    /// Without progress of any kind: an established connection, a step of TLS, a byte in either direction. It runs while a
+    /// connection is opened for the exchange, but not while the exchange waits in the queue.
     package var idle: Interval?
     /// From the exchange's beginning to its end.
     package var whole: Interval?
 
-    /// Limits for the parts named, none for the others.
+    /// Creates limits for the named parts and none for the others.
     package init(
         connect: Interval? = nil, tlsHandshake: Interval? = nil, firstByte: Interval? = nil,
         idleRead: Interval? = nil, idleWrite: Interval? = nil, idle: Interval? = nil, whole: Interval? = nil
@@ -64,34 +64,34 @@ package struct TransferTimeouts: Hashable, Sendable {
     }
 }
 
-/// Which time-out of an exchange strikes next, and when. Pure arithmetic: the driver sets one timer for `next`, and
-/// when it fires asks `expired`; most often bytes have moved meanwhile, and the timer is set anew.
+/// The next time-out of an exchange and its time. Pure arithmetic: the driver sets one timer for `next`, and asks `expired`
+/// when it fires; usually bytes have moved meanwhile, and the timer is set again.
 ///
-/// The two directions are watched apart: an early response may be read while the body is still being sent. A
-/// direction that waits for our own side, because reading is paused or the body has no bytes yet, is not timed.
+/// The two directions are watched separately: an early response may be read while the body is still being sent. A direction
+/// that waits for the local side, because reading is paused or the body has no bytes yet, is not timed.
 package struct TransferDeadlines: Hashable, Sendable {
-    /// What the driver tells: each event moves the directions that it concerns.
+    /// Reported by the driver. Each event updates the directions that it concerns.
     package enum Event: Hashable, Sendable {
         /// A connection is being opened for the exchange.
         case connecting
         case handshaking
         /// The exchange runs on a connection; its request is being sent.
         case sending
-        /// The peer took bytes.
+        /// The peer accepted bytes.
         case wrote
-        /// The body's source has nothing now; `wrote` or `sending` resumes the watch.
+        /// The body's source has no bytes now; `wrote` or `sending` resumes the watch.
         case sourceDry
-        /// The request is sent completely.
+        /// The request has been sent completely.
         case sent
-        /// Bytes of a response came; the first of them end the wait for the first byte.
+        /// Bytes of a response arrived; the first end the wait for the first byte.
         case received
-        /// Our consumer reads no more for now.
+        /// The consumer stops reading for now.
         case readingPaused
         case readingResumed
-        /// The exchange stands still at its owner's wish: only the whole counts until it is taken up again.
+        /// The owner has suspended the exchange: only `whole` runs until it is resumed.
         case suspended
         case unsuspended
-        /// The exchange waits in a queue, or is over: only the whole counts.
+        /// The exchange waits in a queue, or has ended: only `whole` runs.
         case waiting
     }
 
@@ -116,11 +116,11 @@ package struct TransferDeadlines: Hashable, Sendable {
     private var setup = Setup.none
     private var outward = Outward.none
     private var inward = Inward.none
-    /// When something moved last; nil before the first step.
+    /// The time of the last progress; nil before the first step.
     private var progress: Instant?
     private var isSuspended = false
 
-    /// The deadlines of an exchange that begins at `now`; only the whole counts until the first event.
+    /// Creates the deadlines of an exchange that begins at `now`; only `whole` runs until the first event.
     package init(_ timeouts: TransferTimeouts, at now: Instant) {
         self.timeouts = timeouts
         began = now
@@ -166,7 +166,7 @@ package struct TransferDeadlines: Hashable, Sendable {
         }
     }
 
-    /// Watches what was watched as if it had begun now.
+    /// Restarts everything that is being watched at `now`.
     private mutating func restart(at now: Instant) {
         switch setup {
         case .none: break
@@ -184,7 +184,7 @@ package struct TransferDeadlines: Hashable, Sendable {
         }
     }
 
-    /// The earliest deadline. Of several at one instant, the narrowest cause is named: the whole comes last.
+    /// The earliest deadline. Of several at the same time, the most specific is named: `whole` comes last.
     package var next: (instant: Instant, timeout: TransferTimeout)? {
         var earliest: (instant: Instant, timeout: TransferTimeout)?
         func consider(_ since: Instant, _ interval: Interval?, _ timeout: TransferTimeout) {
@@ -216,7 +216,7 @@ package struct TransferDeadlines: Hashable, Sendable {
         return earliest
     }
 
-    /// The time-out that has struck by now, if any.
+    /// The time-out that has expired by now, if any.
     package func expired(at now: Instant) -> TransferTimeout? {
         guard let next, next.instant <= now else { return nil }
         return next.timeout

@@ -2,21 +2,22 @@
 
 import LupineHTTP2
 
-/// What observers of transfers are told of the connection and its streams. Nothing is made where nobody observes.
+/// Notifies transfer observers of events of the connection and its streams. No notice is created without an observer.
 extension HTTP2Connection {
-    /// The transfer's request goes out on the stream.
+    /// Reports that the transfer's request is sent on the stream.
     func tellOpened(_ stream: HTTP2Stream) {
         guard let observation = stream.exchange.observation else { return }
         observation.heard(.opened(stream: stream.id.rawValue))
         if machine.peerHasSet { observation.heard(HTTP2Notice(machine.peerSettings)) }
     }
 
-    /// The server has set something.
+    /// Reports the server's settings.
     func tellSettings() {
         tellAll { _ in HTTP2Notice(machine.peerSettings) }
     }
 
-    /// The content that waited for a window goes on: that of a stream, or of all where it was the connection's.
+    /// Reports that content blocked by a window continues: of one stream, or of all stalled streams for the connection's
+    /// window.
     func tellWindow(of id: StreamID) {
         if id.isConnection {
             tellAll { $0.isStalled ? windowOpened(of: $0) : nil }
@@ -25,12 +26,12 @@ extension HTTP2Connection {
         }
     }
 
-    /// The server takes no further requests.
+    /// Reports the server's GOAWAY.
     func tellGoAway(last: StreamID, _ code: HTTP2ErrorCode) {
         tellAll { _ in .goAway(last: last.rawValue, code) }
     }
 
-    /// Nil while the other one of stream and connection is still closed.
+    /// Returns nil while the other window, the stream's or the connection's, is still closed.
     private func windowOpened(of stream: HTTP2Stream) -> HTTP2Notice? {
         let room = machine.sendRoom(of: stream.id)
         return room > 0 ? .windowOpened(octets: room) : nil

@@ -2,26 +2,27 @@
 
 import LupineHTTP
 
-/// Requests to other origins than the one that the connection was opened for (RFC 9113 §9.1.1).
+/// Requests to origins other than the one that the connection was opened for (RFC 9113 §9.1.1).
 extension HTTP2Connection {
-    /// Whether an exchange is for another origin.
+    /// Whether an exchange is for another origin than the connection's.
     private func isForeign(_ exchange: Exchange) -> Bool {
         exchange.origin.host != route.host && exchange.origin.unixPath == nil
     }
 
-    /// What goes wrong with an exchange names the host that it is for, whatever the connection was opened for.
+    /// Returns the error with the host of the exchange instead of the host that the connection was opened for.
     func named(_ error: TransportError, for exchange: Exchange) -> TransportError {
         isForeign(exchange) ? error.naming(exchange.origin.host) : error
     }
 
-    /// The server does not answer for the exchange's origin on this connection (RFC 9110 §15.5.20): it is sent again, over one of
-    /// that origin's own. False where the response is to be passed on.
+    /// Handles a 421 response: the server is not authoritative for the exchange's origin on this connection (RFC 9110
+    /// §15.5.20). The exchange is sent again over a connection of its own origin. Returns false when the response is to be
+    /// delivered instead.
     func sendsToItsOwn(_ stream: HTTP2Stream) -> Bool {
         let exchange = stream.exchange
         guard isForeign(exchange), exchange.content.isReplayable, exchange.replays < ReplayRule.mostReplays
         else { return false }
         pool.misdirected(exchange.origin)
-        // What has come of this response counts for nothing.
+        // The received part of this response does not count as a response.
         stream.metrics.responseStart = nil
         machine.reset(stream.id, .cancel)
         writeSoon()
@@ -31,7 +32,7 @@ extension HTTP2Connection {
 }
 
 extension TransportError {
-    /// The same of another host.
+    /// The same error with another host.
     fileprivate func naming(_ host: String) -> TransportError {
         switch self {
         case .tls(_, let port, let error): .tls(host: host, port: port, error)

@@ -3,9 +3,9 @@
 import LupineHTTP
 import LupineHTTP2
 
-/// The way in: bytes from the channel through the machine to the sinks, each as fast as its own takes them.
+/// Receiving: passes bytes from the channel through the machine to the sinks, to each as fast as it accepts them.
 extension HTTP2Connection {
-    /// Reads and handles all that has come.
+    /// Reads and handles everything that is available.
     func read() {
         guard mayRead, life == .open, !isReading else { return }
         isReading = true
@@ -13,7 +13,7 @@ extension HTTP2Connection {
         var turns = 0
         while mayRead, life == .open {
             turns += 1
-            // What a peer sends decides how long it takes.
+            // The peer's data decides how long a turn takes.
             if turns > Self.turns || turns > 1 && loop.isLate {
                 yieldReading()
                 break
@@ -23,7 +23,7 @@ extension HTTP2Connection {
         loop.giveBack(readBuffer: buffer)
         isReading = false
         caughtUp()
-        // Nothing that the peer has said before is left.
+        // Everything that the peer sent before the write failure has been read.
         if let writeFailure, !mayRead, life == .open { return end(writeFailure) }
         if life == .open { writeSoon() }
     }
@@ -47,13 +47,13 @@ extension HTTP2Connection {
             peerClosed()
         case .bytes(let count):
             lastReceived = loop.now
-            // A closing peer's end is still to be seen.
+            // Keeps reading while the peer is closing: its end of stream is still to come.
             if !peerIsClosing, !channel.mayHoldMore(after: count, of: room) { mayRead = false }
             take(buffer.span.extracting(first: count))
         }
     }
 
-    /// A peer that asks for another handshake of TLS breaks the protocol (RFC 9113 §9.2.1).
+    /// Ends the connection when the peer asks for TLS renegotiation, which HTTP/2 forbids (RFC 9113 §9.2.1).
     private func endIfRenegotiating() {
         guard life == .open, channel.hasRefusedRenegotiation else { return }
         mayRead = false
@@ -61,7 +61,7 @@ extension HTTP2Connection {
         end(.tls(host: route.host, port: route.port, .renegotiation))
     }
 
-    /// Lets the loop's other connections have their turn; this one goes on in the next.
+    /// Lets the loop's other connections run; this one continues in its next turn.
     private func yieldReading() {
         guard !isReadDue else { return }
         isReadDue = true
@@ -72,14 +72,14 @@ extension HTTP2Connection {
         }
     }
 
-    /// The peer sends no more: nothing that is not here will come.
+    /// Called when the peer has closed; nothing more will arrive.
     private func peerClosed() {
         end(
             farewellError ?? writeFailure
                 ?? .http(host: route.host, port: route.port, .truncated(.beforeHead)))
     }
 
-    /// What the peer's GOAWAY says of the end that follows it, if it says that something was wrong.
+    /// The error of the peer's GOAWAY, if its code is not NO_ERROR. It explains the close that follows.
     private var farewellError: TransportError? {
         guard let farewell, farewell != .noError else { return nil }
         return http2(.goAway(farewell))
@@ -87,7 +87,7 @@ extension HTTP2Connection {
 
     // MARK: events
 
-    /// Feeds the machine and passes on what it says, until it needs more.
+    /// Feeds the machine and handles its events, until it needs more input.
     func take(_ bytes: Span<UInt8>) {
         var start = 0
         while life == .open {
@@ -145,7 +145,7 @@ extension HTTP2Connection {
         }
     }
 
-    /// A message that is over a limit fails as over HTTP/1.1, whose limits they are.
+    /// Returns the error of a stream. A message over a limit fails with the same error as over HTTP/1.1, whose limits apply.
     private func reason(of error: HTTP2StreamError) -> TransportError {
         guard case .headerList(.limitExceeded(let limit, let allowed)) = error else {
             return http2(HTTP2Failure(error))
@@ -181,7 +181,7 @@ extension HTTP2Connection {
         }
     }
 
-    /// The stream that something of a response has come on.
+    /// Returns the stream on which a part of a response arrived, and records the progress.
     private func answered(_ id: StreamID) -> HTTP2Stream? {
         guard let stream = streams[id] else { return nil }
         wasAnswered = true
@@ -194,7 +194,7 @@ extension HTTP2Connection {
         guard let stream = streams[id] else { return }
         stream.exchange.observation?.heard(.reset(code))
         if stream.heldEnd != nil {
-            // The answer is here, and the peer does not want the rest of the request.
+            // The response is complete, and the peer does not want the rest of the request.
             return stopSending(stream)
         }
         if code == .refusedStream, stream.metrics.responseStart == nil {
@@ -203,7 +203,7 @@ extension HTTP2Connection {
         breaks(stream, http2(.reset(code)))
     }
 
-    /// The stream is gone. Its consumer hears so behind what it has not taken yet.
+    /// Handles a broken stream. The consumer is told after it has taken the content received before.
     private func breaks(_ stream: HTTP2Stream, _ error: TransportError) {
         guard stream.holdsResponse else {
             return perform(stream.machine.handle(.broken), on: stream, .failure(error))
@@ -212,7 +212,7 @@ extension HTTP2Connection {
         stopSending(stream)
     }
 
-    /// Nothing more of the request is wanted.
+    /// Stops sending the request's content.
     private func stopSending(_ stream: HTTP2Stream) {
         stream.isAnswered = true
         note(.sourceDry, of: stream)
@@ -220,7 +220,7 @@ extension HTTP2Connection {
 
     // MARK: the head
 
-    /// A head waits for the event behind it, which says whether the stream ends with the head.
+    /// Delivers a head that waited for the next event, which shows whether the stream ends with the head.
     private func tellPendingHead(before next: HTTP2Event?) {
         guard let (stream, head) = pendingHead.take(), isCarrying(stream) else { return }
         var endsStream = false
@@ -234,7 +234,7 @@ extension HTTP2Connection {
         }
     }
 
-    /// Tells of the heads that came while the exchange stood still.
+    /// Delivers the heads that arrived while the exchange was suspended.
     func tellHeldHeads(of stream: HTTP2Stream) {
         var interim: [ResponseHead] = []
         swap(&interim, &stream.heldInterim)
@@ -243,7 +243,7 @@ extension HTTP2Connection {
         receivedHead(head, framing, of: stream)
     }
 
-    /// The framing that the same response would have in HTTP/1.1.
+    /// Returns the framing that the same response would have in HTTP/1.1.
     private func framing(of head: ResponseHead, on stream: HTTP2Stream, endsStream: Bool) -> BodyFraming {
         let code = head.status.code
         if stream.exchange.options.isWebSocket, head.status.kind == .successful { return .handover }
@@ -292,13 +292,13 @@ extension HTTP2Connection {
         stream.held.append(bytes.extracting(droppingFirst: taken))
     }
 
-    /// Whether more of its content is wanted, now or later.
+    /// Whether its content is still needed, now or later.
     private func isWanted(_ stream: HTTP2Stream) -> Bool {
         isCarrying(stream) && stream.machine.state != .leaving
     }
 
-    /// Passes on as much as the rate and the consumer take now. How much that is: the rest is to be held, unless the stream
-    /// has ended.
+    /// Delivers as much as the rate limit and the consumer accept now. Returns how much that is; the rest must be held, unless
+    /// the stream has ended.
     private func passOn(_ bytes: Span<UInt8>, of stream: HTTP2Stream) -> Int {
         let count = allowance(bytes.count, of: stream)
         guard count > 0 else { return 0 }
@@ -319,7 +319,7 @@ extension HTTP2Connection {
         return count
     }
 
-    /// How much of `count` octets the rate lets through now; a timer sees to the rest.
+    /// Returns how many of `count` octets the rate limit allows now; a timer delivers the rest.
     private func allowance(_ count: Int, of stream: HTTP2Stream) -> Int {
         guard var rate = stream.receiveRate else { return count }
         let allowed = min(count, rate.allowance(at: loop.now))
@@ -354,8 +354,8 @@ extension HTTP2Connection {
         note(.readingPaused, of: stream)
     }
 
-    /// The consumer wants no more. What is at hand of the rest is looked at before the stream is reset: most short ones are
-    /// whole by then.
+    /// Handles a consumer that needs no more. The input that has been read is handled before the stream is reset: most short
+    /// responses are complete by then.
     func enough(_ stream: HTTP2Stream) {
         guard case .exchanging(_, .receiving) = stream.machine.state else { return }
         _ = stream.machine.handle(.enough)
@@ -366,13 +366,13 @@ extension HTTP2Connection {
         writeSoon()
     }
 
-    /// Passes on what was held, as far as the consumer takes it.
+    /// Delivers held content, as much as the consumer accepts.
     func passOnHeld(of stream: HTTP2Stream) {
         guard stream.takesContent, stream.receivePaceTimer == nil else { return }
-        // Also where nothing is held: the sink may have gathered something before it paused.
+        // Also when nothing is held: the sink may have buffered content before it paused.
         touch(stream)
         if !stream.held.isEmpty {
-            // The peer is not the one that is slow.
+            // The peer is not the slow side: content waited here.
             note(.received, of: stream)
             var held = HeldContent()
             swap(&held, &stream.held)
@@ -391,12 +391,12 @@ extension HTTP2Connection {
                 perform(stream.machine.handle(.broken), on: stream, .failure(truncated(stream, error)))
             }
         }
-        // Inside of reading, whoever reads says so.
+        // During a read, `read` calls `caughtUp` itself.
         if !isReading { caughtUp() }
         writeSoon()
     }
 
-    /// Everything has been passed on.
+    /// Called when the response has ended and all of it has been delivered.
     private func responseEnded(_ stream: HTTP2Stream, _ trailers: Fields) {
         do throws(TransportError) { try writeGathered(of: stream) } catch { return fail(stream, error) }
         guard isCarrying(stream) else { return }
@@ -414,11 +414,11 @@ extension HTTP2Connection {
         obey(stream.exchange.sink.spliced(written), of: stream)
     }
 
-    /// What was gathered for a file is written also where nothing more will come.
+    /// Writes content gathered for a file although no more content will come.
     func keepGathered(of stream: HTTP2Stream) {
         guard let splice = stream.splice else { return }
         stream.splice = nil
-        // The stream has failed already, with an error that says more.
+        // The write error is ignored: the stream has failed already, with an error that explains more.
         guard let written = try? splice.writeGathered() else { return }
         _ = stream.exchange.sink.spliced(written)
     }
@@ -429,7 +429,7 @@ extension HTTP2Connection {
         touched.append(stream)
     }
 
-    /// Nothing more is at hand: sinks may pass on what they have gathered.
+    /// Called when no more input is available: sinks may deliver what they have buffered.
     func caughtUp() {
         while let stream = touched.popLast() {
             stream.isTouched = false

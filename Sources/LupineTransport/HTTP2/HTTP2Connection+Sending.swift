@@ -3,12 +3,12 @@
 import LupineHTTP
 import LupineHTTP2
 
-/// The way out: frames of all streams together into the channel, a frame of each in turn, as fast as the kernel, the windows,
-/// the rates and the contents' sources allow.
+/// Sending: writes frames of all streams to the channel, one frame of each in turn, as fast as the kernel, the windows, the
+/// rate limits and the content sources allow.
 extension HTTP2Connection {
-    /// So much is put together before it is written.
+    /// How much output is collected before it is written.
     private static let outputRoom = 64 * 1024
-    /// The most content of one stream that goes before the next has its turn: a frame that every peer takes.
+    /// The most content that one stream sends before the next stream's turn: one frame of a size that every peer accepts.
     private static let piece = 16 * 1024
 
     private static let nothing: [UInt8] = []
@@ -26,7 +26,7 @@ extension HTTP2Connection {
         enqueue(stream)
     }
 
-    /// The peer asked for the content, or did not say anything for long enough.
+    /// Sends the held content: the peer answered `100 Continue`, or the wait for it timed out.
     func release(_ stream: HTTP2Stream) {
         guard isCarrying(stream), stream.machine.handle(.release).releasesContent else { return }
         if let timer = stream.continueTimer.take() { loop.cancel(timer) }
@@ -34,7 +34,7 @@ extension HTTP2Connection {
         beginContent(of: stream)
     }
 
-    /// It may have something to send: it gets its turn.
+    /// Queues a stream that may have something to send.
     func enqueue(_ stream: HTTP2Stream) {
         guard stream.isSending, !stream.isQueued, stream.sendPaceTimer == nil else { return }
         stream.isQueued = true
@@ -42,7 +42,8 @@ extension HTTP2Connection {
         writeSoon()
     }
 
-    /// All may have something to send again; those that were stopped by the connection's window come first, and in their order.
+    /// Queues all streams that may have something to send. Those stalled by the connection's window come first, in their
+    /// order.
     func enqueueAll() {
         var waiting: [HTTP2Stream] = []
         swap(&waiting, &stalled)
@@ -64,7 +65,7 @@ extension HTTP2Connection {
 
     // MARK: writing
 
-    /// Sends as much as there is and the kernel takes.
+    /// Sends as much as is available and the kernel accepts.
     func write() {
         guard life == .open, writeFailure == nil, flushChannel() else { return }
         var turns = 0
@@ -99,7 +100,7 @@ extension HTTP2Connection {
         if !channel.hasPendingOutput { wrote() }
     }
 
-    /// Puts together what goes next: what the machine has to say, and content of all that have some, in turn.
+    /// Collects the next output: the machine's frames, and content of all streams that have some, in turn.
     private func fill() {
         output.removeAll(keepingCapacity: true)
         outputStart = 0
@@ -109,18 +110,18 @@ extension HTTP2Connection {
                 if try produce(stream), isCarrying(stream) { enqueue(stream) } else { stall(stream) }
             } catch { fail(stream, error) }
         }
-        // Trailers, and what failures have led to: others may have begun in the place of those that failed.
+        // Takes trailers and the effects of failures: new streams may have begun in place of those that failed.
         if life == .open { takeOutput() }
     }
 
-    /// Keeps the place of a stream whose turn came while the connection's window was closed.
+    /// Remembers the position of a stream whose turn came while the connection's window was closed.
     private func stall(_ stream: HTTP2Stream) {
         guard machine.sendRoom == 0, !stream.isStalled, isCarrying(stream), stream.isSending else { return }
         stream.isStalled = true
         stalled.append(stream)
     }
 
-    /// Says how urgent streams have become, once for each.
+    /// Tells the peer the changed urgency of streams, once for each stream.
     private func tellUrgency() {
         guard !reprioritised.isEmpty else { return }
         for stream in reprioritised where isCarrying(stream) && stream.toldUrgency != stream.urgency {
@@ -130,7 +131,7 @@ extension HTTP2Connection {
         reprioritised = []
     }
 
-    /// Takes what the machine has to say, and notes whose heads are in it.
+    /// Takes the machine's output, and records the streams whose heads are in it.
     private func takeOutput() {
         tellUrgency()
         batch += beginners
@@ -138,7 +139,7 @@ extension HTTP2Connection {
         machine.takeOutput(into: &output)
     }
 
-    /// Lets the loop's other connections have their turn; this one goes on in the next.
+    /// Lets the loop's other connections run; this one continues in its next turn.
     private func yieldWriting() {
         guard !isWriteDue else { return }
         isWriteDue = true
@@ -149,7 +150,7 @@ extension HTTP2Connection {
         }
     }
 
-    /// Sends first what the channel has taken before; false while that does not go.
+    /// Flushes what the channel has accepted before; returns false while that is not complete.
     private func flushChannel() -> Bool {
         guard channel.hasPendingOutput else { return true }
         guard mayWrite else { return false }
@@ -165,12 +166,12 @@ extension HTTP2Connection {
         return life == .open
     }
 
-    /// A failed write does not hide what came before it: nothing more is sent, and the connection ends with what the peer
-    /// said last.
+    /// Handles a write failure. It does not hide what arrived before it: sending stops, and the connection ends with what the
+    /// peer sent last.
     private func failWriting(_ error: TransportError) {
         writeFailure = error
         mayRead = true
-        // In a turn of its own: bytes may be in the middle of being looked at.
+        // In a separate loop job: received bytes may be in the middle of being handled.
         let bound = LoopBound(self, on: loop)
         loop.executeOnLoop {
             let connection = bound.value
@@ -178,7 +179,7 @@ extension HTTP2Connection {
         }
     }
 
-    /// Everything has been handed to the kernel.
+    /// Called when all collected output has been handed to the kernel.
     private func wrote() {
         var written: [HTTP2Stream] = []
         swap(&written, &batch)
@@ -192,7 +193,7 @@ extension HTTP2Connection {
             }
             switch outward {
             case .holding:
-                // Content that waits for the peer's word is not what the peer is slow to take.
+                // While the content waits for `100 Continue`, the peer is not slow to accept it.
                 note(.sourceDry, of: stream)
             case .sending where stream.isEndWritten:
                 stream.metrics.requestEnd = loop.now
@@ -206,8 +207,8 @@ extension HTTP2Connection {
         }
     }
 
-    /// What the machine has to say before the socket closes, if the kernel takes it at once and no request would go with it:
-    /// that one can still be sent elsewhere.
+    /// Sends the machine's last frames before the socket closes, if the kernel accepts them immediately and no request head is
+    /// among them: such a request can still be sent elsewhere.
     func sayLastWords() {
         guard life == .open, writeFailure == nil, mayWrite, !channel.hasPendingOutput,
             beginners.isEmpty, outputStart == output.count
@@ -215,13 +216,13 @@ extension HTTP2Connection {
         output.removeAll(keepingCapacity: true)
         outputStart = 0
         machine.takeOutput(into: &output)
-        // Nobody is left to hear that it failed.
+        // The connection ends anyway, so a failure is ignored.
         if !output.isEmpty { _ = try? channel.send(output, from: 0, Self.nothing.span) }
     }
 
     // MARK: content
 
-    /// Puts a frame of a stream's content behind what waits. False when it has nothing now, or may not send it.
+    /// Appends a frame of a stream's content to the output. Returns false when it has nothing to send now, or may not send it.
     private func produce(_ stream: HTTP2Stream) throws(TransportError) -> Bool {
         switch stream.feed.state {
         case .done:
@@ -239,7 +240,8 @@ extension HTTP2Connection {
         case .file(let file, let offset, let remaining):
             return try send(file, offset: offset, remaining: remaining, of: stream)
         case .stream(let source):
-            // A request that is sent again because nothing of it went out begins with the source's first piece.
+            // A request that has not been sent yet may move to another connection, which must then get the source's first
+            // piece.
             guard stream.requestBegan else { return false }
             if let tunnel = stream.tunnel { return try produce(stream, from: tunnel, source) }
             stream.feed.state = .awaiting(source)
@@ -251,7 +253,7 @@ extension HTTP2Connection {
         }
     }
 
-    /// How much of `count` octets the rate lets go now; none when it has to wait.
+    /// Returns how many of `count` octets the rate limit allows now; 0 when it requires a pause.
     private func allowance(_ count: Int, of stream: HTTP2Stream) -> Int {
         guard var rate = stream.sendRate else { return count }
         let allowance = rate.allowance(at: loop.now)
@@ -304,7 +306,7 @@ extension HTTP2Connection {
         return taken > 0
     }
 
-    /// Writes the header of a frame; how much content goes behind it.
+    /// Writes a frame header, and returns how much content follows it.
     private func begin(
         _ count: Int, endsStream: Bool, of stream: HTTP2Stream
     ) throws(TransportError) -> Int {
@@ -318,7 +320,7 @@ extension HTTP2Connection {
         } catch { throw http2(.refused) }
     }
 
-    /// The head of a request, as a list of fields.
+    /// Returns the head of a request as a header list.
     func list(
         of exchange: Exchange, _ announcement: OutgoingBody, _ urgency: Urgency, expectContinue: Bool
     ) throws(TransportError) -> HeaderList {
@@ -337,7 +339,7 @@ extension HTTP2Connection {
         } catch { throw .http(host: route.host, port: route.port, error) }
     }
 
-    /// Ends our half, with trailers if there are some.
+    /// Ends the request, with trailers if there are some.
     func end(_ stream: HTTP2Stream) throws(TransportError) {
         guard !stream.isEndWritten else { return }
         guard !stream.trailers.isEmpty else {
@@ -361,7 +363,7 @@ extension HTTP2Connection {
     private func ask(_ source: any ContentSource, for stream: HTTP2Stream) {
         let bound = LoopBound((self, stream), on: loop)
         source.next { [loop] piece in
-            // Never at once: a source that always has something would otherwise grow the stack.
+            // Never synchronously: a source that always has data would otherwise grow the stack.
             _ = loop.execute {
                 let (connection, stream) = bound.value
                 connection.supplied(piece, for: stream)

@@ -2,11 +2,11 @@
 
 import LupineHTTP
 
-/// The time-outs of each exchange, and what waits for its time.
+/// The time-outs of each exchange, and work that waits for a timer.
 extension HTTP2Connection {
     enum Tag: Int { case deadline, continueWait, sendPace, receivePace }
 
-    /// Tells the deadlines of a stream, and sees to it that a timer ends no later than the next of them.
+    /// Reports an event to the deadlines of a stream, and makes sure that a timer fires no later than the next deadline.
     func note(_ event: TransferDeadlines.Event, of stream: HTTP2Stream) {
         stream.deadlines.handle(event, at: loop.now)
         let next = stream.deadlines.next?.instant ?? .distantFuture
@@ -26,8 +26,8 @@ extension HTTP2Connection {
             stream.deadlineTimer = (schedule(.deadline, of: stream, at: next), next)
             return
         }
-        // Where nothing at all has come since the request went out, the peer may be gone without a word: no other request is to
-        // find that out.
+        // If nothing at all has arrived since the request was sent, the peer may be gone without closing: no further request
+        // is sent to it.
         if let began = stream.metrics.requestStart, lastReceived <= began { pool.drains(id) }
         fail(
             stream,
@@ -37,9 +37,9 @@ extension HTTP2Connection {
     }
 }
 
-/// Peers that may be gone.
+/// Detection of peers that are gone.
 extension HTTP2Connection {
-    /// Asks a peer that was silent for long whether it is there, behind the head of the request that begins.
+    /// Sends a PING, after the head of the request that begins, to a peer that has been silent for long.
     func askIfSilent() {
         guard let look = liveness.exchangeBegins(at: loop.now, lastReceived: lastReceived) else { return }
         machine.sendPing(0)
@@ -54,9 +54,9 @@ extension HTTP2Connection {
         }
     }
 
-    /// Gives up a connection whose peer is gone. One of whom nothing has come for a while gets no further requests.
+    /// Ends a connection whose peer is gone. If nothing has arrived for a while, the connection gets no further requests.
     private func lookForSigns() {
-        // What has come while the loop was busy counts.
+        // Bytes that arrived while the loop was busy count.
         channel.becameReadable(isClosing: peerIsClosing)
         mayRead = true
         read()
@@ -67,7 +67,7 @@ extension HTTP2Connection {
         case .alive: break
         case .doubtful(let lookAgain):
             pool.drains(id)
-            // A connection that carried nothing has been closed for that.
+            // The pool closes a draining connection that carries nothing.
             if life == .open { lookLater(lookAgain) }
         case .gone: end(http2(.silent))
         }

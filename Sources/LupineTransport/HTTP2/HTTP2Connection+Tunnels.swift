@@ -3,10 +3,10 @@
 import LupineHTTP
 import LupineHTTP2
 
-/// Streams that become tunnels.
+/// Streams that become WebSocket tunnels.
 extension HTTP2Connection {
-    /// Whether an exchange that opens a web socket may go out now: only a peer that has said that it takes such streams is sent
-    /// one (RFC 8441 §3). One whose peer has said nothing yet waits for that.
+    /// Whether an exchange that opens a WebSocket may be sent now: only a peer that has enabled extended CONNECT accepts one
+    /// (RFC 8441 §3). If the peer's settings have not arrived, the exchange waits for them.
     func mayOpenWebSocket(_ exchange: Exchange, _ metrics: ExchangeMetrics) -> Bool {
         guard machine.peerHasSet else {
             if exchange.awaitSettings(in: pool) {
@@ -24,68 +24,71 @@ extension HTTP2Connection {
         return true
     }
 
-    /// The peer has said what it allows: what waited for that is sent, and the pool knows whether more may be.
+    /// Called when the peer's settings have arrived: tells the pool whether WebSockets are possible, and submits the exchanges
+    /// that waited.
     func peerHasSet() {
         if machine.peerSettings.enableConnectProtocol { pool.takesWebSockets(id) }
         sendAwaiting()
     }
 
-    /// The pool gives a connection to what waited for the peer's settings: this one, if it is still there.
+    /// Submits the exchanges that waited for the peer's settings to the pool, which gives them this connection if it still
+    /// exists.
     func sendAwaiting() {
         var waiting: [Exchange] = []
         swap(&waiting, &awaitingSettings)
         for exchange in waiting { exchange.submitAgain(to: pool) }
     }
 
-    /// What waited for the peer's settings waits in vain.
+    /// Fails the exchanges that waited for the peer's settings.
     func failAwaiting(_ error: TransportError) {
         var waiting: [Exchange] = []
         swap(&waiting, &awaitingSettings)
         for exchange in waiting { pool.end(exchange, error) }
     }
 
-    /// The peer has taken the web socket: the stream is its owner's from here on, and the exchange is over.
+    /// Called when the peer has accepted the WebSocket: the stream now belongs to its owner, and the exchange ends.
     func beginTunnel(on stream: HTTP2Stream) {
         let tunnel = HTTP2Tunnel(stream, of: self)
         stream.tunnel = tunnel
-        // Silence is nothing unusual any more, no deadline ends it, and no rate is its.
+        // Silence is normal from here on: no deadline ends the tunnel, and no rate limit applies.
         if let timer = stream.deadlineTimer.take() { loop.cancel(timer.token) }
         stream.deadlines = TransferDeadlines(TransferTimeouts(), at: loop.now)
         (stream.receiveRate, stream.sendRate) = (nil, nil)
         let handler = stream.exchange.sink.upgraded(UpgradedConnection(tunnel, on: loop))
-        // It may have been closed by whoever was just given it.
+        // The sink may have closed the connection it was just given.
         if isCarrying(stream) { tunnel.handler = handler }
         var metrics = stream.metrics
         metrics.responseEnd = loop.now
         stream.exchange.end(.success(Fields()), metrics)
     }
 
-    /// Tells of the end of an exchange, or of what its stream has become.
+    /// Reports the end of an exchange, or of the tunnel that its stream has become.
     func tell(_ result: Result<Fields, TransportError>, of stream: HTTP2Stream) {
         let result = result.mapError { named($0, for: stream.exchange) }
         guard let tunnel = stream.tunnel else { return stream.exchange.end(result, stream.metrics) }
         if case .failure(let error) = result { tunnel.ended(error) } else { tunnel.ended(nil) }
     }
 
-    /// A tunnel has something to send, or to end.
+    /// Queues a tunnel that has something to send or must end.
     func wakeTunnel(_ stream: HTTP2Stream) {
         if case .awaiting(let source) = stream.feed.state { stream.feed.state = .stream(source) }
         enqueue(stream)
     }
 
-    /// The peer sends no more, and all has been passed on. It may still read: what waits for it goes first.
+    /// Handles the peer's end, once all its octets have been delivered. The peer may still read, so waiting octets are sent
+    /// first.
     func tunnelEnded(_ stream: HTTP2Stream, _ tunnel: HTTP2Tunnel) {
         tunnel.peerHasEnded = true
         guard life == .open, writeFailure == nil, stream.isSending else { return endTunnel(of: stream) }
         wakeTunnel(stream)
     }
 
-    /// Both halves have ended in order.
+    /// Ends the tunnel after both halves have ended in order.
     private func endTunnel(of stream: HTTP2Stream) {
         perform(stream.machine.handle(.broken), on: stream, .success(Fields()))
     }
 
-    /// What a tunnel sends next: the stream's feed has it, if that is anything.
+    /// Moves the tunnel's next octets to the stream's feed. Returns false if there are none.
     func produce(_ stream: HTTP2Stream, from tunnel: HTTP2Tunnel, _ source: any ContentSource)
         throws(TransportError) -> Bool
     {
@@ -96,7 +99,7 @@ extension HTTP2Connection {
         stream.feed.state = .awaiting(source)
         guard tunnel.peerHasEnded else { return false }
         try end(stream)
-        // In a turn of its own: this one is put together still.
+        // In a separate loop job: the output of this turn is still being collected.
         loop.executeOnLoop { [self] in endTunnel(of: stream) }
         return false
     }

@@ -3,18 +3,18 @@
 import LupineHTTP
 import LupineHTTP2
 
-/// One HTTP/2 connection, which carries many exchanges at once: performs what `HTTP2Machine` decides, on its one loop.
+/// One HTTP/2 connection, which carries many concurrent exchanges: performs the decisions of `HTTP2Machine`, on its loop.
 ///
-/// It moves bytes between the channel, the machine and the exchanges, keeps each exchange's time-outs, and tells the pool how
-/// many it carries at once and when it takes no more. What goes wrong with one exchange ends its stream; what goes wrong with
-/// the connection ends all, and those that the peer has not worked on are sent again.
+/// It moves bytes between the channel, the machine and the exchanges, runs each exchange's time-outs, and tells the pool how
+/// many streams it may carry and when it accepts no more. An error of one exchange ends its stream. An error of the connection
+/// ends all streams, and those that the peer has not processed are sent again.
 ///
-/// The connection is always read from: a consumer that takes no more stops the window of its stream (`HTTP2Stream.held`). The
-/// windows bound what all streams together can leave here (`connectionWindow`).
+/// The connection is always read: a consumer that accepts no more stops the window of its stream only (`HTTP2Stream.held`).
+/// The windows limit how much all streams together can hold here (`connectionWindow`).
 final class HTTP2Connection: Carrier {
     enum Life: Hashable {
         case open  // → outliving, closed
-        /// The socket is gone. What has come of responses is still passed on to consumers that pause.
+        /// The socket is closed. Received parts of responses are still delivered to consumers that pause.
         case outliving  // → closed
         case closed
     }
@@ -25,18 +25,18 @@ final class HTTP2Connection: Carrier {
 
     // MARK: out
 
-    /// Frames of any streams, on their way out.
+    /// Frames of all streams that wait to be written.
     var output: [UInt8] = []
     var outputStart = 0
     /// Streams that have something to send.
     var senders = SenderQueue<HTTP2Stream>()
-    /// Streams that had their turn when the connection's window was closed, in that order.
+    /// Streams whose turn came while the connection's window was closed, in that order.
     var stalled: [HTTP2Stream] = []
-    /// Streams of whose priority the peer is to be told.
+    /// Streams whose new priority must be sent to the peer.
     var reprioritised: [HTTP2Stream] = []
     /// Streams whose head waits in the machine.
     var beginners: [HTTP2Stream] = []
-    /// Streams of which there is something in `output`.
+    /// Streams with frames in `output`.
     var batch: [HTTP2Stream] = []
     /// Why nothing more can be sent; what the peer has sent is still read.
     var writeFailure: TransportError?
@@ -45,56 +45,56 @@ final class HTTP2Connection: Carrier {
 
     // MARK: in
 
-    /// What the server has said behind a proxy's answer, until it is looked at.
+    /// Bytes that the server sent right after a proxy's response, until they are handled.
     private var early: [UInt8]
     var isReading = false
     var isReadDue = false
-    /// The final head of a response, until it is known whether its stream ends with it.
+    /// The final head of a response, until the next event shows whether its stream ends with it.
     var pendingHead: (stream: HTTP2Stream, head: ResponseHead)?
-    /// Octets since the last event: of a head, when it is one.
+    /// Octets since the last event; the size of the head when the event is a head.
     var headOctets = 0
     var touched: [HTTP2Stream] = []
-    /// Streams whose consumers have all that they want.
+    /// Streams whose consumers need no more.
     var leavers: [HTTP2Stream] = []
-    /// With what the peer has said that it goes.
+    /// The error code of the peer's GOAWAY.
     var farewell: HTTP2ErrorCode?
-    /// A response has come.
+    /// Whether a response has arrived on this connection.
     var wasAnswered = false
-    /// Web sockets that wait until the peer has said whether it takes them.
+    /// WebSocket exchanges that wait for the peer's settings.
     var awaitingSettings: [Exchange] = []
 
     private var settingsTimer: EventLoop.TimerToken?
-    /// A sink is being told that its exchange begins.
+    /// Set during a call of a sink's `begins`.
     private var isBeginning = false
-    /// How many ends of exchanges are being told of, one inside the other.
+    /// The nesting depth of completion calls.
     private var endings = 0
     private var isCloseDue = false
-    /// What the pool has been told of how many streams the peer allows; nil until the peer has said it.
+    /// The capacity that the pool was told after the peer's settings; nil before.
     private var toldCapacity: Int?
     private let firstCapacity: Int
-    /// How many streams are open at once, where the peer allows more.
+    /// The limit of concurrent streams, if the peer allows more.
     private let mostStreams: Int
-    /// What a stream's window begins with: small enough that all of them together leave room in the connection's.
+    /// The initial window of a stream, small enough that all streams together fit into the connection's window.
     private let streamWindow: Int
-    /// By how much the windows of streams have grown.
+    /// The total growth of all stream windows.
     private var grown = 0
-    /// When something has last come; at first, when the connection stood.
+    /// The time at which bytes last arrived; initially when the connection was established.
     var lastReceived: Instant
     var liveness = LivenessProbe()
     var livenessTimer: EventLoop.TimerToken?
-    /// What ended it, for an exchange that comes too late.
+    /// The error that ended the connection, for an exchange that arrives too late.
     private var failure: TransportError?
 
-    /// The most content that a connection keeps for consumers that pause, whatever the peer does: half of it is what the
-    /// windows of all streams begin with, the other half is what some of them may grow by.
+    /// The most content that a connection holds for paused consumers, whatever the peer does: half of it is for the initial
+    /// windows of all streams, the other half for the growth of some.
     static let connectionWindow = 32 * 1024 * 1024
-    /// The most that one stream's content may be ahead of its consumer.
+    /// The largest window of a stream: the most content that may be ahead of its consumer.
     static let largestStreamWindow = 8 * 1024 * 1024
-    /// How long the peer may take to acknowledge our settings; one that speaks something else never does.
+    /// How long the peer may take to acknowledge the settings; a peer that does not speak HTTP/2 never does.
     static let settingsTime = Interval.seconds(60)
-    /// So much may wait for a kernel that takes nothing; then the connection begins no further stream.
+    /// How much output may wait for a kernel that accepts nothing; above it, the connection begins no further stream.
     static let mostWaiting = 256 * 1024
-    /// How often it reads, or writes, before other connections of the loop get their turn.
+    /// How many times it reads, or writes, before other connections of the loop get their turn.
     static let turns = 16
 
     init(
@@ -122,24 +122,24 @@ final class HTTP2Connection: Carrier {
 
     deinit { WindowBalance.shared.note(isRight: machine.windowsAddUp && grown == 0 && streams.isEmpty) }
 
-    /// The limits of heads are those of HTTP/1.1.
+    /// Returns limits in which those of heads are the ones of HTTP/1.1.
     private static func limits(_ parser: ParserLimits) -> HTTP2Limits {
         var limits = HTTP2Limits()
         limits.lists.listOctets = parser.headBytes
         limits.lists.fieldCount = parser.fieldCount
         limits.lists.stringOctets = parser.lineBytes
-        // A head over its limit costs its stream; only one that is far over it costs the connection.
+        // A head over its limit fails its stream; only one that is far over the limit fails the connection.
         limits.frames.headerBlockOctets = max(limits.frames.headerBlockOctets, 2 * parser.headBytes)
         limits.interimHeads = parser.interimHeads
         return limits
     }
 
-    /// The present moment, as the machine counts.
+    /// The current time in the machine's unit.
     var time: Duration { .nanoseconds(loop.now.nanoseconds) }
 
     override var capacity: Int { firstCapacity }
 
-    /// Whether an exchange was asked who we are: the connection serves nobody else (U-11.20).
+    /// Whether the exchange that it was opened for has sent its own client certificate: it serves no other (U-11.20).
     private var isPersonal: Bool { route.tls?.isPersonal == true }
 
     override func opened() {
@@ -225,7 +225,8 @@ final class HTTP2Connection: Carrier {
 
     override func giveBackUnused() { giveBack() }
 
-    /// The connection has ended, or the peer allows fewer streams, since it was lent: the exchange goes to another one.
+    /// Handles an exchange whose connection has ended, or whose peer allows fewer streams, since the lease: it goes to another
+    /// connection.
     private func sendElsewhere(_ exchange: Exchange, _ metrics: ExchangeMetrics) {
         let error = named(failure ?? http2(.refused), for: exchange)
         loop.executeOnLoop {
@@ -239,7 +240,7 @@ final class HTTP2Connection: Carrier {
     // MARK: what an exchange asks for
 
     private func stream(of exchange: Exchange) -> HTTP2Stream? {
-        // One that has left for another connection has a number of that one's.
+        // If the exchange has left for another connection, the number is a stream of that one.
         guard let stream = streams[StreamID(exchange.streamNumber)], stream.exchange === exchange else {
             return nil
         }
@@ -264,7 +265,7 @@ final class HTTP2Connection: Carrier {
 
     private func takeBack(_ stream: HTTP2Stream, _ error: TransportError) {
         guard isBeginning else { return fail(stream, error) }
-        // In a turn of its own: another exchange begins in its place, and may be taken back as well.
+        // In a separate loop job: another exchange may begin in its place, and be cancelled in the same way.
         stream.takenBack = error
         let bound = LoopBound((self, stream), on: loop)
         loop.executeOnLoop {
@@ -293,7 +294,7 @@ final class HTTP2Connection: Carrier {
         stream.isSuspended.toggle()
         note(stream.isSuspended ? .suspended : .unsuspended, of: stream)
         guard !stream.isSuspended else { return }
-        // In a turn of its own: the consumer may be in the middle of a call.
+        // In a separate loop job: the consumer may be inside a call.
         let bound = LoopBound((self, stream), on: loop)
         loop.executeOnLoop {
             let (connection, stream) = bound.value
@@ -320,12 +321,13 @@ final class HTTP2Connection: Carrier {
 
     // MARK: the end of an exchange
 
-    /// Something went wrong on our side, or the owner takes it back: the stream ends, and the connection goes on.
+    /// Ends one stream because of a local error or a cancellation; the connection continues.
     func fail(_ stream: HTTP2Stream, _ error: TransportError) {
         perform(stream.machine.handle(.cancel), on: stream, .failure(error))
     }
 
-    /// `result` is what the exchange ends with; one that has all it wanted does so without what went wrong later.
+    /// Performs the machine's actions. `result` is what the exchange ends with; an exchange that has received all it needs
+    /// succeeds despite a later error.
     func perform(
         _ actions: StreamExchangeMachine.Actions, on stream: HTTP2Stream,
         _ result: Result<Fields, TransportError>
@@ -335,18 +337,18 @@ final class HTTP2Connection: Carrier {
         var result = actions.exchange == .succeed ? result.flatMapError { _ in .success(Fields()) } : result
         if let error = stream.takenBack { result = .failure(error) }
         remove(stream)
-        // Nothing is sent where both sides have ended.
+        // Sends nothing if both halves have ended.
         machine.reset(stream.id, .cancel)
         writeSoon()
         endings += 1
-        // First: whoever hears of the end and asks for more finds it at hand.
+        // Returned to the pool first, so that a request started from the completion can reuse it.
         giveBack()
         tell(result, of: stream)
         endings -= 1
         closeIfDue()
     }
 
-    /// The peer has not worked on the stream: its exchange is sent again, if that can be done.
+    /// Handles a stream that the peer has not processed: its exchange is sent again, if possible.
     func sendAgain(_ stream: HTTP2Stream, _ error: TransportError) {
         if stream.tunnel != nil { return fail(stream, error) }
         if let error = stream.takenBack { return fail(stream, error) }
@@ -364,7 +366,7 @@ final class HTTP2Connection: Carrier {
         closeIfDue()
     }
 
-    /// Forgets a stream: its timers, its place, and what the windows have not got back.
+    /// Removes a stream with its timers, and returns its unconsumed octets to the windows.
     private func remove(_ stream: HTTP2Stream) {
         stream.metrics.responseEnd = loop.now
         streams.remove(stream.id)
@@ -378,7 +380,7 @@ final class HTTP2Connection: Carrier {
         if !mayWrite, machine.waitingCount > Self.mostWaiting { pool.drains(id) }
     }
 
-    /// Nobody takes what is held of a stream any more.
+    /// Discards the held content of a stream and returns it to the windows.
     func drop(_ stream: HTTP2Stream) {
         guard stream.unconsumed > 0 else { return }
         machine.consumed(stream.unconsumed, on: stream.id)
@@ -386,8 +388,8 @@ final class HTTP2Connection: Carrier {
         stream.owed = 0
     }
 
-    /// The consumer has taken so much of a stream, whose window grows if that was fast, up to what all streams together may
-    /// have.
+    /// Records that the consumer has taken `count` octets. The window of the stream grows if that was fast, within the limit
+    /// for all streams together.
     func giveBack(_ count: Int, of stream: HTTP2Stream) {
         let growth = stream.window.took(
             count, at: loop.now, isCaughtUp: stream.held.isEmpty && stream.heldEnd == nil,
@@ -409,7 +411,7 @@ final class HTTP2Connection: Carrier {
 
     override func close() {
         guard life == .open else { return }
-        // Whoever is told of its exchange's end is told before the pool hears that the connection is gone.
+        // Exchanges that are ending are told before the pool learns that the connection is gone.
         if endings > 0 {
             isCloseDue = true
             return
@@ -445,8 +447,8 @@ final class HTTP2Connection: Carrier {
         }
     }
 
-    /// The connection has ended. What has come is still passed on, and the end behind it; what may be sent again is sent
-    /// again; everything else fails.
+    /// Ends the connection. Received content is still delivered, followed by the error; what may be replayed is sent again;
+    /// everything else fails.
     func end(_ error: TransportError) {
         guard life == .open else { return }
         failure = error
@@ -455,7 +457,7 @@ final class HTTP2Connection: Carrier {
         }
         let broken = streams.ordered.filter { $0.heldEnd == nil }
         shut(outliving: broken.count < streams.count)
-        // First: whoever hears of an end and asks for more is lent another one.
+        // First, so that a request started from a completion gets another connection.
         pool.drains(id)
         endings += 1
         for stream in broken where isCarrying(stream) {
@@ -482,12 +484,12 @@ final class HTTP2Connection: Carrier {
         }
         failAwaiting(error)
         endings -= 1
-        // Last: the pool's end is announced when the last connection is lost.
+        // Last: the pool announces its end when the last connection is lost.
         if life == .closed { return pool.lost(id) }
         closeIfDue()
     }
 
-    /// A close without a word cuts each response where it stands.
+    /// Returns the error for a response that was cut short by a close without an error code.
     func truncated(_ stream: HTTP2Stream, _ error: TransportError) -> TransportError {
         guard case .http(let host, let port, .truncated(.beforeHead)) = error, stream.metrics.version != nil
         else { return error }
@@ -501,7 +503,7 @@ final class HTTP2Connection: Carrier {
         return .http(host: host, port: port, .truncated(place))
     }
 
-    /// Says the last words, if that goes at once, and closes the socket.
+    /// Sends the last frames, if that is possible immediately, and closes the socket.
     private func shut(outliving: Bool) {
         sayLastWords()
         life = outliving ? .outliving : .closed
@@ -523,9 +525,9 @@ final class HTTP2Connection: Carrier {
 
     // MARK: what the peer says of the connection
 
-    /// The peer allows so many streams.
+    /// Called when the peer's stream limit has changed.
     func capacityChanged(_ streams: Int?) {
-        // One that serves one exchange says nothing about others.
+        // A connection that serves one exchange says nothing about the capacity of others.
         guard !isPersonal else { return }
         let capacity = min(streams ?? .max, mostStreams)
         guard capacity != toldCapacity else { return }
@@ -548,7 +550,7 @@ final class HTTP2Connection: Carrier {
         .http2(host: route.host, port: route.port, failure)
     }
 
-    /// Writes at the end of this turn, when all that it brings is there to be written.
+    /// Writes at the end of this turn, so that everything produced in it is written together.
     func writeSoon() {
         guard !isTurnEndDue else { return }
         isTurnEndDue = true

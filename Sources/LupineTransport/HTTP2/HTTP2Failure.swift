@@ -2,28 +2,28 @@
 
 public import LupineHTTP2
 
-/// What can go wrong with an exchange over HTTP/2 and not with one over HTTP/1.1.
+/// Errors of an exchange that can occur over HTTP/2 but not over HTTP/1.1.
 ///
-/// A case that ends one stream leaves the connection to the others. The sentence in a case is the codec's, and names the rule
-/// or the limit; it has nothing of what was sent in it but names of fields.
+/// An error of one stream leaves the connection to the others. The reason in a case comes from the codec and names the
+/// violated rule or limit; of the transmitted data it contains only field names.
 public enum HTTP2Failure: Error, Hashable, Sendable {
     /// The peer reset the request's stream.
     case reset(HTTP2ErrorCode)
-    /// The peer did nothing about the request: it refused the stream, or was going away. Sending the request again to no
-    /// avail came before.
+    /// The peer did not process the request: it refused the stream, or was going away. The request has been sent again in
+    /// vain, or could not be.
     case refused
-    /// The peer ended the connection with that code.
+    /// The peer ended the connection with this code.
     case goAway(HTTP2ErrorCode)
-    /// The peer said nothing for ten seconds, not even to the question whether it is there (PING): the connection was given up.
+    /// The peer sent nothing for ten seconds, not even an answer to PING, and the connection was closed.
     case silent
-    /// The peer sent a response that is malformed, or over a limit. The code is what it was told.
+    /// The peer sent a response that is malformed or over a limit. The code was sent to the peer.
     case stream(HTTP2ErrorCode, reason: String)
-    /// The peer broke the protocol, or a limit of the connection, which ended with that code.
+    /// The peer violated the protocol, or a limit of the connection, which was closed with this code.
     case connection(HTTP2ErrorCode, reason: String)
-    /// The peer takes no request whose fields count for as many octets.
+    /// The request's header list is larger than the peer accepts. Both sizes are in octets.
     case requestTooLarge(Int, allowed: Int)
-    /// The peer has not said that it takes web sockets (SETTINGS_ENABLE_CONNECT_PROTOCOL, RFC 8441), and nothing but HTTP/2
-    /// may be spoken.
+    /// The peer has not enabled WebSockets over HTTP/2 (SETTINGS_ENABLE_CONNECT_PROTOCOL, RFC 8441), and only HTTP/2 is
+    /// allowed.
     case noWebSockets
 
     init(_ error: HTTP2ConnectionError) { self = .connection(error.code, reason: error.description) }

@@ -3,12 +3,12 @@
 import LupineHTTP
 import LupineHTTP2
 
-/// One exchange on a stream: all that its connection keeps of it until it is over.
+/// One exchange on a stream: the state that its connection keeps until it ends.
 ///
-/// It belongs to the connection and does nothing by itself. What the consumer does not take now waits in `held`: at most as
-/// much as the stream's window, since the peer is given more only for what was taken.
+/// It belongs to the connection and does nothing by itself. Content that the consumer does not accept waits in `held`. That is
+/// at most the stream's window, since the window is only extended for consumed content.
 final class HTTP2Stream {
-    /// An end that its consumer hears of when it has taken what came before.
+    /// An end that the consumer is told after it has taken the content before it.
     enum HeldEnd {
         case whole(trailers: Fields)
         case broken(TransportError)
@@ -21,53 +21,54 @@ final class HTTP2Stream {
     var deadlines: TransferDeadlines
     var receiveRate: RateLimit?
     var sendRate: RateLimit?
-    /// Whether the connection had been answered on before: only then may it have been dying when this exchange came.
+    /// Whether a response had arrived on the connection before: only then may the connection have been dying when this
+    /// exchange began.
     let isOnUsedConnection: Bool
 
-    /// What it is after HTTP; nil while it carries a message, as nearly all do to their end.
+    /// The tunnel after an upgrade; nil for nearly all streams.
     var tunnel: HTTP2Tunnel?
 
     // MARK: our half
 
     var feed = ContentFeed()
-    /// What goes behind the content.
+    /// The trailers sent after the content.
     var trailers = Fields()
-    /// Its connection has let go of it.
+    /// Whether its connection has removed it.
     var isForgotten = false
-    /// It stands in the queue of those that have something to send.
+    /// Whether it is in the queue of streams that have something to send.
     var isQueued = false
-    /// It has something to send, and the connection's window is closed.
+    /// Whether it has something to send while the connection's window is closed.
     var isStalled = false
-    /// How urgent it is.
+    /// The stream's urgency.
     var urgency: Urgency
-    /// What the peer knows of that; nil where it has that from the program, and from nobody else.
+    /// The urgency that the peer was told; nil if the program sets the `Priority` field itself.
     var toldUrgency: Urgency?
-    /// Some of it has been handed to the kernel.
+    /// Whether some of the request has been handed to the kernel.
     var requestBegan = false
-    /// The end of our half has been put behind everything else.
+    /// Whether the end of the request has been appended to the output.
     var isEndWritten = false
-    /// With what its owner has taken it back while it began: it ends so in the next turn.
+    /// The error it was cancelled with while it began: it fails with it in a separate loop job.
     var takenBack: TransportError?
-    /// The answer has come first: what is left of the content is not sent.
+    /// Whether the response came first, so that the rest of the content is not sent.
     var isAnswered = false
 
     // MARK: the peer's half
 
-    /// How much content the head has announced.
+    /// The content length that the head has announced.
     var expectedLength: Int64?
-    /// Heads that came while it stood still.
+    /// Heads that arrived while the exchange was suspended.
     var heldInterim: [ResponseHead] = []
     var heldHead: (ResponseHead, BodyFraming)?
-    /// Content that nobody has taken yet.
+    /// Content that has not been delivered yet.
     var held = HeldContent()
-    /// How the response has ended behind what is held.
+    /// How the response ended after the held content.
     var heldEnd: HeldEnd?
-    /// Octets that the consumer has got and paused over: the window is given them back when it goes on.
+    /// Octets delivered to a consumer that paused on them: they are returned to the windows when it resumes.
     var owed = 0
     var window: StreamWindow
-    /// Something has come of which the consumer is to hear that there is no more for now.
+    /// Whether the sink must be told that no more input is available for now.
     var isTouched = false
-    /// It stands still at its owner's wish.
+    /// Whether its owner has suspended it.
     var isSuspended = false
     var splice: SpliceTransfer?
 
@@ -92,28 +93,28 @@ final class HTTP2Stream {
         if let rate = exchange.options.sendRate { sendRate = RateLimit(rate: rate, at: now) }
     }
 
-    /// Whether a head has to wait: for the exchange to go on, or behind another one.
+    /// Whether a head must wait: until the exchange is resumed, or behind an earlier head.
     var holdsHeads: Bool { isSuspended || !heldInterim.isEmpty || heldHead != nil }
 
-    /// Whether content may be passed on now.
+    /// Whether content may be delivered now.
     var takesContent: Bool {
         guard case .exchanging(_, .receiving) = machine.state else { return false }
         return !isSuspended
     }
 
-    /// Whether content may go out now.
+    /// Whether content may be sent now.
     var isSending: Bool {
         guard case .exchanging(.sending, _) = machine.state else { return false }
         return !isSuspended && takenBack == nil && !isAnswered && !isEndWritten
     }
 
-    /// Whether content, or the head in front of it, is here and has not been told of.
+    /// Whether content, or the head before it, has arrived and has not been delivered.
     var holdsResponse: Bool { !held.isEmpty || heldHead != nil }
 
-    /// How many octets came of which the windows have not got back any.
+    /// The number of received octets that have not been returned to the windows.
     var unconsumed: Int { held.count + owed }
 
-    /// Whether its content is announced to be of that length.
+    /// The announced length of the request's content; nil if unknown.
     var announcedLength: Int64? {
         switch exchange.content.announcement {
         case .none: 0

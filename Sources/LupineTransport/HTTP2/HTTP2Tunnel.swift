@@ -3,21 +3,21 @@
 import LupineHTTP
 import LupineHTTP2
 
-/// One stream after HTTP: octets from and to an `UpgradeHandler`, in DATA frames (RFC 8441 §5).
+/// One stream after an upgrade: exchanges octets with an `UpgradeHandler` in DATA frames (RFC 8441 §5).
 ///
-/// The stream has it until it ends, and gives it its turns; the exchange that opened it is over. END_STREAM is what the end of
-/// a half is on a connection, RST_STREAM what a reset is. A handler that takes no more stops the stream's window and nothing
-/// else.
+/// The stream owns it until the end and calls it when it may send; the exchange that opened it has ended. END_STREAM
+/// corresponds to the end of a half of a connection, RST_STREAM to a reset. A handler that pauses stops only the stream's
+/// window.
 final class HTTP2Tunnel: UpgradedChannel {
     private let connection: HTTP2Connection
     private let stream: HTTP2Stream
-    /// Who hears of it; nil once nobody does.
+    /// The handler; nil once it must not be called any more.
     var handler: (any UpgradeHandler)?
-    /// What waits behind the piece that is being sent.
+    /// Octets that wait behind the piece that is being sent.
     private var waiting: [UInt8] = []
-    /// Something of it has left the stream and has not been given to the kernel.
+    /// Whether octets have left the stream and have not been given to the kernel yet.
     private var isWriting = false
-    /// All that the peer has said has been passed on, and it says no more.
+    /// Whether the peer has ended its half, and all its octets have been delivered.
     var peerHasEnded = false
     private var drainedIsDue = false
 
@@ -26,13 +26,13 @@ final class HTTP2Tunnel: UpgradedChannel {
         self.connection = connection
     }
 
-    /// Whether octets may still go out.
+    /// Whether octets may still be sent.
     private var takesOutput: Bool {
         connection.isCarrying(stream) && connection.life == .open && connection.writeFailure == nil
             && stream.isSending && !peerHasEnded
     }
 
-    /// How many octets have not been given to the kernel; 1 stands for those that have left the stream.
+    /// The number of octets that have not been given to the kernel; 1 if only octets that have left the stream remain.
     private var unsent: Int {
         if case .piece(let bytes, let from, _) = stream.feed.state {
             return bytes.count - from + waiting.count
@@ -50,7 +50,7 @@ final class HTTP2Tunnel: UpgradedChannel {
     }
 
     func resumeUpgraded() {
-        // In a turn of its own: the handler may be in the middle of `received`.
+        // In a separate loop job: the handler may be inside `received`.
         connection.loop.executeOnLoop { self.connection.resume(self.stream.exchange) }
     }
 
@@ -68,7 +68,7 @@ final class HTTP2Tunnel: UpgradedChannel {
         return demand
     }
 
-    /// What is to be sent next; nil for nothing.
+    /// Returns the octets to send next; nil if there are none.
     func next() -> [UInt8]? {
         guard !waiting.isEmpty else { return nil }
         isWriting = true
@@ -77,26 +77,26 @@ final class HTTP2Tunnel: UpgradedChannel {
         return bytes
     }
 
-    /// All that has left the stream has been given to the kernel.
+    /// Called when all octets that have left the stream have been given to the kernel.
     func wrote() {
         isWriting = false
         guard unsent == 0, !drainedIsDue else { return }
         drainedIsDue = true
-        // In a step of its own: a handler that answers by sending more would otherwise grow the stack.
+        // In a separate loop job: a handler that answers by sending more would otherwise grow the stack.
         connection.loop.executeOnLoop {
             self.drainedIsDue = false
             if self.unsent == 0 { self.handler?.drained() }
         }
     }
 
-    /// The stream is over; nothing was wrong where `error` is nil.
+    /// Called when the stream has ended; `error` is nil for an orderly end.
     func ended(_ error: TransportError?) {
         stream.tunnel = nil
         handler.take()?.closed(error)
     }
 }
 
-/// Stands where content that is made as it goes has its source. A tunnel's is asked for nothing.
+/// A placeholder where the feed expects a content source. The source of a tunnel is never asked.
 final class TunnelSource: ContentSource {
     var isReplayable: Bool { true }
     func rewind() -> Bool { true }

@@ -4,7 +4,7 @@ package import LupineHTTP
 import LupineHTTP2
 
 extension HeaderList {
-    /// The list for whoever looks at it: a line for each field, pseudo-fields among them, and an empty one.
+    /// The list as an observer is shown it: a line for each field, including pseudo-fields, and an empty line.
     var lines: [UInt8] {
         var lines: [UInt8] = []
         let octets = octets.span
@@ -19,7 +19,7 @@ extension HeaderList {
 }
 
 extension RequestHead {
-    /// The lines that an observer is shown of it over HTTP/2, without its being sent. `scheme` is that of its URL.
+    /// Returns the lines that an observer is shown for this head over HTTP/2, without sending it. `scheme` is that of its URL.
     package func linesOverHTTP2(scheme: String, body: OutgoingBody) throws(HTTPError) -> [UInt8] {
         try MessageEncoder.request(self, scheme: scheme, body: body).lines
     }

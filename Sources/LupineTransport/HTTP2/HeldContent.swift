@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// Content of a stream that waits for its consumer: appended at one end, taken from the other.
+/// A stream's content that waits for its consumer; a FIFO buffer.
 ///
-/// What is taken is moved past, not out, so that a slow consumer costs no copy of the rest each time.
+/// Removing octets only advances `start`, so that a slow consumer does not cause a copy of the rest each time.
 struct HeldContent: ~Copyable {
-    /// What waits, from `start` on.
+    /// The waiting octets, from `start` on.
     private(set) var octets: [UInt8] = []
     private(set) var start = 0
 
@@ -13,7 +13,7 @@ struct HeldContent: ~Copyable {
 
     mutating func append(_ bytes: Span<UInt8>) {
         guard !bytes.isEmpty else { return }
-        // As much has been taken as is left at most: each octet is moved once.
+        // At most as many octets remain as have been removed, so each octet is moved once on average.
         if start >= octets.count - start {
             octets.removeSubrange(..<start)
             start = 0

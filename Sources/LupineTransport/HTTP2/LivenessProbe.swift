@@ -1,47 +1,46 @@
 // SPDX-License-Identifier: MIT
 
-/// Whether the peer of a connection that was silent is still there: asked by PING when an exchange begins, and by nothing else.
+/// Decides whether the peer of a silent connection is still reachable. It sends a PING only when an exchange begins.
 ///
-/// A path can go without a word (a router that forgot it, a machine that was switched off), and TCP finds that out after many
-/// minutes. A connection that has heard nothing for `silence` asks together with the next request: nothing is sent while nothing
-/// is wanted, and a server that counts PINGs against clients (gRPC) counts none that come with requests. Any octet is an
-/// answer: a peer that is slow to answer PING, and sends something else, is there. So is one whose kernel goes on
-/// acknowledging what was sent: our PING may stand behind a long upload.
+/// A path can disappear without notice (a router that dropped its state, a machine that was switched off), and TCP takes many
+/// minutes to detect it. A connection that has received nothing for `silence` sends a PING with the next request: an idle
+/// connection sends nothing, and a server that counts PINGs against clients (gRPC) does not count those that come with
+/// requests. Any octet is an answer: a peer that is slow to answer PING but sends something else is alive. So is a peer whose
+/// kernel continues to acknowledge what was sent: the PING may be queued behind a long upload.
 ///
 /// Pure: times and counts are arguments.
 struct LivenessProbe: Hashable {
-    /// Without an octet for so long, the peer is asked. Many routers forget a silent path after a minute, some after less; a
-    /// connection that is in use is never asked.
+    /// A connection that has received nothing for this long sends a PING. Many routers forget a silent path after a minute,
+    /// some earlier; a connection in use never sends one.
     static let silence = Interval.seconds(15)
-    /// So long it has for anything at all. The first repetitions of a lost packet, which come after 0.2 to 1 s and twice the
-    /// time each, and the longest ways there are fit in.
+    /// How long the peer may take to send anything at all. It leaves time for the first retransmissions of a lost packet,
+    /// which start after 0.2 to 1 s and double each time, and for the longest round trips.
     static let timeout = Interval.seconds(10)
 
     enum Verdict: Hashable {
-        /// It is there, or nobody has asked.
+        /// The peer has answered, or no PING was sent.
         case alive
-        /// Nothing has come for half of the patience. Look again then.
+        /// Nothing has arrived for half of `timeout`. Check again at the given time.
         case doubtful(lookAgain: Instant)
         case gone
     }
 
     private enum State: Hashable {
         case quiet  // → asked
-        /// `acknowledged`: what the peer's kernel had taken at the last look; nil before the first.
+        /// `acknowledged`: what the peer's kernel had acknowledged at the last check; nil before the first.
         case asked(since: Instant, acknowledged: UInt64?)  // → quiet
     }
 
     private var state = State.quiet
 
-    /// An exchange begins. When to look whether something has come; nil where nothing is to be asked.
+    /// Called when an exchange begins. Returns the time of the first check; nil when no PING is needed.
     mutating func exchangeBegins(at now: Instant, lastReceived: Instant) -> Instant? {
         guard state == .quiet, lastReceived + Self.silence <= now else { return nil }
         state = .asked(since: now, acknowledged: nil)
         return now + Self.half
     }
 
-    /// It is time to look. `acknowledged` is how many octets the peer's kernel has taken of the connection's, as far as that is
-    /// known.
+    /// Checks the peer. `acknowledged` is how many of the connection's octets the peer's kernel has acknowledged, if known.
     mutating func look(at now: Instant, lastReceived: Instant, acknowledged: UInt64?) -> Verdict {
         guard case .asked(let since, let before) = state, lastReceived < since else {
             state = .quiet

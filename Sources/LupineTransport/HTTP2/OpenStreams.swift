@@ -10,7 +10,7 @@ struct OpenStreams {
     var count: Int { slots.count }
     var isEmpty: Bool { slots.count == 0 }
 
-    /// All of them, in the order in which they began.
+    /// All streams, in the order in which they began.
     var ordered: [HTTP2Stream] { slots.sorted.compactMap { self[$0] } }
 
     subscript(_ id: StreamID) -> HTTP2Stream? {

@@ -2,15 +2,15 @@
 
 import LupineHTTP2
 
-/// Streams that have something to send: the most urgent first, in turn among equals (RFC 9218 §10).
+/// The streams that have something to send: the most urgent first, round-robin among equals (RFC 9218 §10).
 ///
-/// Where less urgent ones wait, every eighth turn is one of theirs, of each level after the other: an upload without end
-/// leaves them little, but never nothing.
+/// While less urgent streams wait, every eighth turn goes to one of their levels, to each level in turn: an endless upload
+/// slows them down but does not starve them.
 struct SenderQueue<Sender: AnyObject> {
-    /// The share of those that are less urgent: one turn of so many.
+    /// One turn of this many goes to a less urgent level.
     static var share: Int { 8 }
 
-    /// Those of one urgency, first come, first served.
+    /// A FIFO queue of the senders of one urgency.
     private struct Lane {
         private var senders: [Sender] = []
         private var start = 0
@@ -19,11 +19,11 @@ struct SenderQueue<Sender: AnyObject> {
 
         mutating func append(_ sender: Sender) { senders.append(sender) }
 
-        /// Takes the first, of which there has to be one.
+        /// Removes the first sender; the lane must not be empty.
         mutating func removeFirst() -> Sender {
             let sender = senders[start]
             start += 1
-            // Half of the array at most is what has gone.
+            // Removed senders occupy at most half of the array.
             if 2 * start >= senders.count {
                 senders.removeSubrange(..<start)
                 start = 0
@@ -41,9 +41,9 @@ struct SenderQueue<Sender: AnyObject> {
     private var lanes = InlineArray<8, Lane>(repeating: Lane())
     /// A bit for each lane that is not empty.
     private var occupied: UInt8 = 0
-    /// Turns since a lane behind the first had one.
+    /// Turns since a less urgent lane had one.
     private var passed = 0
-    /// The bit of the lane behind the first that had a turn last.
+    /// The bit of the less urgent lane that had the last such turn.
     private var favoured: UInt8 = 0
 
     var isEmpty: Bool { occupied == 0 }
@@ -53,14 +53,14 @@ struct SenderQueue<Sender: AnyObject> {
         occupied |= 1 << urgency.rawValue
     }
 
-    /// Takes out one that was appended with that urgency.
+    /// Removes a sender that was appended with that urgency.
     mutating func remove(_ sender: Sender, as urgency: Urgency) {
         let lane = Int(urgency.rawValue)
         lanes[lane].remove(sender)
         if lanes[lane].isEmpty { occupied &= ~(1 << urgency.rawValue) }
     }
 
-    /// Takes whose turn it is; there has to be one.
+    /// Removes the next sender; the queue must not be empty.
     mutating func removeFirst() -> Sender {
         let lane = nextLane()
         let sender = lanes[lane].removeFirst()
@@ -78,7 +78,7 @@ struct SenderQueue<Sender: AnyObject> {
         passed += 1
         guard passed >= Self.share else { return first }
         passed = 0
-        // The next behind the one that had the last such turn, or the first of them again.
+        // The next lane after the one that had the last such turn, or the first of the less urgent lanes again.
         let behind = others & ~(favoured | (favoured &- 1))
         let chosen = (behind == 0 ? others : behind).trailingZeroBitCount
         favoured = 1 << UInt8(chosen)

@@ -1,48 +1,48 @@
 // SPDX-License-Identifier: MIT
 
-/// What happens next to one exchange on its stream, from the request's head to the end.
+/// The state machine of one exchange on its stream, from the request's head to the end.
 ///
-/// Pure: `HTTP2Connection` tells it what happened and performs what it answers. It stands beside `HTTP2Machine`, which knows
-/// what the frames of a stream mean, and says what its consumer has come to. As in `HTTP1Machine` the two halves move on
-/// their own; unlike there, nothing that happens here ends the connection.
+/// Pure: `HTTP2Connection` reports events and performs the returned actions. `HTTP2Machine` interprets the frames of a stream;
+/// this machine tracks what the exchange and its consumer have done. As in `HTTP1Machine` the two halves have separate states;
+/// unlike there, no event here ends the connection.
 struct StreamExchangeMachine: ~Copyable {
     enum State: Hashable {
         case exchanging(Outward, Inward)  // → leaving, over
-        /// The consumer has all that it wants. What is at hand is dropped; then the stream is reset, if it has not ended.
+        /// The consumer needs no more. Input that has been read is dropped; then the stream is reset, if it has not ended.
         case leaving  // → over
         case over
     }
-    /// Our half.
+    /// The state of the request.
     enum Outward: Hashable {
-        /// The head announces content, which waits for the peer's word.
+        /// The head announces content, which waits for `100 Continue`.
         case holding
         case sending
         case sent
     }
-    /// The peer's half.
+    /// The state of the response.
     enum Inward: Hashable {
         case awaitingHead
         case receiving
-        /// Our consumer takes no more for now.
+        /// The consumer accepts no more for now.
         case paused
     }
 
     enum Event: Hashable {
         /// The content is held back until the peer asks for it.
         case hold
-        /// The peer asked for the content, or our patience is over.
+        /// The peer asked for the content, or the wait for `100 Continue` timed out.
         case release
         case requestSent
         case headReceived
         case pause
         case resume
-        /// The response is whole, and all of it has been passed on.
+        /// The response is complete, and all of it has been delivered.
         case responseEnded
-        /// The consumer wants no more of it.
+        /// The consumer needs no more of the response.
         case enough
-        /// Everything that was at hand has been looked at.
+        /// All input that was read in this turn has been handled.
         case turnEnded
-        /// Taken back from above, or something went wrong on our side.
+        /// The owner cancelled the exchange, or a local error occurred.
         case cancel
         /// The stream is gone: the peer or the codec has reset it, or its connection has ended.
         case broken
@@ -50,14 +50,14 @@ struct StreamExchangeMachine: ~Copyable {
 
     struct Actions: Hashable {
         var exchange = ExchangeAction.keep
-        /// The held content may be sent now.
+        /// Whether the held content may be sent now.
         var releasesContent = false
     }
     enum ExchangeAction: Hashable {
         case keep
-        /// Over, with all that was due.
+        /// End it successfully.
         case succeed
-        /// Over, with the error that the event came with.
+        /// End it with the error of the event.
         case fail
     }
 
@@ -85,7 +85,7 @@ struct StreamExchangeMachine: ~Copyable {
             state = .exchanging(outward, .receiving)
             return Actions()
         case (.exchanging(_, .receiving), .responseEnded):
-            // Early or not: the answer is whole, and what is left of the request is nobody's any more.
+            // Early or not: the response is complete, and the rest of the request is not sent.
             state = .over
             return Actions(exchange: .succeed)
         case (.exchanging(_, .receiving), .enough):
@@ -95,11 +95,11 @@ struct StreamExchangeMachine: ~Copyable {
             state = .over
             return Actions(exchange: .fail)
         case (.leaving, .responseEnded), (.leaving, .turnEnded), (.leaving, .broken):
-            // Whatever happens to the rest: all that was wanted has come.
+            // Whatever happens to the rest, all that the consumer needed has arrived.
             state = .over
             return Actions(exchange: .succeed)
 
-        // What comes late, from above or out of our own buffers, means nothing any more.
+        // Late calls from above, or from the connection's own buffers, have no effect.
         case (.exchanging, .release), (.exchanging, .resume), (.exchanging, .pause),
             (.exchanging, .turnEnded),
             (.leaving, .release), (.leaving, .resume), (.leaving, .requestSent), (.leaving, .pause),

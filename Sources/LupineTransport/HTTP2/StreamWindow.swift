@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: MIT
 
-/// How large the receive window of a stream is, and when it grows.
+/// The size of a stream's receive window, and when it grows.
 ///
-/// A peer may send a window's worth in each round trip, whatever the link could carry: on a long way a small window is what
-/// slows the peer down. The window doubles whenever its consumer has taken all of it within `period`. A window that a round
-/// trip uses up grows so with each round trip, as long as those are shorter than the period, until it is larger than
-/// what is on its way. A consumer, or a link, that is slower than a window in a period keeps the window that it has, and
-/// leaves what all streams may grow by to others.
+/// A peer may send one window per round trip, whatever the link's bandwidth: with a long round trip, a small window limits the
+/// transfer. The window doubles whenever its consumer has taken all of it within `period`. So a window that is used up in each
+/// round trip doubles each time, as long as a round trip is shorter than the period, until the window exceeds the octets in
+/// flight. If the consumer or the link needs longer than a period for a window, the window keeps its size and leaves the
+/// growth that all streams share to others.
 struct StreamWindow: Hashable {
-    /// Longer than the round trip of any way that is used for much, satellites included.
+    /// Longer than the round trip of any path in common use, satellites included.
     static let period = Interval.seconds(1)
 
-    /// How large it is when everything has been taken.
+    /// The size of the window when everything has been taken.
     private(set) var size: Int
     private var taken = 0
     private var since: Instant?
 
     init(_ size: Int) { self.size = size }
 
-    /// The consumer has taken octets, and left none if `isCaughtUp`. By how much the window grows, `most` at most.
+    /// Records that the consumer has taken octets; `isCaughtUp` says that none are left. Returns the growth of the window, at
+    /// most `most`.
     mutating func took(_ count: Int, at now: Instant, isCaughtUp: Bool, most: Int) -> Int {
         let began = since ?? now
         since = began

@@ -2,25 +2,25 @@
 
 package import LupineHTTP
 
-/// Performs what `PoolMachine` decides: lends connections of all loops to exchanges, dials, closes.
+/// Performs the decisions of `PoolMachine`: leases connections of all loops to exchanges, dials, and closes.
 ///
-/// Any thread may submit and cancel. The machine stands behind one lock; what it answers is performed after the lock
-/// is given back, on the loops concerned.
+/// Any thread may submit and cancel. One lock guards the machine; its actions are performed after the lock is released, on the
+/// loops concerned.
 package final class ConnectionPool: Sendable {
-    /// What the pool needs to open connections.
+    /// The settings with which the pool opens connections.
     package struct Configuration: Sendable {
-        /// How many connections there may be, and how long they may idle.
+        /// The limits of the number of connections and of their idle time.
         package var limits = PoolLimits()
-        /// How they are opened.
+        /// The settings of dials.
         package var dial = DialConfiguration()
-        /// How much of a response's head and framing is taken.
+        /// The limits of a response's head and framing.
         package var parserLimits = ParserLimits()
-        /// What a response's head may get away with.
+        /// The deviations from the syntax that are accepted in a response's head.
         package var leniency = Leniency.client
-        /// Whether a connection of HTTP/2 may carry requests to other origins, too (`CoalescibleConnections`).
+        /// Whether an HTTP/2 connection may also carry requests to other origins (`CoalescibleConnections`).
         package var coalescesConnections = true
 
-        /// The defaults.
+        /// Creates the default settings.
         package init() {}
     }
 
@@ -28,18 +28,18 @@ package final class ConnectionPool: Sendable {
     private let group: EventLoopGroup
     private let resolver: Resolver
     private let state: Lock<State>
-    /// Where web sockets go that none of the connections here can carry; nil where one is dialled here for them, as for all
-    /// others.
+    /// The pool that takes WebSocket exchanges which no connection here can carry; nil to dial for them here, as for all other
+    /// exchanges.
     private let webSockets: ConnectionPool?
-    /// Ends when an idle connection is due to close; it lives on the first loop.
+    /// Fires when an idle connection must be closed; confined to the first loop.
     private let alarm: LoopBound<PoolAlarm>?
 
-    /// A connection from the moment its dial is decided. The index of a name is given to another connection as soon
-    /// as the machine has forgotten the first, so every look at the table compares whole names.
+    /// A connection from the moment its dial is decided. As soon as the machine has removed a connection, its index may be
+    /// reused, so every access to the table compares the whole ID.
     private struct Entry: Sendable {
         let id: ConnectionID
         var handle: Handle
-        /// How far its dial has come, while there is one.
+        /// The progress of its dial, while there is one.
         var progress: DialProgress?
     }
 
@@ -50,7 +50,7 @@ package final class ConnectionPool: Sendable {
         case open(EventLoop, LoopBound<Carrier>)
     }
 
-    /// Indexes are given out again while what they named before is still closing; the whole name tells.
+    /// Indexes are reused while the connection they named before is still closing; the whole ID tells them apart.
     private struct Place: Sendable {
         let id: ConnectionID
         var handle: Handle
@@ -58,23 +58,23 @@ package final class ConnectionPool: Sendable {
 
     private struct State: ~Copyable, Sendable {
         var machine: PoolMachine
-        /// Exchanges that the machine knows by their place here.
+        /// The exchanges, at the index that is their ID in the machine.
         var exchanges: [Exchange?] = []
         var freeExchanges: [Int] = []
-        /// Connections and dials, at the index of their names.
+        /// Connections and dials, at the index of their IDs.
         var connections: [Entry?] = []
-        /// Dials and connections whose end has not been reported, also those that the table has forgotten.
+        /// The number of dials and connections whose end has not been reported, including those removed from the table.
         var open = 0
-        /// Those of them that may carry requests to other origins.
+        /// The connections that may carry requests to other origins.
         var coalescible = CoalescibleConnections()
         var actions: [PoolAction] = []
         var timer: Timer?
         var isShutDown = false
-        /// Who waits for the last connection to be gone.
+        /// Completion handlers to call when the last connection is gone.
         var waitingForEnd: [@Sendable () -> Void] = []
-        /// Opened by dials since the pool began, for those who count.
+        /// The number of connections that dials have opened since the pool was created.
         var connectionsOpened = 0
-        /// Numbers the timers, so that a late one is known.
+        /// The number of the last timer, by which a late timer is recognised.
         var timerNumber: UInt64 = 0
 
         func handle(of id: ConnectionID) -> Handle? {
@@ -85,14 +85,14 @@ package final class ConnectionPool: Sendable {
             return entry.handle
         }
 
-        /// Takes a connection out of the table; nil when it is there no more.
+        /// Removes a connection from the table; returns nil if it is not there.
         mutating func remove(_ id: ConnectionID) -> Handle? {
             let handle = handle(of: id)
             if handle != nil { connections[Int(id.index)] = nil }
             return handle
         }
 
-        /// Goes on with a connection that the table still knows.
+        /// Replaces the handle of a connection; returns false if the table no longer contains it.
         mutating func replace(_ id: ConnectionID, with handle: Handle) -> Bool {
             guard self.handle(of: id) != nil else { return false }
             connections[Int(id.index)]?.handle = handle
@@ -100,7 +100,7 @@ package final class ConnectionPool: Sendable {
             return true
         }
 
-        /// The name that an exchange has in the machine.
+        /// Stores an exchange and returns its ID in the machine.
         mutating func keep(_ exchange: Exchange) -> ExchangeID {
             if let free = freeExchanges.popLast() {
                 exchanges[free] = exchange
@@ -123,24 +123,24 @@ package final class ConnectionPool: Sendable {
         let at: Instant
     }
 
-    /// What is left to do when the lock has been given back.
+    /// Work to do after the lock has been released.
     private enum Effect: Sendable {
         case run(Exchange, EventLoop, LoopBound<Carrier>)
         case wait(Exchange, WaiterID, submission: Int, priority: Float?)
         case dial(ConnectionID, DialProgress, loop: Int?)
-        /// The same, once the descriptors closed before it are back.
+        /// Dials after the descriptors closed before it are free again.
         case redial(ConnectionID, DialProgress, loop: Int?)
         case abandon(EventLoop, LoopBound<Dialer>)
         case close(EventLoop, LoopBound<Carrier>)
         case fail(Exchange, TransportError)
-        /// A web socket gets a connection of its own.
+        /// Hands a WebSocket exchange to the pool for WebSockets.
         case pass(Exchange)
         case wake(Timer)
         case ended([@Sendable () -> Void])
     }
 
-    /// A pool whose connections live on the loops of `group`. Web sockets that find no place on one of them go to `webSockets`,
-    /// if there is that.
+    /// Creates a pool whose connections run on the loops of `group`. WebSocket exchanges that no connection can carry go to
+    /// `webSockets`, if it is given.
     package init(
         configuration: Configuration, group: EventLoopGroup, resolver: Resolver,
         webSockets: ConnectionPool? = nil
@@ -154,15 +154,14 @@ package final class ConnectionPool: Sendable {
         alarm = group.loops.first.map { LoopBound(sending: PoolAlarm(), to: $0) }
     }
 
-    /// Connections opened so far.
+    /// The number of connections opened so far.
     package var connectionsOpened: Int { state.withLock { $0.connectionsOpened } }
-    /// Connections open now, dials included.
+    /// The number of open connections, dials included.
     package var openCount: Int { state.withLock { $0.machine.openCount } }
-    /// Connections that carry nothing.
+    /// The number of connections that carry nothing.
     package var idleCount: Int { state.withLock { $0.machine.idleCount } }
 
-    /// What there is now, by origin. Requests wait for the pool while its connections are counted; those that do not ask
-    /// pay nothing.
+    /// The current connections and waiting exchanges, by origin. Requests wait for the pool's lock while they are counted.
     package var counts: [PoolCounts] {
         let keys = state.withLock { $0.machine.counts }
         return PoolCounts.joined(keys.map(PoolCounts.init))
@@ -170,7 +169,7 @@ package final class ConnectionPool: Sendable {
 
     // MARK: exchanges
 
-    /// Takes an exchange; its sink hears the rest.
+    /// Takes an exchange; the outcome is reported to its sink.
     package func submit(_ exchange: Exchange, needsFresh: Bool = false) {
         exchange.observation?.submitted(exchange)
         place(exchange, needsFresh: needsFresh)
@@ -185,7 +184,7 @@ package final class ConnectionPool: Sendable {
         }
     }
 
-    /// Takes a web socket: it goes over a connection that is there and takes web sockets, or else over one of its own.
+    /// Takes a WebSocket exchange: it runs on an open connection that accepts WebSockets, or else on one of its own.
     package func submitWebSocket(_ exchange: Exchange, needsFresh: Bool = false) {
         exchange.observation?.submitted(exchange)
         guard let webSockets else { return place(exchange, needsFresh: needsFresh) }
@@ -195,15 +194,15 @@ package final class ConnectionPool: Sendable {
         }
     }
 
-    /// The connection's peer takes web sockets.
+    /// Called when the connection's peer has enabled WebSockets.
     func takesWebSockets(_ connection: ConnectionID) { handle { _ in .takesWebSockets(connection) } }
 
     func cancel(_ waiter: WaiterID) { handle { _ in .cancel(waiter) } }
 
     func cancelClaim(_ connection: ConnectionID) { handle { _ in .cancelClaim(connection) } }
 
-    /// Ties the exchange that a dial is for to it, for the dial has questions. Nil when nobody waits for it any more: then
-    /// it is being given up.
+    /// Ties a dial to the exchange that it serves, because the dial needs an answer about its peer. Returns nil if no exchange
+    /// waits for it any more; the dial is then abandoned.
     private func claim(_ connection: ConnectionID) -> Exchange? {
         handle { _ in .claim(connection) }
         let exchange = state.withLock { state -> Exchange? in
@@ -215,12 +214,12 @@ package final class ConnectionPool: Sendable {
         return nil
     }
 
-    /// A waiting exchange has another priority. It is read under the lock, so that the last one set is the one that holds.
+    /// Called when a waiting exchange has a new priority. It is read under the lock, so that the last value set is used.
     func reprioritise(_ waiter: WaiterID, of exchange: Exchange) {
         handle { _ in .reprioritise(waiter, exchange.priority) }
     }
 
-    /// A connection broke under an exchange: it is sent again where that is safe, and fails otherwise.
+    /// Handles an exchange whose connection broke: it is sent again if that is safe, and fails otherwise.
     func replayOrFail(
         _ exchange: Exchange, _ metrics: ExchangeMetrics, _ error: TransportError, requestBegan: Bool,
         connectionWasReused: Bool, isUntouched: Bool = false
@@ -230,7 +229,7 @@ package final class ConnectionPool: Sendable {
             requestBegan: requestBegan, method: exchange.head.method,
             bodyIsReplayable: exchange.content.isReplayable, isUntouched: isUntouched,
             replays: exchange.replays)
-        // Where the peer was willing but full, the same connection may serve soon.
+        // If the peer refused only because it was full, the same connection may serve the exchange soon.
         let needsFresh = !isUntouched || exchange.replays + 1 == ReplayRule.mostReplays
         guard ReplayRule.mayReplay(evidence), exchange.park(in: self, needsFresh: needsFresh) else {
             return exchange.end(.failure(exchange.cancellation ?? error), metrics)
@@ -245,8 +244,9 @@ package final class ConnectionPool: Sendable {
         }
     }
 
-    /// How far the dial has come that is under way for a waiter; nil when there is none, because others are ahead, or when
-    /// it waits for somebody's word. Which of several dials it will be nobody knows: the one that came furthest counts.
+    /// Returns the time of the last progress of the dial for a waiter. Nil if there is none because others are ahead of it, or
+    /// if the dial waits for an answer about its peer. It is not known which of several dials will serve the waiter, so the
+    /// most recent progress counts.
     func dialProgress(for waiter: WaiterID, to origin: Origin) -> Instant? {
         state.withLock { state in
             guard state.machine.isDialed(for: waiter) else { return nil }
@@ -260,7 +260,7 @@ package final class ConnectionPool: Sendable {
         }
     }
 
-    /// The same for the dial that an exchange is tied to.
+    /// Returns the time of the last progress of the dial that an exchange is tied to.
     func dialProgress(of connection: ConnectionID) -> Instant? {
         state.withLock { state in
             let index = Int(connection.index)
@@ -273,26 +273,27 @@ package final class ConnectionPool: Sendable {
 
     // MARK: connections
 
-    /// One exchange on the connection has ended in order.
+    /// Called when an exchange on the connection has ended in order.
     func finished(_ connection: ConnectionID, _ reuse: PoolEvent.Reuse, at now: Instant) {
         handle(at: now) { _ in .finished(connection, reuse) }
     }
 
-    /// The connection takes no further exchange; those it carries go on. Where its peer has sent some of them away, it has
-    /// `carried` so many others in its life.
+    /// Called when the connection accepts no further exchanges; those it carries continue. If its peer has rejected some of
+    /// them, `carried` is the number of exchanges that the connection has carried in total.
     func drains(_ connection: ConnectionID, carried: Int? = nil) {
         handle { _ in .retire(connection, carried: carried) }
     }
 
-    /// The connection carries so many exchanges at once from here on.
+    /// Called when the connection's limit of concurrent exchanges has changed.
     func capacityChanged(_ connection: ConnectionID, to capacity: Int) {
         handle { _ in .capacity(connection, capacity) }
     }
 
-    /// The server of another origin does not answer for this one.
+    /// Called when the server of another origin has answered 421 for this one.
     func misdirected(_ origin: Origin) { handle { _ in .misdirected(origin) } }
 
-    /// What a dial may end with once it knows the addresses of its origin. Nil for an origin whose connections are all its own.
+    /// Lets a dial end with an existing connection once it knows the addresses of its origin. Nil for an origin whose
+    /// connections are not shared.
     private func offer(for dial: ConnectionID, to origin: Origin) -> ConnectionOffer? {
         guard configuration.coalescesConnections, configuration.dial.versions.contains(.http2),
             origin.mayCoalesce
@@ -309,7 +310,7 @@ package final class ConnectionPool: Sendable {
         }
     }
 
-    /// The connection has been closed. Called once for each.
+    /// Called once for each connection, when it has been closed.
     func lost(_ connection: ConnectionID) {
         handle { state in
             _ = state.remove(connection)
@@ -355,7 +356,7 @@ package final class ConnectionPool: Sendable {
             limits: configuration.parserLimits, leniency: configuration.leniency, pool: self, loop: loop)
     }
 
-    /// A dial has ended without a connection. Called once for each.
+    /// Called once for each dial that has ended without a connection.
     private func dialFailed(_ id: ConnectionID, _ error: TransportError) {
         handle(error) { state in
             _ = state.remove(id)
@@ -369,8 +370,8 @@ package final class ConnectionPool: Sendable {
     /// Closes idle connections.
     package func dropIdle() { handle { _ in .dropIdle } }
 
-    /// Ends everything: exchanges that wait or run fail with `shutDown`, connections close. `whenDone` is called on
-    /// some thread once the last connection is gone.
+    /// Shuts the pool down: exchanges that wait or run fail with `shutDown`, and connections close. `whenDone` is called on an
+    /// arbitrary thread once the last connection is gone.
     package func shutDown(_ whenDone: @escaping @Sendable () -> Void = {}) {
         retire(whenDone)
         let handles = state.withLock { $0.connections.compactMap { $0?.handle } }
@@ -383,7 +384,7 @@ package final class ConnectionPool: Sendable {
         }
     }
 
-    /// Ends gently: nothing new begins, exchanges that run go on, and their connections close after them.
+    /// Shuts the pool down gracefully: nothing new begins, running exchanges continue, and their connections close after them.
     package func retire(_ whenDone: @escaping @Sendable () -> Void = {}) {
         handle { state in
             state.isShutDown = true
@@ -391,7 +392,7 @@ package final class ConnectionPool: Sendable {
         }
         let loops = group.loops[...]
         let whenDone = { @Sendable in Self.afterTurns(of: loops, whenDone) }
-        // Nothing lies idle any more.
+        // No connection is idle any more.
         if let loop = group.loops.first, let alarm { _ = loop.execute { alarm.value.cancel(on: loop) } }
         let isDone = state.withLock { state -> Bool in
             if state.open > 0 { state.waitingForEnd.append(whenDone) }
@@ -402,8 +403,8 @@ package final class ConnectionPool: Sendable {
 
     // MARK: the driver
 
-    /// Tells the machine and performs what it answers. `cause` is why a dial failed, where the event says so;
-    /// without `runsInline` an exchange begins after the call, also on the loop of its connection.
+    /// Passes an event to the machine and performs its actions. `cause` is the error of a failed dial. Without `runsInline`,
+    /// an exchange begins after the call even on the loop of its connection.
     private func handle(
         _ cause: TransportError? = nil, runsInline: Bool = true, at instant: Instant? = nil,
         _ event: @Sendable (inout State) -> PoolEvent
@@ -432,7 +433,7 @@ package final class ConnectionPool: Sendable {
         for effect in effects.rest { perform(effect, runsInline) }
     }
 
-    /// A list that needs no allocation for its first two elements, which mostly are all: to wait and to dial.
+    /// A list that does not allocate for its first two elements, which are usually all: wait and dial.
     private struct Effects: Sendable {
         var first: Effect?
         var second: Effect?
@@ -472,9 +473,9 @@ package final class ConnectionPool: Sendable {
         case .abandonDial(let connection):
             switch state.remove(connection) {
             case .dialing(let loop, let dialer)?: return .abandon(loop, dialer)
-            // It has a connection just now, and the machine is still to hear of that.
+            // The connection has just been opened, and the machine has not been told yet.
             case .open(let loop, let bound)?: return .close(loop, bound)
-            // One that has not begun finds its place taken away.
+            // A dial that has not begun finds that it has been removed from the table.
             case .reserved?, nil: return nil
             }
         case .close(let connection, _):
@@ -514,7 +515,7 @@ package final class ConnectionPool: Sendable {
             guard exchange.isWaiting(in: self, as: waiter, submission: submission) else {
                 return cancel(waiter)
             }
-            // Whoever set it before the exchange knew that it waits could not tell the pool.
+            // A priority set before the exchange knew that it was waiting was not passed to the pool.
             if let priority, priority != exchange.priority { reprioritise(waiter, of: exchange) }
             if exchange.needsWatch {
                 let loop = group.next()
@@ -535,7 +536,7 @@ package final class ConnectionPool: Sendable {
         case .wake(let timer):
             guard let loop = group.loops.first, let alarm else { return }
             _ = loop.execute { [self] in
-                // Behind the end, which takes the alarm back, nothing is set any more.
+                // After `retire`, which cancels the alarm, no timer is set any more.
                 if isShutDown { return }
                 alarm.value.set(at: timer.at, on: loop) { [self] in tick(timer.number) }
             }
@@ -544,22 +545,22 @@ package final class ConnectionPool: Sendable {
         }
     }
 
-    /// Runs `body` when each of the loops has done what was submitted to it before, such as closing connections.
+    /// Runs `body` after each of the loops has done the work submitted to it before, such as closing connections.
     private func afterWork(on loops: ArraySlice<EventLoop>, _ body: @escaping @Sendable () -> Void) {
         guard let loop = loops.first else { return body() }
         let isAccepted = loop.executeInline { self.afterWork(on: loops.dropFirst(), body) }
         if !isAccepted { afterWork(on: loops.dropFirst(), body) }
     }
 
-    /// Runs `body` when each of the loops has ended what it is at now, such as telling sinks of their exchanges' ends.
+    /// Runs `body` after each of the loops has finished its current turn, in which it may be calling sinks.
     private static func afterTurns(of loops: ArraySlice<EventLoop>, _ body: @escaping @Sendable () -> Void) {
         guard let loop = loops.first else { return body() }
         let isAccepted = loop.execute { afterTurns(of: loops.dropFirst(), body) }
         if !isAccepted { afterTurns(of: loops.dropFirst(), body) }
     }
 
-    /// Ends an exchange that no connection carries and no queue holds. The sink is always called on a loop, and never
-    /// inside the call that submitted the exchange.
+    /// Ends an exchange that is neither on a connection nor in a queue. The sink is called on a loop, and never inside the
+    /// call that submitted the exchange, unless the loops have ended.
     package func end(_ exchange: Exchange, _ error: TransportError) {
         let metrics = ExchangeMetrics(fetchStart: exchange.began)
         let isAccepted = group.next().execute { exchange.end(.failure(error), metrics) }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// Names one connection of a pool from the moment its dial begins until it is closed. Never reused: an event that
-/// arrives late names nothing and is recognised as late.
+/// Identifies one connection of a pool from the moment its dial begins until it is closed. Never reused: an event that arrives
+/// late matches no connection and is recognised as late.
 package struct ConnectionID: Hashable, Sendable {
     let index: Int32
     let generation: UInt32
@@ -15,9 +15,9 @@ package struct ConnectionID: Hashable, Sendable {
     package var rawValue: UInt64 { UInt64(generation) << 32 | UInt64(UInt32(bitPattern: index)) }
 }
 
-/// The life of one connection as the pool sees it, from the start of its dial to its close.
+/// The life cycle of one connection as the pool sees it, from the start of its dial to its close.
 ///
-/// Counts exchanges; which they are is the connection's affair. Pure: no clock, socket or lock.
+/// Counts exchanges, and does not know which they are. Pure: no clock, socket or lock.
 struct ConnectionSlot {
     enum State: Hashable {
         case vacant  // → dialing
@@ -27,15 +27,15 @@ struct ConnectionSlot {
         case retiring(exchanges: Int32)  // → retiring, vacant; lends nothing
     }
 
-    /// What a dial remembers.
+    /// The state of a dial.
     struct Dial: Hashable {
         /// The newest waiter of the pool when the dial began.
         var lastWaiter: UInt64
-        /// It was tried again after descriptors had run out.
+        /// Whether the dial was retried after descriptors had run out.
         var isSecondTry = false
-        /// The exchange that answers for it, and waits for it alone.
+        /// The exchange that answers questions about the peer, and waits for this dial only.
         var claimant: ExchangeID?
-        /// That exchange wants a connection that has carried nothing before.
+        /// Whether that exchange needs a connection that has carried nothing before.
         var needsFresh = false
     }
 
@@ -43,7 +43,7 @@ struct ConnectionSlot {
         case dial(lastWaiter: UInt64)
         case retryDial
         case claim(ExchangeID, needsFresh: Bool)
-        /// `allowed` is what the peer has last said of connections that carry several exchanges, if anything.
+        /// `allowed` is the last stream limit that the peer announced on a multiplexed connection; nil if it announced none.
         case connected(capacity: Int32, allowed: Int32? = nil, loop: Int? = nil)
         case capacity(Int32)
         case lease
@@ -52,36 +52,36 @@ struct ConnectionSlot {
         case gone
     }
 
-    /// What the pool does with the connection next.
+    /// What the pool can do with the connection next.
     enum Effect: Hashable {
-        /// Nothing: it can carry no further exchange now.
+        /// Nothing: it accepts no further exchange now.
         case none
         /// It can carry another exchange.
         case lends
-        /// The descriptor is to be closed; the slot is vacant.
+        /// The descriptor must be closed; the slot is vacant.
         case close
     }
 
     private(set) var state = State.vacant
     private(set) var generation: UInt32 = 0
     private(set) var key = LinkTable.none
-    /// The loop that the connection lives on, as the driver numbers them.
+    /// The number of the loop that the connection runs on.
     private(set) var loop: Int?
-    /// The instant from which the connection is too old to be lent.
+    /// The time from which the connection is too old to be leased.
     private var retiresAt = Instant.distantFuture
-    /// How many exchanges it carries at once. None where the peer takes no requests for now.
+    /// The limit of concurrent exchanges; 0 while the peer accepts no requests.
     private var capacity: Int32 = 1
-    /// It carries several exchanges at once (HTTP/2), however many its peer allows at present.
+    /// Whether it can carry several exchanges at once (HTTP/2), whatever limit its peer sets at present.
     private(set) var isMultiplexed = false
-    /// Its peer takes web sockets beside other exchanges (RFC 8441).
+    /// Whether its peer accepts WebSockets besides other exchanges (RFC 8441).
     var takesWebSockets = false
-    /// Keys of other origins whose exchanges it carries, too.
+    /// The keys of other origins whose exchanges it also carries.
     var guests = LinkList()
-    /// How many more exchanges the server accepts.
+    /// The number of further exchanges that the server accepts.
     private var remaining = Int.max
-    /// It has carried an exchange.
+    /// Whether it has carried an exchange.
     private(set) var wasUsed = false
-    /// How many exchanges have ended on it, where it carries several.
+    /// The number of exchanges that have ended on a multiplexed connection.
     private(set) var ended: Int32 = 0
 
     var isIdle: Bool { if case .idle = state { true } else { false } }
@@ -91,7 +91,7 @@ struct ConnectionSlot {
 
     var isRetiring: Bool { if case .retiring = state { true } else { false } }
 
-    /// True when a lease would be granted, the connection's age aside.
+    /// Whether a lease would be granted, apart from the connection's age.
     var lends: Bool {
         switch state {
         case .idle: capacity > 0
@@ -100,12 +100,12 @@ struct ConnectionSlot {
         }
     }
 
-    /// True when the connection may no longer be lent because of its age or idleness.
+    /// Whether the connection must not be leased any more because of its age or idle time.
     func isExpired(at now: Instant) -> Bool {
         if case .idle(let until) = state { until <= now } else { retiresAt <= now }
     }
 
-    /// Gives the slot to a key. The slot is vacant.
+    /// Assigns the vacant slot to a key.
     mutating func assign(to key: Int32) {
         self.key = key
         loop = nil
@@ -118,7 +118,7 @@ struct ConnectionSlot {
         retiresAt = .distantFuture
     }
 
-    /// Gives the connection to another key.
+    /// Moves the connection to another key.
     mutating func move(to key: Int32) { self.key = key }
 
     /// The only writer of `state`.

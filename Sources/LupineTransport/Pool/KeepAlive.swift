@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
 
-/// What a server said about the life of an idle connection: `Keep-Alive: timeout=5, max=99`.
+/// A server's hint about the life of an idle connection: `Keep-Alive: timeout=5, max=99`.
 ///
-/// The field was never standardised beyond RFC 2068 §19.7.1.1; servers send it, and a client that heeds it meets
-/// fewer dead connections. It is a hint: anything not understood is ignored, nothing in it is an error.
+/// The field was never standardised beyond RFC 2068 §19.7.1.1. Servers send it, and a client that follows it meets fewer dead
+/// connections. It is a hint: unknown parts are ignored, and nothing in it is an error.
 package struct KeepAlive: Hashable, Sendable {
-    /// How long the server keeps the connection while idle, from the end of the response.
+    /// How long the server keeps the connection idle, from the end of the response.
     package var timeout: Interval?
-    /// How many more requests the server accepts on it.
+    /// How many further requests the server accepts on the connection.
     package var maximum: Int?
 
-    /// A hint of the parts given.
+    /// Creates a hint from its parts.
     package init(timeout: Interval? = nil, maximum: Int? = nil) {
         self.timeout = timeout
         self.maximum = maximum
     }
 
-    /// Reads the value of one `Keep-Alive` field. The first well-formed `timeout` and `max` count.
+    /// Parses the value of one `Keep-Alive` field. The first well-formed `timeout` and `max` are used.
     package init(fieldValue: Span<UInt8>) {
         var name: [UInt8] = []
         var digits: Int?
@@ -71,11 +71,11 @@ package struct KeepAlive: Hashable, Sendable {
     }
 
     private enum Stage { case name, digits, tail, ignored }
-    /// `timeout`: no longer name means anything here.
+    /// The length of `timeout`; longer names have no meaning here.
     private static let longestName = 7
 
-    /// The server's time-out, shortened so that a request sent at its last moment still arrives before the server
-    /// closes: by a second, or by half where less than two seconds were granted.
+    /// The server's time-out, shortened so that a request sent at the last moment still arrives before the server closes: by
+    /// one second, or by half if less than two seconds were granted.
     var safeTimeout: Interval? {
         guard let timeout else { return nil }
         let nanoseconds = timeout.nanoseconds

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-/// Doubly linked lists threaded through the indexes of a slab: the links of every element side by side.
+/// Doubly linked lists over the indexes of a slab; the links of all elements are stored in one array.
 ///
-/// Joining, leaving and popping cost a few stores and no allocation. An element is in at most one list of one table;
-/// something that stands in two lists at once, such as an idle connection, has an entry in two tables.
+/// Inserting, removing and popping take a few stores and no allocation. An element is in at most one list of a table; an
+/// object that is in two lists at once, such as an idle connection, has an entry in two tables.
 struct LinkTable {
-    /// "No element"; also what marks an element as standing in no list.
+    /// "No element"; also marks the end of a list.
     static let none: Int32 = -1
     private static let detached: Int32 = -2
 
@@ -16,19 +16,19 @@ struct LinkTable {
 
     private var links: [Link] = []
 
-    /// Makes room for one more element, which stands in no list.
+    /// Adds one more element, which is in no list.
     mutating func grow() { links.append(Link()) }
 
-    /// True while the element stands in a list of this table.
+    /// Whether the element is in a list of this table.
     func isLinked(_ index: Int32) -> Bool { links[Int(index)].previous != Self.detached }
 
-    /// The element after `index`, towards the end of its list.
+    /// Returns the element after `index` in its list.
     func next(after index: Int32) -> Int32 { links[Int(index)].next }
 
-    /// The element before `index`, towards the beginning of its list.
+    /// Returns the element before `index` in its list.
     func previous(before index: Int32) -> Int32 { links[Int(index)].previous }
 
-    /// Puts an element at the end of `list`.
+    /// Appends an element to `list`.
     mutating func append(_ index: Int32, to list: inout LinkList) {
         assert(!isLinked(index))
         links[Int(index)] = Link(previous: list.last, next: Self.none)
@@ -37,7 +37,7 @@ struct LinkTable {
         list.count &+= 1
     }
 
-    /// Puts an element into `list` right before `next`, which stands in it.
+    /// Inserts an element into `list` before `next`, which is in it.
     mutating func insert(_ index: Int32, before next: Int32, in list: inout LinkList) {
         assert(!isLinked(index) && isLinked(next))
         let previous = links[Int(next)].previous
@@ -47,7 +47,7 @@ struct LinkTable {
         list.count &+= 1
     }
 
-    /// Takes an element out of `list`, which it stands in.
+    /// Removes an element from `list`, which contains it.
     mutating func remove(_ index: Int32, from list: inout LinkList) {
         assert(isLinked(index))
         let link = links[Int(index)]
@@ -65,7 +65,7 @@ struct LinkTable {
         list.count &-= 1
     }
 
-    /// Takes out the first element, if there is one.
+    /// Removes and returns the first element, if there is one.
     mutating func popFirst(of list: inout LinkList) -> Int32? {
         let first = list.first
         guard first != Self.none else { return nil }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-/// What two exchanges must share to share a connection: the pool's key.
+/// The pool's key: everything that two exchanges must have in common to share a connection.
 ///
-/// Scheme, host, port or Unix path, the proxy in between, the TLS profiles (who we are, whom we trust), and the local
-/// binding.
-/// Made once per request by whoever hands it down. A copy is one reference; the hash is computed once, and comparing
-/// two copies of the same value compares a pointer, because both stand on the path of every request.
+/// Scheme, host, port or Unix path, the proxy, the TLS profiles (the client's identity and its trust), and the local binding.
+/// Created once per request by the layer above. A copy is one reference; the hash is computed once, and comparing two copies
+/// of the same value compares pointers, because every request does both.
 package struct Origin: Hashable, Sendable {
-    /// How requests to this origin travel.
+    /// The scheme of requests to this origin.
     package enum Scheme: UInt8, Sendable { case http, https }
 
     private final class Storage: Sendable {
@@ -54,8 +53,8 @@ package struct Origin: Hashable, Sendable {
 
     private let storage: Storage
 
-    /// The key of that combination. `host` is a name or an IP literal without brackets; its ASCII letters are
-    /// lower-cased here, but for a zone's.
+    /// Creates the key of a combination. `host` is a name or an IP literal without brackets; its ASCII letters are lowercased
+    /// here, except those of a zone.
     package init(
         scheme: Scheme, host: String, port: UInt16, unixPath: String? = nil, proxy: ProxyServer? = nil,
         tls: TLSProfile? = nil, proxyTLS: TLSProfile? = nil, localBinding: String? = nil
@@ -65,31 +64,31 @@ package struct Origin: Hashable, Sendable {
             tls: tls, proxyTLS: proxyTLS, localBinding: localBinding)
     }
 
-    /// The same place under another profile.
+    /// Returns the same origin with another TLS profile.
     func under(_ profile: TLSProfile) -> Origin {
         Origin(
             scheme: scheme, host: host, port: port, unixPath: unixPath, proxy: proxy, tls: profile,
             proxyTLS: proxyTLS, localBinding: localBinding)
     }
 
-    /// How requests travel.
+    /// The scheme of requests.
     package var scheme: Scheme { storage.scheme }
     /// The host in lower case, without brackets.
     package var host: String { storage.host }
     /// The port of the origin, not of the proxy.
     package var port: UInt16 { storage.port }
-    /// The path of the Unix-domain socket, where the origin is one.
+    /// The path of the Unix-domain socket; nil for other origins.
     package var unixPath: String? { storage.unixPath }
-    /// The proxy in between; nil for none.
+    /// The proxy; nil for a direct connection.
     package var proxy: ProxyServer? { storage.proxy }
-    /// How an https origin is spoken to and judged.
+    /// The TLS profile of an https origin.
     package var tls: TLSProfile? { storage.tls }
-    /// How an https proxy is.
+    /// The TLS profile of an https proxy.
     package var proxyTLS: TLSProfile? { storage.proxyTLS }
-    /// The interface or local address that connections leave from.
+    /// The interface or local address that connections are bound to.
     package var localBinding: String? { storage.localBinding }
 
-    /// Equal for equal origins; seeded per process, so that no server can choose names that share one.
+    /// Equal for equal origins; seeded per process, so that a server cannot choose colliding names.
     var fingerprint: Int { storage.hash }
 
     package static func == (left: Origin, right: Origin) -> Bool {
@@ -100,12 +99,12 @@ package struct Origin: Hashable, Sendable {
 }
 
 extension String {
-    /// The same text with A-Z folded to a-z and every other character untouched: names compare so whatever the locale.
+    /// The text with A-Z folded to a-z and every other character unchanged, independent of the locale.
     var asciiLowercased: String {
         guard utf8.contains(where: { $0 >= 0x41 && $0 <= 0x5A }) else { return self }
         return String(decoding: utf8.map { $0 >= 0x41 && $0 <= 0x5A ? $0 | 0x20 : $0 }, as: UTF8.self)
     }
-    /// The text as a host: a zone behind a `%` stays as it is, since interfaces that differ by their letters are two (RFC 6874).
+    /// The text as a host: lowercased except for a zone after `%`, since interface names are case-sensitive (RFC 6874).
     var hostLowercased: String {
         let first = utf8.firstIndex { $0 == 0x25 || 0x41...0x5A ~= $0 }
         guard let first, utf8[first] != 0x25 else { return self }

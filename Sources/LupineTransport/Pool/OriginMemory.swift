@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 
-/// Origins of which one thing was found out last, such as that they chose HTTP/1.1 where they could have chosen HTTP/2.
+/// A set of origins for which one fact was found last, such as that they chose HTTP/1.1 over HTTP/2.
 ///
-/// It outlives an origin's connections, and holds fingerprints alone, a fixed number: of two origins that share a place the
-/// later one is remembered. What is forgotten is found out once more.
+/// It outlives an origin's connections. It stores only fingerprints, and a fixed number of them: of two origins with the same
+/// place the later one is kept. A lost entry only costs finding out again.
 struct OriginMemory {
     private static let places = 256
-    /// Empty until there is something to remember.
+    /// Empty until the first origin is stored.
     private var fingerprints: [Int?] = []
 
-    /// Whether the origin is remembered.
+    /// Whether the origin is in the set.
     func contains(_ origin: Origin) -> Bool {
         !fingerprints.isEmpty && fingerprints[place(of: origin)] == origin.fingerprint
     }

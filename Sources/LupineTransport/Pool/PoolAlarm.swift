@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-/// Ends when an idle connection of a pool is due to close. It lives on one loop.
+/// A timer that fires when an idle connection of a pool must be closed. Confined to one loop.
 final class PoolAlarm {
     private var timer: EventLoop.TimerToken?
 
-    /// The loop holds this, and what `body` holds, until the timer has ended. No weak references: with those, whoever
-    /// lends a connection would count the pool's references in a table beside it.
+    /// Sets the timer. The loop retains this object and what `body` captures until the timer has ended. Weak references are
+    /// avoided: they would move the pool's reference count to a side table, which every lease of a connection would then have
+    /// to use.
     func set(at instant: Instant, on loop: EventLoop, _ body: @escaping () -> Void) {
         cancel(on: loop)
         timer = loop.schedule(at: instant) { [self] reason in

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
 
-/// How many connections a pool keeps, and how long.
+/// The limits of a pool's connections.
 package struct PoolLimits: Hashable, Sendable {
-    /// Connections of one key, dials under way included. Browsers and URLSession settled on 6. Connections that carry several
-    /// exchanges and are lent no more are left out, up to as many again.
+    /// The limit of connections of one key, dials included. Browsers and URLSession settled on 6. Multiplexed connections that
+    /// are no longer leased do not count, up to the same number again.
     package var perHost: Int
-    /// Connections of all keys together, dials under way included.
+    /// The limit of connections of all keys together, dials included.
     package var total: Int
-    /// How long a connection may lie idle.
+    /// How long a connection may stay idle.
     package var idleTimeout: Interval
-    /// How old a connection may grow before it is lent no more; `nil`: any age.
+    /// The age from which a connection is no longer leased; `nil` for no limit.
     package var maximumAge: Interval?
 
-    /// Limits below 1 count as 1: a pool that may open nothing would let everybody wait for ever.
+    /// Creates limits. Counts below 1 are raised to 1: a pool that may open no connection would make every exchange wait for
+    /// ever.
     package init(
         perHost: Int = 6, total: Int = 512, idleTimeout: Interval = .seconds(60), maximumAge: Interval? = nil
     ) {
@@ -23,105 +24,105 @@ package struct PoolLimits: Hashable, Sendable {
     }
 }
 
-/// What happened, told to a `PoolMachine`.
+/// An event passed to a `PoolMachine`.
 package enum PoolEvent: Sendable {
-    /// An exchange wants a connection; with `needsFresh`, one that has carried nothing before. The highest priority is
-    /// served first, and among equals those that have been sent before, as often as `replays` says. With a `loop` it had
-    /// best run on a connection of that loop.
+    /// An exchange needs a connection; with `needsFresh`, one that has carried nothing before. The highest priority is served
+    /// first, and among equals those that have been sent most often before (`replays`). With a `loop`, the exchange prefers a
+    /// connection of that loop.
     case submit(
         ExchangeID, to: Origin, needsFresh: Bool, priority: Float = Exchange.defaultPriority,
         replays: Int = 0, loop: Int? = nil
     )
-    /// A web socket wants a place on a connection that is there and takes web sockets; it fails at once where there is none.
+    /// A WebSocket exchange needs a place on an open connection that accepts WebSockets; it fails at once if there is none.
     case submitWebSocket(ExchangeID, to: Origin)
-    /// A dial has found that a connection to another origin may carry what it was opened for. It ends, where that connection has
-    /// room; otherwise it goes on.
+    /// A dial has found that a connection to another origin can carry its exchanges. The dial ends if that connection can
+    /// still take an exchange; otherwise it continues.
     case coalesce(ConnectionID, onto: ConnectionID)
-    /// The server of another origin does not answer for this one (421).
+    /// The server of another origin has answered 421 for this origin.
     case misdirected(Origin)
-    /// A waiting exchange has another priority. Means nothing once the waiter has been answered.
+    /// A waiting exchange has a new priority. Has no effect once the waiter has been served.
     case reprioritise(WaiterID, Float)
-    /// A waiting exchange was cancelled. Means nothing once the waiter has been answered.
+    /// A waiting exchange was cancelled. Has no effect once the waiter has been served.
     case cancel(WaiterID)
-    /// A dial has its connection, which carries `capacity` exchanges at once: HTTP/1.1, and what serves one exchange alone,
-    /// carries one; HTTP/2 several, of which the pool lends as many as the peer has allowed last. With a `home` it has turned
-    /// out to be another key's: it carries the exchange that it is tied to and belongs there from then on. It lives on that
-    /// loop.
+    /// A dial has opened its connection, which carries `capacity` exchanges at once: one over HTTP/1.1 or if the connection
+    /// serves one exchange only; several over HTTP/2, of which the pool leases as many as the peer last allowed. With a
+    /// `home`, the connection turned out to belong to another key: it carries the exchange that it is tied to, and belongs to
+    /// that key from then on. `loop` is the loop that it runs on.
     case connected(ConnectionID, capacity: Int, home: Origin? = nil, loop: Int? = nil)
-    /// A dial asks somebody about its peer: whoever would be served by it next is tied to it, and it serves nobody else
-    /// first. Where nobody waits any more, it is given up.
+    /// A dial needs an answer about its peer: the waiter that it would serve next is tied to it, and the dial serves no other
+    /// exchange first. If none waits, the dial is abandoned.
     case claim(ConnectionID)
-    /// The exchange that a dial is tied to was cancelled. Means nothing once the dial has ended.
+    /// The exchange that a dial is tied to was cancelled. Has no effect once the dial has ended.
     case cancelClaim(ConnectionID)
-    /// A dial came to nothing.
+    /// A dial failed.
     case dialFailed(ConnectionID)
-    /// A dial met EMFILE or ENFILE.
+    /// A dial failed with EMFILE or ENFILE.
     case descriptorsExhausted(ConnectionID)
     /// One exchange on the connection has ended.
     case finished(ConnectionID, Reuse)
-    /// The connection takes no further exchange; those it carries go on. Where its peer has sent some of them away, it has
-    /// `carried` so many others in its life.
+    /// The connection accepts no further exchanges; those it carries continue. If its peer has rejected some of them,
+    /// `carried` is the number of exchanges that the connection has carried in total.
     case retire(ConnectionID, carried: Int? = nil)
-    /// The connection carries so many exchanges at once from here on, perhaps none; those that are more go on. Told of
-    /// connections that carry several only.
+    /// The connection's limit of concurrent exchanges has changed, possibly to 0; running exchanges above the limit continue.
+    /// Only reported for multiplexed connections.
     case capacity(ConnectionID, Int)
-    /// The connection's peer takes web sockets from here on.
+    /// The connection's peer accepts WebSockets from now on.
     case takesWebSockets(ConnectionID)
-    /// The connection is gone with all it carried: RDHUP, an error, stray bytes. Its descriptor is the driver's to
-    /// close; no `close` follows.
+    /// The connection is gone with all its exchanges: RDHUP, an error, stray bytes. The driver closes its descriptor; no
+    /// `close` follows.
     case lost(ConnectionID)
-    /// The instant asked for by `wake` has come.
+    /// The time requested by `wake` has come.
     case tick
-    /// Close whatever lies idle.
+    /// Close all idle connections.
     case dropIdle
-    /// No more exchanges: waiters fail, idle connections close, lent ones close when they are returned.
+    /// No more exchanges: waiters fail, idle connections close, leased ones close when they are returned.
     case shutDown
 
-    /// What the codec's verdict and the server's hint say about using a connection again.
+    /// Whether a connection can be reused, according to the codec and the server's hint.
     package enum Reuse: Hashable, Sendable {
         case reusable(KeepAlive)
         case notReusable
     }
 }
 
-/// What the driver of a `PoolMachine` is to do, in the order given.
+/// An action for the driver of a `PoolMachine`, to be performed in the given order.
 package enum PoolAction: Hashable, Sendable {
     /// Run the exchange. `reused`: the connection has carried an earlier one.
     case run(ExchangeID, on: ConnectionID, reused: Bool)
-    /// The exchange waits; `cancel` takes the waiter's name.
+    /// The exchange waits; `cancel` takes the waiter's ID.
     case wait(ExchangeID, as: WaiterID)
-    /// Open a connection, on that loop if one is named, and report `connected`, `dialFailed` or `descriptorsExhausted`.
+    /// Open a connection, on that loop if one is given, and report `connected`, `dialFailed` or `descriptorsExhausted`.
     case dial(ConnectionID, to: Origin, loop: Int? = nil)
-    /// Give up a dial and close what it has opened; nothing is to be reported.
+    /// Abandon a dial and close what it has opened; nothing is reported.
     case abandonDial(ConnectionID)
-    /// Close the connection; nothing is to be reported.
+    /// Close the connection; nothing is reported.
     case close(ConnectionID, CloseReason)
     /// The exchange got no connection. `dialFailed` and `descriptorsExhausted` refer to the event just handled.
     case fail(ExchangeID, PoolFailure)
-    /// Report `tick` at the instant, which replaces any asked for before.
+    /// Report `tick` at that time, which replaces any requested before.
     case wake(at: Instant)
 }
 
-/// Why the pool closes a connection.
+/// The reason for which the pool closes a connection.
 package enum CloseReason: Hashable, Sendable {
-    /// Idle for too long, too old, or at the end of what the server granted.
+    /// Idle for too long, too old, or at the limit that the server set.
     case expired
     /// The exchange left it unusable, or it was retired.
     case notReusable
-    /// It made room for a connection to another origin, or for a fresh one.
+    /// Closed to make room for a connection to another origin, or for a fresh one.
     case madeRoom
     /// The process ran out of descriptors.
     case descriptorsExhausted
-    /// Nobody wants it: `dropIdle`, `shutDown`, or a dial that ended after it had been given up.
+    /// Not needed: `dropIdle`, `shutDown`, or a dial that completed after it had been abandoned.
     case unwanted
 }
 
-/// Why an exchange got no connection.
+/// The reason for which an exchange got no connection.
 package enum PoolFailure: Error, Hashable, Sendable {
     case dialFailed
     case descriptorsExhausted
     case cancelled
     case shutDown
-    /// No connection is there that takes web sockets and has room: one of their own is to be opened.
+    /// No open connection accepts another WebSocket: one must be dialled for it.
     case noneTakesWebSockets
 }

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
 
-/// Connections of HTTP/2 that carry requests to other origins, too (RFC 9113 §9.1.1).
+/// HTTP/2 connections that also carry requests to other origins (RFC 9113 §9.1.1).
 ///
-/// Whether a connection may do so its driver finds out, when a dial knows the addresses of its origin (`CoalescibleConnections`).
-/// That dial ends then, and its key is a guest of the connection: its exchanges are lent it while it has room, unless the key
-/// has a connection of its own that does. Exchanges that find neither wait for a dial, as any others.
+/// The driver finds out whether a connection may do so when a dial knows the addresses of its origin
+/// (`CoalescibleConnections`). The dial then ends, and its key becomes a guest of the connection: the connection is leased to
+/// the key's exchanges while it can take more, unless the key has an available connection of its own. Exchanges that find
+/// neither wait for a dial as usual.
 extension PoolMachine {
-    /// So many keys are guests of a connection at once. One more takes the place of the one that became so first, which asks its
-    /// way again.
+    /// The limit of guests of one connection. Another guest replaces the one that was added first, which must dial again.
     static let mostGuests = 64
 
-    /// Ends a dial for which a connection to another origin does, and lends that to those who waited for the dial. Where
-    /// it has no room by now, or the dial is for somebody who wants a connection that is fresh, it goes on.
+    /// Ends a dial that a connection to another origin makes unnecessary, and leases that connection to those who waited for
+    /// the dial. The dial continues if the connection can take no more by now, or if the dial is for an exchange that needs a
+    /// fresh connection.
     mutating func coalesce(
         _ dial: ConnectionID, onto connection: ConnectionID, at now: Instant, into actions: inout [PoolAction]
     ) {
@@ -33,7 +34,7 @@ extension PoolMachine {
         settle(key, at: now, into: &actions)
     }
 
-    /// Whether a dial would end that way, the age of the connection aside.
+    /// Whether a dial could end in this way, apart from the connection's age.
     func mayCoalesce(_ dial: ConnectionID, onto connection: ConnectionID) -> Bool {
         guard mayShareDials, let index = index(of: dial), case .dialing(let state) = slots[Int(index)].state,
             let shared = self.index(of: connection), slots[Int(shared)].isMultiplexed,
@@ -48,14 +49,13 @@ extension PoolMachine {
         return !misdirected.contains(origin)
     }
 
-    /// Whether a dial is under way still.
+    /// Whether the dial is still in progress.
     package func isDialing(_ connection: ConnectionID) -> Bool {
         guard let index = index(of: connection), case .dialing = slots[Int(index)].state else { return false }
         return true
     }
 
-    /// A server has said that it does not answer for this origin (421): requests to it have connections of their own from
-    /// here on.
+    /// Records a 421 response for this origin: its requests use connections of their own from now on.
     mutating func misdirected(_ origin: Origin, at now: Instant, into actions: inout [PoolAction]) {
         misdirected.insert(origin)
         guard let key = knownKey(of: origin) else { return }
@@ -63,7 +63,7 @@ extension PoolMachine {
         settle(key, at: now, into: &actions)
     }
 
-    /// The connection that a key is a guest of, if it has room.
+    /// Returns the connection that a key is a guest of, if it can take another exchange.
     func sharedConnection(of key: Int32, at now: Instant) -> Int32? {
         guard let connection = keys[Int(key)].shared, let shared = index(of: connection),
             slots[Int(shared)].lends, !slots[Int(shared)].isExpired(at: now)
@@ -89,7 +89,7 @@ extension PoolMachine {
         keys[Int(key)].shared = nil
     }
 
-    /// A connection has ended: its guests are nobody's.
+    /// Removes all guests of a connection that has ended.
     mutating func dismissGuests(of index: Int32) {
         while let key = guestLinks.popFirst(of: &slots[Int(index)].guests) {
             keys[Int(key)].shared = nil

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// What the pool holds, counted for gauges.
+/// Counts of the pool's contents, for gauges.
 extension PoolMachine {
-    /// What there is under each key: one look at every slot.
+    /// The counts of each key; visits every slot once.
     var counts: [KeyCounts] {
         var places: [Int32: Int] = [:]
         var counts: [KeyCounts] = []
         for (key, record) in keys.enumerated() {
-            // What a key has on another's connection is counted there.
+            // A guest's exchanges are counted for the connection's own key.
             guard let origin = record.origin, record.open > 0 || !record.queue.isEmpty else { continue }
             places[Int32(key)] = counts.count
             counts.append(KeyCounts(origin: origin, waiting: Int(record.queue.count)))

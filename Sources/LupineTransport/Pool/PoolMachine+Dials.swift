@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// How dials begin and what comes of them.
+/// The start and the outcomes of dials.
 extension PoolMachine {
     mutating func startDial(for key: Int32, at now: Instant, into actions: inout [PoolAction]) {
         guard let origin = keys[Int(key)].origin else { return }
@@ -32,7 +32,8 @@ extension PoolMachine {
         }
         let key = slots[Int(index)].key
         let claimant = slots[Int(index)].claimant
-        // One is lent to, whatever was said before: a peer that still takes none refuses it, which ends the waiting.
+        // At least one exchange is leased to it, whatever the peer announced before: a peer that still accepts none refuses
+        // it, which ends the wait.
         let allowed = expected(of: key).map { max(1, $0) }
         _ = slots[Int(index)]
             .handle(.connected(capacity: capacity, allowed: allowed, loop: loop), at: now, limits: limits)
@@ -49,8 +50,8 @@ extension PoolMachine {
         settle(key, at: now, into: &actions)
     }
 
-    /// Gives a connection that has just been opened to another key. Where that has no room for one more, it serves nobody
-    /// after the exchange that it carries: whoever waits under its first key has no right to it.
+    /// Moves a connection that has just been opened to another key. If that key is at its limit, the connection closes after
+    /// the exchange that it carries: the waiters of its first key may not use it.
     private mutating func move(
         _ index: Int32, from key: Int32, to home: Origin, at now: Instant, into actions: inout [PoolAction]
     ) {
@@ -68,9 +69,9 @@ extension PoolMachine {
         settle(other, at: now, into: &actions)
     }
 
-    /// A failed dial answers the waiter that is due first, if more wait than the dials that remain may serve. Where the key has
-    /// not one connection, the origin is taken to be down, and the failure answers likewise those that were waiting
-    /// when the dial began: a thousand waiters on a dead host fail after two rounds of dials, not after a thousand.
+    /// Handles a failed dial: it fails the waiter that is due first, if more wait than the remaining dials can serve. If the
+    /// key has no open connection, the origin is assumed to be down, and all that were waiting when the dial began fail as
+    /// well: a thousand waiters for a dead host fail after two rounds of dials, not after a thousand.
     mutating func dialFailed(
         _ connection: ConnectionID, _ failure: PoolFailure, at now: Instant, into actions: inout [PoolAction]
     ) {
@@ -82,7 +83,7 @@ extension PoolMachine {
         if dial.claimant == nil { keys[Int(key)].dials -= 1 }
         forget(index, of: key)
         if let claimant = dial.claimant {
-            // What its own answers came to says nothing about the others'.
+            // The result of this exchange's own answers says nothing about the other waiters.
             actions.append(.fail(claimant, failure))
             settle(key, at: now, into: &actions)
             return
@@ -103,8 +104,8 @@ extension PoolMachine {
         settle(key, at: now, into: &actions)
     }
 
-    /// Ties a dial to the waiter that it would serve. It no longer counts for the others, who do not wait for it either:
-    /// whoever is asked may think for long.
+    /// Ties a dial to the waiter that it would serve. The dial then no longer counts for other waiters, which do not wait for
+    /// it either: the answer about the peer may take long.
     mutating func claim(
         _ connection: ConnectionID, at now: Instant, into actions: inout [PoolAction]
     ) {
@@ -122,7 +123,7 @@ extension PoolMachine {
         settle(key, at: now, into: &actions)
     }
 
-    /// The exchange that a dial is tied to.
+    /// Returns the exchange that a dial is tied to.
     package func claimant(of connection: ConnectionID) -> ExchangeID? {
         index(of: connection).flatMap { slots[Int($0)].claimant }
     }
@@ -136,8 +137,8 @@ extension PoolMachine {
         settle(key, at: now, into: &actions)
     }
 
-    /// The idle connections of every key close and the dial is tried once more; where nothing lies idle, or the
-    /// second try meets the same end, the dial has failed.
+    /// Closes the idle connections of all keys and retries the dial. The dial fails if no connection was idle, or if it has
+    /// been retried already.
     mutating func descriptorsExhausted(
         _ connection: ConnectionID, at now: Instant, into actions: inout [PoolAction]
     ) {

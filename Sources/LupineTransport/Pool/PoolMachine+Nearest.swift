@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-/// Which of a key's connections an exchange is lent that asks for a loop.
+/// Chooses among a key's connections for an exchange that prefers a loop.
 extension PoolMachine {
-    /// So many connections are looked at for one of the loop that is asked for: an event costs a constant amount of work.
+    /// The limit of connections examined for the preferred loop, so that an event takes constant time.
     static let nearestLooks = 16
 
-    /// Of the connections of a key that can be lent, of which there is one at least: the last that came back of those that live on
-    /// `loop`; where the last few have none of that loop, the very last.
+    /// Returns one of a key's available connections, of which there must be at least one: the most recently returned one of
+    /// `loop`, or the most recently returned of all if the last few have none of that loop.
     func nearest(to loop: Int?, of key: Int32) -> Int32 {
         let last = keys[Int(key)].available.last
         guard let loop else { return last }

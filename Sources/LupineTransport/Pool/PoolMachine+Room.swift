@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// Who gets a connection where there is not one for everybody.
+/// Distributes connections when there are not enough for all waiters.
 extension PoolMachine {
-    /// How many connections of a key count for its limit. Those that drain are left out, up to as many as the limit allows: a
-    /// long response behind GOAWAY stands in nobody's way, and a peer that sends each connection away has twice as many at most.
+    /// Returns how many connections of a key count towards its limit. Draining connections do not count, up to the limit: a
+    /// long response after GOAWAY blocks no other exchange, and a peer that sends GOAWAY on each connection has at most twice
+    /// the limit.
     func taken(by key: Int32) -> Int {
         let record = keys[Int(key)]
         return Int(record.open) - min(Int(record.retiring), limits.perHost)
@@ -13,7 +14,7 @@ extension PoolMachine {
         Int(keys[Int(key)].queue.count) > served(of: key) && taken(by: key) < limits.perHost
     }
 
-    /// Brings a key's place among the starved up to date and forgets a key that holds nothing.
+    /// Updates a key's membership in the starved queue, and removes a key that holds nothing.
     mutating func settle(_ key: Int32, at now: Instant, into actions: inout [PoolAction]) {
         guard keys[Int(key)].origin != nil else { return }
         if keys[Int(key)].queue.count(in: .fresh) > 0 { makeRoomForFresh(key, at: now, into: &actions) }
@@ -26,7 +27,7 @@ extension PoolMachine {
         forgetIfUnused(key)
     }
 
-    /// Dials for the starved keys in turn while there is room, or while an idle connection can make some.
+    /// Dials for the starved keys in turn while the total limit allows it, or while an idle connection can be closed for it.
     mutating func feedStarved(at now: Instant, into actions: inout [PoolAction]) {
         while !starved.isEmpty {
             if Int(open) >= limits.total {
@@ -40,8 +41,8 @@ extension PoolMachine {
         }
     }
 
-    /// The connection that has been idle longest. One whose peer takes no requests is spared while its key has waiters: they
-    /// would dial another in its place, which fares no better, and so on for ever.
+    /// Returns the connection that has been idle longest. A connection whose peer accepts no requests is skipped while its key
+    /// has waiters: they would dial another in its place with the same result, and so on for ever.
     private func idleThatMakesRoom() -> Int32? {
         var index = idle.first
         while index != LinkTable.none {
@@ -52,8 +53,8 @@ extension PoolMachine {
         return nil
     }
 
-    /// True when a connection that has just come back to `key` is due to the first of the other starved keys. Each
-    /// question moves the key it was about to the end of the queue, so that every starved key has its turn.
+    /// Whether a connection that has just been returned to `key` should be closed for the first of the other starved keys.
+    /// Each call moves the key it considered to the end of the queue, so that every starved key has its turn.
     mutating func owesRoom(_ key: Int32) -> Bool {
         if starved.first == key, starved.count > 1 { rotateStarved() }
         let other = starved.first
@@ -71,12 +72,12 @@ extension PoolMachine {
 
     // MARK: connections that are never idle
 
-    /// So many exchanges end before one more connection gives way than are waited for: those that gave way may carry
-    /// exchanges that never end.
+    /// How many exchanges must end before another connection is retired, when as many are retiring as keys are starved: the
+    /// exchanges on retiring connections may never end.
     static let endsBetween = 1_024
 
-    /// Whether a connection of `key` that has just come to carry one exchange less, and could carry another, is to be lent no
-    /// more. Under a steady load it is never idle, and whoever waits for room would wait for ever.
+    /// Whether a connection of `key`, on which an exchange has just ended and which could carry another, should no longer be
+    /// leased. Under a steady load it is never idle, and waiters of other keys would wait for ever.
     mutating func givesWay(_ key: Int32) -> Bool {
         let needsFresh = mustYieldToFresh(key)
         if needsFresh, taken(by: key) >= limits.perHost { return mayDrainAnother(of: key) }
@@ -90,14 +91,14 @@ extension PoolMachine {
         return true
     }
 
-    /// Whether the end of one more connection's lending makes room for its key. Where as many drain as are left out of the
-    /// count, and one more, that one's end makes room.
+    /// Whether retiring one more connection helps the key. When the number of draining connections exceeds the uncounted
+    /// number by one, the end of that one frees a place.
     private func mayDrainAnother(of key: Int32) -> Bool { Int(keys[Int(key)].retiring) <= limits.perHost }
 
     // MARK: fresh connections
 
-    /// True when the waiter that is due first wants a new connection, none is on its way for it, and there is no room
-    /// to dial one: then a returned connection closes, or ordinary waiters would pass the fresh lane for ever.
+    /// Whether the waiter that is due first needs a fresh connection, no dial will serve it, and no dial is possible. A
+    /// returned connection is then closed; otherwise other waiters would overtake the fresh lane for ever.
     func mustYieldToFresh(_ key: Int32) -> Bool {
         let record = keys[Int(key)]
         guard record.queue.count(in: .fresh) > 0, Int(record.queue.count(in: .fresh)) > served(of: key)
@@ -106,8 +107,8 @@ extension PoolMachine {
             && waiters.isFreshForemost(in: record.queue)
     }
 
-    /// At the key's limit, whoever waits for a new connection has it in the place of an idle one, or of one that carries
-    /// several exchanges and has room for more: that one is lent no more.
+    /// At the key's limit, replaces an idle connection with a fresh one for a waiter that needs it. Without an idle
+    /// connection, a multiplexed one that could carry more is no longer leased.
     private mutating func makeRoomForFresh(
         _ key: Int32, at now: Instant, into actions: inout [PoolAction]
     ) {

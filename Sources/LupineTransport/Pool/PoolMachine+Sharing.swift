@@ -2,26 +2,26 @@
 
 /// How many exchanges wait for one dial.
 ///
-/// What an origin speaks is known when its first handshake is over (and then remembered, `choseHTTP11`). Until then all that wait for an origin which may turn out
-/// to speak HTTP/2 wait for one dial, rather than each for its own, of which one connection would be used. They do so for
-/// `sharingTime`, or until the dial fails or asks about its peer; then each has its own dial, until a connection shows that
-/// there is no need.
+/// The protocol of an origin is known after its first handshake (and then remembered, `choseHTTP11`). Until then, all
+/// exchanges for an origin that may speak HTTP/2 wait for one dial; with a dial for each, only one connection would be used.
+/// They wait for `sharingTime`, or until the dial fails or needs an answer about its peer. After that each waiter gets its own
+/// dial, until a connection shows that this is unnecessary.
 extension PoolMachine {
     /// What the next connection of a key is expected to carry.
     enum ExpectedCapacity {
-        /// One exchange at a time: nothing but HTTP/1.1 is spoken, the last connection spoke it, or a shared dial was waited
-        /// for in vain.
+        /// One exchange at a time: only HTTP/1.1 is enabled, the last connection spoke it, or a shared dial did not complete
+        /// in time.
         case one
-        /// Several at once: the origin may speak HTTP/2, or has done so last.
+        /// Several at once: the origin may speak HTTP/2, or the last connection spoke it.
         case several
     }
 
-    /// How long a dial is shared. A handshake across the world takes no longer, where nothing is lost.
+    /// How long a dial is shared. A handshake across the world takes no longer, unless packets are lost.
     static let sharingTime = Interval.milliseconds(300)
-    /// What a connection is expected to carry whose peer has said nothing yet: as much as is sent before it does (H-5.9).
+    /// The expected capacity of a connection whose peer has announced nothing yet: as much as is sent before it does (H-5.9).
     static let assumedCapacity: Int32 = 100
 
-    /// How many waiters the dials under way are expected to serve.
+    /// Returns how many waiters the current dials are expected to serve.
     func served(of key: Int32) -> Int {
         let record = keys[Int(key)]
         switch record.outlook {
@@ -30,15 +30,15 @@ extension PoolMachine {
         }
     }
 
-    /// How many exchanges the next connection of a key is lent to at once, as far as anything is known.
+    /// Returns how many concurrent exchanges the next connection of a key is expected to carry; nil if unknown.
     func expected(of key: Int32) -> Int32? {
         let record = keys[Int(key)]
         guard let endurance = record.endurance else { return record.allowed }
         return min(endurance, record.allowed ?? endurance)
     }
 
-    /// Notes what a connection that has just been opened says of those that follow it. One that was tied to an exchange may be
-    /// that exchange's alone, whatever is spoken on it.
+    /// Updates the expectation from a connection that has just been opened. A connection that was tied to an exchange may
+    /// serve only that exchange, whatever protocol it speaks.
     mutating func learn(from index: Int32, of key: Int32, wasClaimed: Bool, at now: Instant) {
         guard mayShareDials, let origin = keys[Int(key)].origin, maySpeakHTTP2(origin) else { return }
         let isMultiplexed = slots[Int(index)].isMultiplexed
@@ -48,7 +48,7 @@ extension PoolMachine {
         if isMultiplexed { keys[Int(key)].dialsBegan = now }
     }
 
-    /// Sees to it that nobody waits too long for a dial that others wait for too. A timer is asked for when somebody does wait.
+    /// Limits the time for which exchanges share a dial. A wake-up is requested only while one waits.
     mutating func limitSharing(of key: Int32, at now: Instant, into actions: inout [PoolAction]) {
         guard isSharing(key) else {
             if sharingLinks.isLinked(key) { sharingLinks.remove(key, from: &sharing) }
@@ -64,7 +64,7 @@ extension PoolMachine {
         askForWake(at: end, into: &actions)
     }
 
-    /// Whether somebody waits for another's dial who would have one of its own otherwise.
+    /// Whether an exchange waits for a shared dial and would otherwise have its own.
     private func isSharing(_ key: Int32) -> Bool {
         let record = keys[Int(key)]
         return record.outlook == .several && record.dials > 0 && record.queue.count > record.dials

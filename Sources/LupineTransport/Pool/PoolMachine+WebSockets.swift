@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// Web sockets on connections that are there for other exchanges (RFC 8441).
+/// WebSockets on connections that also carry other exchanges (RFC 8441).
 extension PoolMachine {
-    /// Lends a connection whose peer takes web sockets, if one is there and has room: nobody waits for one, and none is dialled.
+    /// Leases an available connection whose peer accepts WebSockets; fails the exchange at once if there is none, without
+    /// waiting or dialling.
     mutating func submitWebSocket(
         _ exchange: ExchangeID, to origin: Origin, at now: Instant, into actions: inout [PoolAction]
     ) {
@@ -12,8 +13,8 @@ extension PoolMachine {
         lend(index, of: slots[Int(index)].key, to: exchange, at: now, into: &actions)
     }
 
-    /// The last that came back of the connections of a key that can be lent to a web socket, or the one that it is a guest of. As
-    /// many are looked at as for one of a certain loop.
+    /// Returns the most recently returned of a key's available connections that accepts WebSockets, or the connection that the
+    /// key is a guest of. Examines at most `nearestLooks` connections.
     private func takingWebSockets(_ key: Int32, at now: Instant) -> Int32? {
         var index = keys[Int(key)].available.last
         var looks = Self.nearestLooks

@@ -2,49 +2,49 @@
 
 /// Decides which exchange runs on which connection: run, dial, wait, close.
 ///
-/// Per key, idle connections are lent last in, first out, so that surplus ones grow old and close, those of the loop that an
-/// exchange asks for before others; waiters are served by priority, and first come, first served among equals. Everything the
-/// pool holds lies in slabs threaded by intrusive lists, so that an event costs a constant amount of work and, once the slabs
-/// are warm, no allocation. It is no pool by itself: its driver performs the actions, in order, and owns lock or loop. Pure: no
-/// I/O, no clock, no lock.
+/// For each key, idle connections are leased last in, first out, so that surplus ones age and close; those of the loop that an
+/// exchange prefers come before others. Waiters are served by priority, and in order of arrival among equals. All state is
+/// stored in slabs linked by intrusive lists, so that an event takes constant time and, once the slabs have grown, no
+/// allocation. The driver performs the actions in order and provides the lock or loop. Pure: no I/O, no clock, no lock.
 ///
-/// What holds after each event:
-/// - No waiter waits while a connection that may serve it could be lent.
-/// - A key with more waiters than its dials under way may serve starts another dial, or has met its limit, or the total
-///   limit is met and the key stands in the queue for room. While a key stands there, nothing lies idle anywhere that
-///   somebody could use. Where a connection may carry several exchanges, one dial is for several waiters, for a while
-///   (`PoolMachine+Sharing`).
-/// - Room goes round the keys that stand for it, one dial at a time. A key with nothing open, or with at least two
-///   connections fewer than another, gets the other's connection when that is next returned. A connection that carries
-///   several exchanges may never be: one of those stops being lent (`givesWay`).
-/// - A connection that drains counts for the total limit, and not for its key's, up to as many as that allows.
-/// - A key may be lent the connection of another one (`PoolMachine+Coalescing`), for which no dial is made and nobody waits.
-/// - Dials belong to no waiter: a cancelled waiter's dial serves the next one or becomes idle. Only a dial that has to ask
-///   about its peer is tied to one, which runs on it, fails with it, and takes it along when it is cancelled. Who answered
-///   may make it another key's, whose waiters it serves from then on.
+/// Invariants after each event:
+/// - No waiter waits while a connection that may serve it could be leased.
+/// - A key with more waiters than its dials can serve starts another dial, unless it is at its limit, or the total limit is
+///   reached and the key is in the starved queue. While a key is in that queue, no connection is idle that could be closed for
+///   it. Where a connection may carry several exchanges, one dial serves several waiters for a while (`PoolMachine+Sharing`).
+/// - Starved keys are served in turn, one dial at a time. A key with nothing open, or with at least two connections fewer than
+///   another, gets the place of the other's connection when that is next returned. A multiplexed connection may never be
+///   returned: one of those is retired (`givesWay`).
+/// - A draining connection counts towards the total limit. It does not count towards its key's limit, up to as many as that
+///   limit.
+/// - A key may use the connection of another key (`PoolMachine+Coalescing`). Its exchanges on that connection need no dial and
+///   do not wait.
+/// - Dials belong to no waiter: the dial of a cancelled waiter serves the next one or becomes idle. Only a dial that needs an
+///   answer about its peer is tied to a waiter: the waiter runs on it, fails with it, and its cancellation abandons the dial.
+///   The answer may move the connection to another key, whose waiters it serves from then on.
 package struct PoolMachine: ~Copyable {
     struct Key {
         var origin: Origin?
-        /// Slots of this key, dials included.
+        /// The slots of this key, dials included.
         var open: Int32 = 0
         var dials: Int32 = 0
-        /// Those of them that carry several exchanges and are lent no more.
+        /// Its multiplexed connections that are no longer leased.
         var retiring: Int32 = 0
-        /// Connections that can carry another exchange; the last is lent first.
+        /// Connections that can carry another exchange; the last is leased first.
         var available = LinkList()
         var queue = WaitQueue()
-        /// How many exchanges the peer has last said that it takes at once on a connection; nil where it has said nothing.
+        /// The peer's last limit of concurrent exchanges on a connection; nil if it has announced none.
         var allowed: Int32?
-        /// How many exchanges its last connection carried in its life whose peer sent others away; nil where none did, or
-        /// where one has carried more since.
+        /// The total of exchanges that a connection carried before its peer sent GOAWAY and rejected others. Nil if this has not
+        /// happened, or if a later connection has carried more.
         var endurance: Int32?
         /// What its next connection is expected to carry.
         var outlook = ExpectedCapacity.one
-        /// When the first of the dials under way began, or the origin was last found to speak HTTP/2.
+        /// The time at which the first of the current dials began, or the origin was last found to speak HTTP/2.
         var dialsBegan = Instant.zero
-        /// Which loop the waiter that came last had best run on: there the next dial is made.
+        /// The preferred loop of the newest waiter, where the next dial is made.
         var loop: Int?
-        /// The connection to another origin that carries this one's exchanges, too.
+        /// The connection to another origin that also carries this key's exchanges.
         var shared: ConnectionID?
     }
 
@@ -56,67 +56,67 @@ package struct PoolMachine: ~Copyable {
 
     var keys: [Key] = []
     private var keyIndexes: [Origin: Int32] = [:]
-    /// Keys last asked for, by the low bits of their origin's fingerprint: spares most look-ups their hashing. An
-    /// entry is believed only while its key has the origin asked for.
+    /// The keys used last, by the low bits of their origin's fingerprint; saves most look-ups in the dictionary. An entry is
+    /// valid only while its key has the requested origin.
     private var recentKeys = [Int32](repeating: LinkTable.none, count: Self.recentKeyCount)
     private static let recentKeyCount = 64
     var keyLinks = LinkTable()
     private var vacantKeys = LinkList()
-    /// Keys that want a dial and have no room under the total limit.
+    /// Keys that need a dial and have no room under the total limit.
     var starved = LinkList()
-    /// Threads the keys whose waiters share a dial. Empty where nothing but HTTP/1.1 is spoken.
+    /// Links the keys whose waiters share a dial. Empty if only HTTP/1.1 is enabled.
     var sharingLinks = LinkTable()
     var sharing = LinkList()
-    /// Origins that chose HTTP/1.1 last, where they could have chosen HTTP/2.
+    /// Origins that chose HTTP/1.1 last, although they could have chosen HTTP/2.
     var choseHTTP11 = OriginMemory()
-    /// Threads the keys that are guests of a connection. Empty where nothing but HTTP/1.1 is spoken.
+    /// Links the keys that are guests of a connection. Empty if only HTTP/1.1 is enabled.
     var guestLinks = LinkTable()
-    /// Origins that servers of others have not answered for.
+    /// Origins for which another origin's server has answered 421.
     var misdirected = OriginMemory()
 
     var slots: [ConnectionSlot] = []
-    /// Threads the slots into their key's `available`, or into `vacantSlots`.
+    /// Links the slots in their key's `available`, or in `vacantSlots`.
     var slotLinks = LinkTable()
     var vacantSlots = LinkList()
-    /// Threads the idle slots of all keys, longest idle first.
+    /// Links the idle slots of all keys, longest idle first.
     var idleLinks = LinkTable()
     var idle = LinkList()
     var open: Int32 = 0
-    /// Connections of all keys that carry several exchanges and are lent no more.
+    /// The multiplexed connections of all keys that are no longer leased.
     private(set) var retiring: Int32 = 0
-    /// Exchanges that ended on such connections as are still lent, since one last gave way.
+    /// The number of exchanges that have ended on leasable multiplexed connections since one was last retired.
     var endsSinceGivingWay = 0
 
     var waiters = WaiterSlab()
     private var wake: Instant?
 
-    /// The least time between two sweeps of idle connections: an idle connection is closed at most so much late. It
-    /// is never lent late.
+    /// The least time between two sweeps of idle connections, and so the longest delay in closing one. An expired connection
+    /// is never leased.
     static let sweepGranularity = Interval.milliseconds(100)
 
-    /// An empty pool, whose connections speak one of `versions`.
+    /// Creates an empty pool whose connections speak one of `versions`.
     package init(limits: PoolLimits = PoolLimits(), versions: HTTPVersions = .http11) {
         self.limits = limits
         self.versions = versions
     }
 
-    /// Connections open or being dialled.
+    /// The number of connections that are open or being dialled.
     package var openCount: Int { Int(open) }
-    /// Connections that carry nothing.
+    /// The number of connections that carry nothing.
     package var idleCount: Int { Int(idle.count) }
-    /// Whether one of the dials under way is for this waiter, rather than for somebody ahead of it.
+    /// Whether one of the current dials will serve this waiter, rather than one ahead of it.
     func isDialed(for waiter: WaiterID) -> Bool {
         guard let key = waiters.key(of: waiter) else { return false }
         let record = keys[Int(key)]
         return waiters.isAmongFirst(Int32(clamping: served(of: key)), waiter, of: record.queue)
     }
-    /// The priority that a waiter waits with, unless it has been answered.
+    /// The priority of a waiter; nil once it has been served.
     func priority(of waiter: WaiterID) -> Float? { waiters.priority(of: waiter) }
-    /// Keys that have a connection or a waiter, or are guests of a connection.
+    /// The number of keys that have a connection or a waiter, or are guests of a connection.
     package var keyCount: Int { keyIndexes.count }
 
-    /// The only way in: appends to `actions` what follows from `event`. The driver keeps one array and empties it
-    /// with its capacity kept.
+    /// The only entry point: appends the actions that follow from `event` to `actions`. The driver reuses one array and keeps
+    /// its capacity.
     package mutating func handle(_ event: PoolEvent, at now: Instant, into actions: inout [PoolAction]) {
         switch event {
         case .submit(let exchange, let origin, let needsFresh, let priority, let replays, let loop):
@@ -210,7 +210,7 @@ package struct PoolMachine: ~Copyable {
         settle(key, at: now, into: &actions)
     }
 
-    /// Leases an available connection. It leaves its lists as far as its new state demands.
+    /// Leases an available connection, and removes it from the lists that no longer fit its state.
     mutating func lend(
         _ index: Int32, of key: Int32, to exchange: ExchangeID, at now: Instant,
         into actions: inout [PoolAction]
@@ -247,7 +247,7 @@ package struct PoolMachine: ~Copyable {
             } else {
                 let nobodyWaits = keys[Int(key)].queue.isEmpty
                 serve(index, of: key, from: .exchange, at: now, into: &actions)
-                // Nothing that `settle` looks at has changed: this is the way of most requests.
+                // Nothing that `settle` examines has changed. Most requests take this path.
                 if nobodyWaits, starved.isEmpty { return }
             }
         }
@@ -259,7 +259,7 @@ package struct PoolMachine: ~Copyable {
     ) {
         guard let index = index(of: connection) else { return }
         let key = slots[Int(index)].key
-        // The next connection begins with what is known of this one.
+        // The next connection starts from this limit.
         keys[Int(key)].allowed = capacity
         let wasUsed = slots[Int(index)].wasUsed
         let room = min(capacity, keys[Int(key)].endurance ?? capacity)
@@ -271,8 +271,8 @@ package struct PoolMachine: ~Copyable {
         settle(key, at: now, into: &actions)
     }
 
-    /// Where peers send connections away sooner than they have room for exchanges, a connection has no room for more at once
-    /// than the last one carried in its life. That is over when one carries more.
+    /// Handles a key whose peers close connections before the limit of concurrent exchanges matters: its connections then
+    /// carry at most as many at once as the last one carried in total. This limit is lifted when a connection carries more.
     private mutating func outlast(
         _ index: Int32, of key: Int32, _ effect: ConnectionSlot.Effect, at now: Instant
     ) -> ConnectionSlot.Effect {
@@ -285,11 +285,11 @@ package struct PoolMachine: ~Copyable {
         return slots[Int(index)].handle(.capacity(allowed), at: now, limits: limits)
     }
 
-    /// Where a connection that can be lent comes from.
+    /// Where an available connection comes from.
     enum Source { case dial, exchange }
 
-    /// Gives a connection to whoever waits, or lists it as available. If it then lies idle while other keys are
-    /// starved, `feedStarved` closes it before the event is over.
+    /// Leases a connection to waiters, or lists it as available. If it then stays idle while other keys are starved,
+    /// `feedStarved` closes it within the same event.
     mutating func serve(
         _ index: Int32, of key: Int32, from source: Source, at now: Instant, into actions: inout [PoolAction]
     ) {
@@ -313,7 +313,7 @@ package struct PoolMachine: ~Copyable {
         list(index, of: key, into: &actions)
     }
 
-    /// Puts a connection into the lists that it belongs in, and takes it out of those that it does not.
+    /// Adds a connection to the lists that fit its state, and removes it from the others.
     private mutating func list(_ index: Int32, of key: Int32, into actions: inout [PoolAction]) {
         let isListed = slotLinks.isLinked(index)
         if slots[Int(index)].lends {
@@ -329,7 +329,7 @@ package struct PoolMachine: ~Copyable {
 
     // MARK: Ends
 
-    /// Closes an idle connection; takes a busy one off the market.
+    /// Closes an idle connection; marks a busy one as no longer leasable.
     mutating func retire(
         _ index: Int32, _ reason: CloseReason, settling: Bool = true, at now: Instant,
         into actions: inout [PoolAction]
@@ -430,7 +430,7 @@ package struct PoolMachine: ~Copyable {
         return index
     }
 
-    /// The key of an origin, if there is one.
+    /// Returns the key of an origin, if there is one.
     func knownKey(of origin: Origin) -> Int32? { keyIndexes[origin] }
 
     func index(of connection: ConnectionID) -> Int32? {
@@ -444,13 +444,13 @@ package struct PoolMachine: ~Copyable {
         ConnectionID(index: index, generation: slots[Int(index)].generation)
     }
 
-    /// Takes a connection out of the lists of those that can be lent.
+    /// Removes a connection from the lists of leasable connections.
     private mutating func unlist(_ index: Int32, of key: Int32) {
         if idleLinks.isLinked(index) { idleLinks.remove(index, from: &idle) }
         if slotLinks.isLinked(index) { slotLinks.remove(index, from: &keys[Int(key)].available) }
     }
 
-    /// Gives back the slot of a connection that has ended.
+    /// Frees the slot of a connection that has ended.
     mutating func forget(_ index: Int32, of key: Int32, wasRetiring: Bool = false) {
         keys[Int(key)].open -= 1
         open -= 1
@@ -462,7 +462,7 @@ package struct PoolMachine: ~Copyable {
         if !slots[Int(index)].guests.isEmpty { dismissGuests(of: index) }
     }
 
-    /// Forgets a key that holds nothing.
+    /// Removes a key that holds nothing.
     mutating func forgetIfUnused(_ key: Int32) {
         guard keys[Int(key)].open == 0, keys[Int(key)].queue.isEmpty, keys[Int(key)].shared == nil,
             let origin = keys[Int(key)].origin
@@ -472,16 +472,16 @@ package struct PoolMachine: ~Copyable {
         keyLinks.append(key, to: &vacantKeys)
     }
 
-    /// Counts a connection that is lent no more and still carries exchanges.
+    /// Counts a multiplexed connection that is no longer leased and still carries exchanges.
     private mutating func beganToRetire(_ index: Int32, of key: Int32) {
         guard slots[Int(index)].isMultiplexed else { return }
         keys[Int(key)].retiring += 1
         retiring += 1
     }
 
-    /// Whether connections to the origin may carry several exchanges.
+    /// Whether connections to the origin may be multiplexed.
     func maySpeakHTTP2(_ origin: Origin) -> Bool { versions.mayTurnOutHTTP2(with: origin) }
 
-    /// Whether any connection may.
+    /// Whether any connection may be multiplexed.
     var mayShareDials: Bool { versions.contains(.http2) }
 }

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: MIT
 
-/// Names one exchange towards the pool. The number means nothing to the pool; whoever submits chooses it.
+/// Identifies an exchange to the pool. The submitter chooses the number, which has no meaning to the pool.
 package struct ExchangeID: Hashable, Sendable {
     /// The number that the submitter chose.
     package let rawValue: UInt64
-    /// The exchange of that number.
+    /// Creates the ID from its number.
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// Names one place in a wait queue. Never reused for another waiter, so that a late cancellation meets nobody.
+/// Identifies a place in a wait queue. Never reused for another waiter, so that a late cancellation has no effect.
 package struct WaiterID: Hashable, Sendable {
     fileprivate let index: Int32
     fileprivate let generation: UInt32
 }
 
-/// The exchanges that wait for a connection of one key in two lanes: by rank, and first come, first served among equals.
+/// The exchanges of one key that wait for a connection, in two lanes: by rank, and in order of arrival among equals.
 ///
-/// An exchange that must not meet another stale connection waits in a lane of its own that only new connections serve. The places themselves lie in the one `WaiterSlab` of the pool.
+/// An exchange that must not get another stale connection waits in a separate lane that only new connections serve. The places
+/// are stored in the pool's one `WaiterSlab`.
 struct WaitQueue {
     enum Lane { case any, fresh }
 
-    /// Who goes before whom: the higher priority, and among equals whoever has been sent more often, to no avail.
+    /// The order of waiters: the higher priority first, and among equals the one that has been sent again more often.
     struct Rank: Hashable {
         var priority: Float
         let replays: UInt8
@@ -41,7 +42,7 @@ struct WaitQueue {
     var count: Int32 { any.count &+ fresh.count }
     var isEmpty: Bool { any.isEmpty && fresh.isEmpty }
 
-    /// How many wait in one lane.
+    /// Returns the number of waiters in one lane.
     func count(in lane: Lane) -> Int32 {
         switch lane {
         case .any: any.count
@@ -50,7 +51,7 @@ struct WaitQueue {
     }
 }
 
-/// The places of every waiter of a pool: a slab with a free list, so that waiting allocates nothing once it is warm.
+/// The places of all waiters of a pool: a slab with a free list, so that waiting does not allocate once the slab has grown.
 struct WaiterSlab {
     private struct Place {
         var exchange = ExchangeID(rawValue: 0)
@@ -64,10 +65,10 @@ struct WaiterSlab {
     private var places: [Place] = []
     private var links = LinkTable()
     private var vacant = LinkList()
-    /// The number of the waiter that came last; waiters are numbered from 1 in the order they came.
+    /// The number of the newest waiter; waiters are numbered from 1 in order of arrival.
     private(set) var lastSequence: UInt64 = 0
 
-    /// Whether fewer than `count` are to be served before a waiter found by `key(of:)`, in its lane of `queue`.
+    /// Whether fewer than `count` waiters are before a waiter found by `key(of:)`, in its lane of `queue`.
     func isAmongFirst(_ count: Int32, _ waiter: WaiterID, of queue: WaitQueue) -> Bool {
         var index =
             switch places[Int(waiter.index)].lane {
@@ -83,10 +84,10 @@ struct WaiterSlab {
         return false
     }
 
-    /// Places ever made: the largest number of waiters at one time.
+    /// The number of places ever created, which is the largest number of concurrent waiters.
     var placeCount: Int { places.count }
 
-    /// Takes a place in a lane of `queue`, the queue of `key`: behind everybody of the same rank or a higher one.
+    /// Adds a waiter to a lane of `queue`, the queue of `key`: after all waiters of the same or a higher rank.
     mutating func enqueue(
         _ exchange: ExchangeID, key: Int32, lane: WaitQueue.Lane, _ rank: WaitQueue.Rank,
         into queue: inout WaitQueue
@@ -108,13 +109,13 @@ struct WaiterSlab {
         return WaiterID(index: index, generation: generation)
     }
 
-    /// The priority that a waiter waits with, unless it has been answered.
+    /// The priority of a waiter; nil once it has been served.
     func priority(of waiter: WaiterID) -> Float? {
         key(of: waiter) == nil ? nil : places[Int(waiter.index)].rank.priority
     }
 
-    /// Moves a waiter found by `key(of:)` to where it belongs under another priority; among equals, whoever has waited
-    /// longer stays ahead. `queue` is that key's.
+    /// Moves a waiter found by `key(of:)` to its position under a new priority; among equals the one that has waited longer
+    /// stays ahead. `queue` is that key's.
     mutating func setPriority(_ priority: Float, of waiter: WaiterID, in queue: inout WaitQueue) {
         guard places[Int(waiter.index)].rank.priority != priority else { return }
         unlink(waiter.index, from: &queue)
@@ -122,19 +123,19 @@ struct WaiterSlab {
         insert(waiter.index, into: &queue)
     }
 
-    /// The key that a waiter waits for, unless it has been answered.
+    /// The key that a waiter waits for; nil once it has been served.
     func key(of waiter: WaiterID) -> Int32? {
         guard Int(waiter.index) < places.count else { return nil }
         let place = places[Int(waiter.index)]
         return place.generation == waiter.generation && place.key != LinkTable.none ? place.key : nil
     }
 
-    /// Frees the place of a waiter found by `key(of:)`; `queue` is that key's.
+    /// Removes a waiter found by `key(of:)`; `queue` is that key's.
     mutating func remove(_ waiter: WaiterID, from queue: inout WaitQueue) -> ExchangeID {
         vacate(waiter.index, from: &queue)
     }
 
-    /// Takes the first waiter of a lane.
+    /// Removes the first waiter of a lane and returns its exchange.
     mutating func popFirst(_ lane: WaitQueue.Lane, of queue: inout WaitQueue) -> ExchangeID? {
         let first =
             switch lane {
@@ -144,18 +145,18 @@ struct WaiterSlab {
         return first == LinkTable.none ? nil : vacate(first, from: &queue)
     }
 
-    /// Takes whoever is due first in either lane.
+    /// Removes the waiter that is due first in either lane, and returns its exchange.
     mutating func popForemost(of queue: inout WaitQueue) -> ExchangeID? {
         popFirst(isFreshForemost(in: queue) ? .fresh : .any, of: &queue)
     }
 
-    /// Whether the first waiter of the fresh lane is due before the first one of the other.
+    /// Whether the first waiter of the fresh lane is due before the first of the other lane.
     func isFreshForemost(in queue: WaitQueue) -> Bool {
         guard queue.fresh.first != LinkTable.none else { return false }
         return queue.any.first == LinkTable.none || precedes(queue.fresh.first, queue.any.first)
     }
 
-    /// The number of the first waiter in a lane; of an empty lane, the largest number.
+    /// The number of the first waiter in a lane; the largest number for an empty lane.
     func sequence(ofFirst lane: WaitQueue.Lane, of queue: WaitQueue) -> UInt64 {
         let first =
             switch lane {
@@ -187,7 +188,7 @@ struct WaiterSlab {
         }
     }
 
-    /// One step where all ranks are equal, and for whoever is ahead of everybody; else a walk from the end.
+    /// Takes one step if all ranks are equal, or if the waiter precedes all others; otherwise walks from the end.
     private mutating func insert(_ index: Int32, into lane: inout LinkList) {
         guard lane.first != LinkTable.none, precedes(index, lane.last) else {
             return links.append(index, to: &lane)
@@ -200,7 +201,7 @@ struct WaiterSlab {
         links.insert(index, before: next, in: &lane)
     }
 
-    /// Whether one waiter is due before another: by rank, then by who came first.
+    /// Whether one waiter is due before another: by rank, then by order of arrival.
     private func precedes(_ left: Int32, _ right: Int32) -> Bool {
         let (left, right) = (places[Int(left)], places[Int(right)])
         return left.rank == right.rank ? left.sequence < right.sequence : left.rank.precedes(right.rank)
