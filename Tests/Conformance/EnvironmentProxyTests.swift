@@ -63,7 +63,7 @@ import Testing
             expected: isExempt ? "200 10 straight" : "200 10 via")
     }
 
-    @Test(.timeLimit(.minutes(5))) func theEnvironmentDecides() async throws {
+    @Test(.timeLimit(.minutes(10))) func theEnvironmentDecides() async throws {
         let origin = try LupineOrigin.Origin.start()
         Blob.serve(on: origin)
         try await ServerProcess.with(SquidServer()) { squid in

@@ -51,7 +51,7 @@ import Testing
         await origin.shutdown()
     }
 
-    @Test(.timeLimit(.minutes(5))) func aConnectionServesManyRequests() async throws {
+    @Test(.timeLimit(.minutes(10))) func aConnectionServesManyRequests() async throws {
         try await converse("") { client, nginx, _ in
             for _ in 0..<50 {
                 try #require(try await client.get(nginx.url + "/page.txt").body.text() == Self.text)
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func keepaliveRequestsEndsAConnectionInOrder() async throws {
+    @Test(.timeLimit(.minutes(10))) func keepaliveRequestsEndsAConnectionInOrder() async throws {
         try await converse("keepalive_requests 5;") { client, nginx, _ in
             for _ in 0..<20 {
                 try #require(try await client.get(nginx.url + "/page.txt").body.text() == Self.text)
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(5)), arguments: ["gzip", "br"])
+    @Test(.timeLimit(.minutes(10)), arguments: ["gzip", "br"])
     func compressedContentIsDecoded(_ coding: String) async throws {
         let locations = """
             gzip \(coding == "gzip" ? "on" : "off"); gzip_types text/plain; gzip_min_length 1;
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func return444ClosesWithoutAWord() async throws {
+    @Test(.timeLimit(.minutes(10))) func return444ClosesWithoutAWord() async throws {
         try await converse("location /nothing { return 444; }") { client, nginx, _ in
             do {
                 _ = try await client.get(nginx.url + "/nothing")
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func aReusedConnectionThatSaysNothingIsTriedOnceMore() async throws {
+    @Test(.timeLimit(.minutes(10))) func aReusedConnectionThatSaysNothingIsTriedOnceMore() async throws {
         try await converse("location /nothing { return 444; }") { client, nginx, _ in
             _ = try await client.get(nginx.url + "/page.txt").body.text()
             do {
@@ -120,13 +120,13 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func aSlowServerIsWaitedFor() async throws {
+    @Test(.timeLimit(.minutes(10))) func aSlowServerIsWaitedFor() async throws {
         try await converse("location /page.txt { limit_rate 20k; }") { client, nginx, _ in
             try #require(try await client.get(nginx.url + "/page.txt").body.text() == Self.text)
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func ranges() async throws {
+    @Test(.timeLimit(.minutes(10))) func ranges() async throws {
         try await converse("") { client, nginx, _ in
             func part(_ range: String, _ condition: String? = nil) async throws -> (HTTPResponse, String) {
                 var fields = Fields()
@@ -156,7 +156,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(5)), arguments: [0, 1_024, Blob.longest])
+    @Test(.timeLimit(.minutes(10)), arguments: [0, 1_024, Blob.longest])
     func chunksFromUpstream(_ size: Int) async throws {
         try await converse("") { client, nginx, _ in
             let response = try await client.get(nginx.url + "/up/chunked-blob/\(size)")
@@ -167,7 +167,7 @@ import Testing
     }
 
     /// Only nginx' own `100 Continue` lets the content go before the test's time is over.
-    @Test(.timeLimit(.minutes(5)), arguments: [1_024, Blob.longest])
+    @Test(.timeLimit(.minutes(10)), arguments: [1_024, Blob.longest])
     func contentWaitsForContinue(_ size: Int) async throws {
         try await converse("", Self.waiting) { client, nginx, _ in
             let response = try await client.send(
@@ -177,7 +177,7 @@ import Testing
     }
 
     /// nginx answers before the content has come, or before it was sent.
-    @Test(.timeLimit(.minutes(5)), arguments: [false, true])
+    @Test(.timeLimit(.minutes(10)), arguments: [false, true])
     func tooMuchContentIsAnsweredEarly(waits: Bool) async throws {
         try await converse(
             "client_max_body_size 1k;", waits ? Self.waiting : Self.plain
@@ -191,7 +191,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func headHasNoContent() async throws {
+    @Test(.timeLimit(.minutes(10))) func headHasNoContent() async throws {
         try await converse("") { client, nginx, _ in
             let request = try HTTPRequest(method: .head, url: nginx.url + "/page.txt")
             for _ in 0..<3 {
@@ -203,7 +203,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func contentWithoutLengthAndChunksEndsWithTheConnection() async throws {
+    @Test(.timeLimit(.minutes(10))) func contentWithoutLengthAndChunksEndsWithTheConnection() async throws {
         try await converse("chunked_transfer_encoding off;") { client, nginx, _ in
             let response = try await client.get(nginx.url + "/up/chunked-blob/100000")
             try #require(response.fields[.contentLength] == nil)

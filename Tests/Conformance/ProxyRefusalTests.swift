@@ -29,7 +29,7 @@ import Testing
         Row(name: "tinyproxy, tunnel, nobody", server: tinyproxy, user: "", tunnels: true),
     ]
 
-    @Test(.timeLimit(.minutes(5)), arguments: unauthenticated)
+    @Test(.timeLimit(.minutes(10)), arguments: unauthenticated)
     func authenticationIsDemanded(_ row: Row) async throws {
         var way = Way(
             name: row.name, between: .proxy, server: row.server, scheme: "http://\(row.user)",
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func tinyproxyTakesTheRightPassword() async throws {
+    @Test(.timeLimit(.minutes(10))) func tinyproxyTakesTheRightPassword() async throws {
         let way = Way(
             name: "tinyproxy", between: .proxy, server: Self.tinyproxy, scheme: "http://lupine:plain@",
             tunnels: true)
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(5)), arguments: [false, true])
+    @Test(.timeLimit(.minutes(10)), arguments: [false, true])
     func aForbiddenPort(tunnels: Bool) async throws {
         try await ServerProcess.with(SquidServer(refusedPort: 9)) { squid in
             var configuration = HTTPClient.Configuration()
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(5)), arguments: [false, true])
+    @Test(.timeLimit(.minutes(10)), arguments: [false, true])
     func anOriginThatIsNotThere(tunnels: Bool) async throws {
         try await ServerProcess.with(SquidServer()) { squid in
             var configuration = HTTPClient.Configuration()

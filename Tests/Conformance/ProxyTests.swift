@@ -4,7 +4,7 @@ import Testing
 
 /// The same requests through the proxies that are out there.
 @Suite struct ProxyTests {
-    @Test(.timeLimit(.minutes(5)), arguments: Way.all)
+    @Test(.timeLimit(.minutes(10)), arguments: Way.all)
     func everyRequestComesThrough(_ way: Way) async throws {
         try await Conversation.on(way) { talk in
             var failures: [String] = []

@@ -9,7 +9,7 @@ import Testing
 @Suite struct PythonServerTests {
     private static let text = String(repeating: "1.0\n", count: 100_000)
 
-    @Test(.timeLimit(.minutes(5))) func anHTTP10Server() async throws {
+    @Test(.timeLimit(.minutes(10))) func anHTTP10Server() async throws {
         let server = PythonServer(site: [("page.txt", Self.text), ("empty.txt", "")])
         try await ServerProcess.with(server) { python in
             let client = HTTPClient()

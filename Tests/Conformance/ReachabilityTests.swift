@@ -61,7 +61,7 @@ import Testing
 
     @Test(
         "[I-14.11] [I-14.12] [I-14.13] [I-14.14] [I-14.19] links and routes come and go, and everybody hears of it",
-        .timeLimit(.minutes(5)))
+        .timeLimit(.minutes(10)))
     func comingAndGoing() async throws {
         try await Self.withSpace { space, view in
             let general = try #require(NetworkReachabilityManager(host: nil, view: view))

@@ -37,7 +37,7 @@ import Testing
         var last: RouteWatcher.Notice? { lock.withLock { $0.last } }
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(10)))
     func linksAddressesAndRoutesAreFollowed() async throws {
         let space = "lupine-test-\(getpid())"
         try await ip("netns add \(space)")

@@ -8,7 +8,7 @@ import Testing
 
 /// Dante's word: what it refuses, whom, and who resolves names.
 @Suite struct SocksTests {
-    @Test(.timeLimit(.minutes(5))) func namesAreResolvedByTheProxyAlone() async throws {
+    @Test(.timeLimit(.minutes(10))) func namesAreResolvedByTheProxyAlone() async throws {
         let origin = try LupineOrigin.Origin.start()
         try await ServerProcess.with(DanteServer()) { dante in
             let lookUps = LookUps()
@@ -38,7 +38,7 @@ import Testing
     }
 
     /// The same name means nothing to us: what the test above shows is no accident of the machine.
-    @Test(.timeLimit(.minutes(5))) func theNameMeansNothingHere() async throws {
+    @Test(.timeLimit(.minutes(10))) func theNameMeansNothingHere() async throws {
         let client = HTTPClient()
         do {
             _ = try await client.get("http://\(DanteServer.privateName):1/")
@@ -73,7 +73,7 @@ import Testing
             expected: .authenticationRefused(status: 1)),
     ]
 
-    @Test(.timeLimit(.minutes(5)), arguments: refusals) func whatItRefuses(_ row: Row) async throws {
+    @Test(.timeLimit(.minutes(10)), arguments: refusals) func whatItRefuses(_ row: Row) async throws {
         try await ServerProcess.with(row.server) { dante in
             var configuration = HTTPClient.Configuration()
             configuration.proxy = .url("socks5h://\(row.user)127.0.0.1:\(dante.place.port)")

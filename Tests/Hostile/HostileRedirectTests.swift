@@ -144,7 +144,7 @@ import Testing
     }
 
     @Test(
-        "[U-10.5] what goes along is the same for all that follow redirects", .timeLimit(.minutes(5)),
+        "[U-10.5] what goes along is the same for all that follow redirects", .timeLimit(.minutes(10)),
         arguments: Consumer.allCases, Move.allCases)
     func fields(_ consumer: Consumer, _ move: Move) async throws {
         let (from, to) = move.places

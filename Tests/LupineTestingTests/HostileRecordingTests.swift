@@ -12,7 +12,7 @@ import Testing
 @testable import LupineTesting
 
 /// What is recorded crosses no border of trust that the session in front keeps.
-@Suite(.timeLimit(.minutes(5))) struct HostileRecordingTests {
+@Suite(.timeLimit(.minutes(10))) struct HostileRecordingTests {
     /// Runs `body` with a recorder that reaches servers so.
     private func recording(
         by configure: (URLSessionConfiguration) throws -> Void, _ body: (Recorder) async throws -> Void

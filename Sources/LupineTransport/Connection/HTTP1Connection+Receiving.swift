@@ -146,6 +146,7 @@ extension HTTP1Connection {
                 return
             case .interim(let head):
                 current?.headOctets += consumed
+                current?.deadlines.handle(.interim, at: loop.now)
                 current?.exchange.sink.receivedInterim(head)
                 if head.status.code == 100 { release() }
             case .head(let head, let framing, let keepAlive):

@@ -85,6 +85,8 @@ package struct TransferDeadlines: Hashable, Sendable {
         case sent
         /// Bytes of a response arrived; the first end the wait for the first byte.
         case received
+        /// They were an interim response: while the request is still being sent, the server owes nothing more for now.
+        case interim
         /// The consumer stops reading for now.
         case readingPaused
         case readingResumed
@@ -103,6 +105,7 @@ package struct TransferDeadlines: Hashable, Sendable {
     private enum Outward: Hashable {
         case none
         case watched(since: Instant)
+        case sent
     }
     private enum Inward: Hashable {
         case none
@@ -131,8 +134,8 @@ package struct TransferDeadlines: Hashable, Sendable {
         switch event {
         case .sourceDry, .readingPaused: break
         case .waiting: progress = nil
-        case .connecting, .handshaking, .sending, .wrote, .sent, .received, .readingResumed, .suspended,
-            .unsuspended:
+        case .connecting, .handshaking, .sending, .wrote, .sent, .received, .interim, .readingResumed,
+            .suspended, .unsuspended:
             progress = now
         }
         switch event {
@@ -148,12 +151,14 @@ package struct TransferDeadlines: Hashable, Sendable {
         case .wrote:
             outward = .watched(since: now)
         case .sourceDry:
-            outward = .none
+            if outward != .sent { outward = .none }
         case .sent:
-            outward = .none
+            outward = .sent
             if inward == .none { inward = .awaitingFirst(since: now) }
         case .received:
             if inward != .paused { inward = .watched(since: now) }
+        case .interim:
+            if outward != .sent, case .watched = inward { inward = .none }
         case .readingPaused:
             if case .watched = inward { inward = .paused }
         case .readingResumed:
@@ -174,7 +179,7 @@ package struct TransferDeadlines: Hashable, Sendable {
         case .handshaking: setup = .handshaking(since: now)
         }
         switch outward {
-        case .none: break
+        case .none, .sent: break
         case .watched: outward = .watched(since: now)
         }
         switch inward {
@@ -208,7 +213,7 @@ package struct TransferDeadlines: Hashable, Sendable {
         case .watched(let since): consider(since, timeouts.idleRead, .idleRead)
         }
         switch outward {
-        case .none: break
+        case .none, .sent: break
         case .watched(let since): consider(since, timeouts.idleWrite, .idleWrite)
         }
         if let progress, inward != .paused { consider(progress, timeouts.idle, .idle) }

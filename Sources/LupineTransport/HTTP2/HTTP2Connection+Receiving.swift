@@ -116,6 +116,7 @@ extension HTTP2Connection {
         case .interim(let id, let head):
             guard let stream = answered(id) else { return }
             stream.metrics.responseHeadBytes += headOctets
+            note(.interim, of: stream)
             if stream.holdsHeads {
                 stream.heldInterim.append(head)
             } else {

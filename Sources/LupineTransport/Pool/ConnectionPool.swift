@@ -50,12 +50,6 @@ package final class ConnectionPool: Sendable {
         case open(EventLoop, LoopBound<Carrier>)
     }
 
-    /// Indexes are reused while the connection they named before is still closing; the whole ID tells them apart.
-    private struct Place: Sendable {
-        let id: ConnectionID
-        var handle: Handle
-    }
-
     private struct State: ~Copyable, Sendable {
         var machine: PoolMachine
         /// The exchanges, at the index that is their ID in the machine.

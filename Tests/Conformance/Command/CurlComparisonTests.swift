@@ -137,7 +137,7 @@ import Testing
         )
     }
 
-    @Test(.timeLimit(.minutes(5)), arguments: Self.lines(Self.atOrigin))
+    @Test(.timeLimit(.minutes(10)), arguments: Self.lines(Self.atOrigin))
     func atTheOrigin(_ line: String) async throws {
         let origin = try LupineOrigin.Origin.start()
         let comparison = try CurlComparison()
@@ -152,7 +152,7 @@ import Testing
         await origin.shutdown()
     }
 
-    @Test(.timeLimit(.minutes(5)), arguments: Self.lines(Self.atServer))
+    @Test(.timeLimit(.minutes(10)), arguments: Self.lines(Self.atServer))
     func atNginx(_ line: String) async throws {
         let origin = try LupineOrigin.Origin.start()
         let comparison = try CurlComparison()

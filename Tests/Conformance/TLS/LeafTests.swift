@@ -8,7 +8,7 @@ import Testing
 
 /// Every certificate of the test PKI, presented by servers that are out there.
 @Suite struct LeafTests {
-    @Test(.timeLimit(.minutes(5)), arguments: [TLSVersion.v1_2, .v1_3])
+    @Test(.timeLimit(.minutes(10)), arguments: [TLSVersion.v1_2, .v1_3])
     func nginxIsJudged(_ version: TLSVersion) async throws {
         let cases = LeafCase.all
         // 127.0.0.1 is for the leaf that is asked for by that address.
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(5)), arguments: [TLSVersion.v1_2, .v1_3])
+    @Test(.timeLimit(.minutes(10)), arguments: [TLSVersion.v1_2, .v1_3])
     func openSSLIsJudged(_ version: TLSVersion) async throws {
         var waiting = LeafCase.all[...]
         let complaints = try await withThrowingTaskGroup(of: [String].self) { group in

@@ -59,7 +59,7 @@ import Testing
         } catch { return error }
     }
 
-    @Test(.timeLimit(.minutes(5)), arguments: [("TLSv1.2", TLSVersion.v1_2), ("TLSv1.3", .v1_3)])
+    @Test(.timeLimit(.minutes(10)), arguments: [("TLSv1.2", TLSVersion.v1_2), ("TLSv1.3", .v1_3)])
     func bothSidesAgreeOnTheVersion(_ name: String, _ version: TLSVersion) async throws {
         try await converse(protocols: name) { configuration, url in
             let client = HTTPClient(configuration: configuration)
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(5)), arguments: ["TLSv1.2", "TLSv1.3"])
+    @Test(.timeLimit(.minutes(10)), arguments: ["TLSv1.2", "TLSv1.3"])
     func newConnectionsResumeTheOldOnesSession(_ version: String) async throws {
         try await converse(protocols: version, directives: "keepalive_requests 1;") { configuration, url in
             let client = HTTPClient(configuration: configuration)
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(10)))
     func noSessionIsResumedWhereThatIsSwitchedOff() async throws {
         try await converse(directives: "keepalive_requests 1;") { configuration, url in
             var configuration = configuration
@@ -107,7 +107,7 @@ import Testing
         """
 
     @Test(
-        .timeLimit(.minutes(5)), arguments: ["client-rsa", "client-ecdsa"], ["TLSv1.2", "TLSv1.3"])
+        .timeLimit(.minutes(10)), arguments: ["client-rsa", "client-ecdsa"], ["TLSv1.2", "TLSv1.3"])
     func ourIdentityArrives(_ identity: String, _ version: String) async throws {
         try await converse(protocols: version, directives: Self.verifying) { configuration, url in
             var configuration = configuration
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(5)), arguments: ["TLSv1.2", "TLSv1.3"])
+    @Test(.timeLimit(.minutes(10)), arguments: ["TLSv1.2", "TLSv1.3"])
     func withoutAnIdentityNoneIsSent(_ version: String) async throws {
         try await converse(protocols: version, directives: Self.verifying) { configuration, url in
             let client = HTTPClient(configuration: configuration)
@@ -137,7 +137,7 @@ import Testing
         ("good-ocsp", "other-serial", false), ("good-ocsp", "wrong-key", false),
     ]
 
-    @Test(.timeLimit(.minutes(5)), arguments: ["TLSv1.2", "TLSv1.3"])
+    @Test(.timeLimit(.minutes(10)), arguments: ["TLSv1.2", "TLSv1.3"])
     func aStapledAnswerIsJudged(_ version: String) async throws {
         for (leaf, staple, isRevoked) in Self.staples {
             try await converse(protocols: version, staple: staple, leaf: leaf) { configuration, url in
@@ -155,7 +155,7 @@ import Testing
     }
 
     /// The leaf's answer is stapled; nobody can be asked about the authority above it.
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(10)))
     func anAnswerThatIsRequiredMustBeThereForTheWholeChain() async throws {
         try await converse(staple: "good", leaf: "good-ocsp") { configuration, url in
             var configuration = configuration

@@ -90,7 +90,7 @@ import Testing
 
     @Test(
         "[DL-22, DL-24, DL-26] 256 MiB cut at 20 random points by resets, time-outs and cancels are whole in the end",
-        .timeLimit(.minutes(5)), arguments: Server.allCases)
+        .timeLimit(.minutes(10)), arguments: Server.allCases)
     func cuts(_ server: Server) async throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("cut downloads from \(server): seed \(seed)")
@@ -128,7 +128,8 @@ import Testing
     }
 
     @Test(
-        "[DL-26] a resource that has changed since the cut starts anew and is whole", .timeLimit(.minutes(5)),
+        "[DL-26] a resource that has changed since the cut starts anew and is whole",
+        .timeLimit(.minutes(10)),
         arguments: Server.allCases)
     func changed(_ server: Server) async throws {
         let session = session()
@@ -148,7 +149,7 @@ import Testing
         session.session.invalidateAndCancel()
     }
 
-    @Test("[DL-24, DL-26] nginx without ranges gives nothing to go on with", .timeLimit(.minutes(5)))
+    @Test("[DL-24, DL-26] nginx without ranges gives nothing to go on with", .timeLimit(.minutes(10)))
     func withoutRanges() async throws {
         let session = session()
         try await ServerProcess.with(NginxServer(locations: "max_ranges 0;")) { nginx in
@@ -174,7 +175,7 @@ import Testing
 
     @Test(
         "[DL-26] a server that has had ranges and has none any more sends all of it again",
-        .timeLimit(.minutes(5)))
+        .timeLimit(.minutes(10)))
     func rangesAreGone() async throws {
         let session = session()
         let origin = try LupineOrigin.Origin.start()

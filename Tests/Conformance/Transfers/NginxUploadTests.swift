@@ -11,7 +11,7 @@ import Testing
 @Suite struct NginxUploadTests {
     @Test(
         "[UP-1, UP-9] a file of 1 GiB arrives as it is, and its progress only grows, to the whole",
-        .timeLimit(.minutes(5)))
+        .timeLimit(.minutes(10)))
     func file() async throws {
         let count = 1 << 30
         let locations = """

@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(
-        .timeLimit(.minutes(5)),
+        .timeLimit(.minutes(10)),
         arguments: [
             Row(
                 testDescription: "[U-12.9] fresh by expires: not asked again", path: "/fresh",
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test("a page that has changed is fetched, one that has not is not", .timeLimit(.minutes(5)))
+    @Test("a page that has changed is fetched, one that has not is not", .timeLimit(.minutes(10)))
     func changed() async throws {
         try await NginxSession.with("expires -1;", site: [("page.txt", Self.text)]) { stage in
             let session = caching(stage)
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test("[U-12.11] what varies is kept for the fields that it was fetched with", .timeLimit(.minutes(5)))
+    @Test("[U-12.11] what varies is kept for the fields that it was fetched with", .timeLimit(.minutes(10)))
     func varying() async throws {
         try await converse { stage async throws in
             let session = caching(stage)
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test("another cache on the same folder, in another session, needs no network", .timeLimit(.minutes(5)))
+    @Test("another cache on the same folder, in another session, needs no network", .timeLimit(.minutes(10)))
     func onDisk() async throws {
         try await converse { stage async throws in
             let folder = URL(fileURLWithPath: NSTemporaryDirectory() + "lupine-cache-" + UUID().uuidString)
@@ -119,7 +119,7 @@ import Testing
     }
 
     @Test(
-        "[U-12.12] the request's policy decides over what is there", .timeLimit(.minutes(5)),
+        "[U-12.12] the request's policy decides over what is there", .timeLimit(.minutes(10)),
         arguments: [
             (URLRequest.CachePolicy.reloadIgnoringLocalCacheData, ["/fresh 200", "/fresh 200"]),
             (.returnCacheDataElseLoad, ["/fresh 200"]), (.returnCacheDataDontLoad, ["/fresh 200"]),

@@ -11,7 +11,7 @@ import Testing
     private static let text = String(repeating: "All work and no play makes a dull server.\n", count: 500)
 
     @Test(
-        "compressed content is decoded, and says so no more in its length", .timeLimit(.minutes(5)),
+        "compressed content is decoded, and says so no more in its length", .timeLimit(.minutes(10)),
         arguments: ["gzip", "br"], [true, false])
     func codings(_ coding: String, _ decodes: Bool) async throws {
         let locations = """
@@ -79,7 +79,7 @@ import Testing
 
     @Test(
         "[U-7.13] a download goes on where it stopped, unless the file is another by now",
-        .timeLimit(.minutes(5)), arguments: [false, true])
+        .timeLimit(.minutes(10)), arguments: [false, true])
     func resumed(_ changes: Bool) async throws {
         try await NginxSession.with("limit_rate 4m;") { stage in
             let file = URL(fileURLWithPath: stage.nginx.place.folder + "/large.bin")

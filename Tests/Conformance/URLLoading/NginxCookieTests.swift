@@ -25,7 +25,7 @@ import Testing
         location /echo { return 200 "$http_cookie"; }
         """
 
-    @Test("what nginx sets comes back where it belongs, until nginx takes it away", .timeLimit(.minutes(5)))
+    @Test("what nginx sets comes back where it belongs, until nginx takes it away", .timeLimit(.minutes(10)))
     func plain() async throws {
         try await NginxSession.with(Self.locations) { stage in
             let session = stage.session()
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test("a policy of none takes nothing", .timeLimit(.minutes(5)))
+    @Test("a policy of none takes nothing", .timeLimit(.minutes(10)))
     func refused() async throws {
         try await NginxSession.with(Self.locations) { stage in
             let session = stage.session { $0.httpCookieAcceptPolicy = .never }
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test("a secure cookie is set and sent where the connection is secure", .timeLimit(.minutes(5)))
+    @Test("a secure cookie is set and sent where the connection is secure", .timeLimit(.minutes(10)))
     func secure() async throws {
         let host = NginxTLSServer.Host(address: 1, leaf: "good", directives: Self.locations)
         try await ServerProcess.with(NginxTLSServer(hosts: [host])) { nginx in

@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test("the delegate accepts a server that nobody knows", .timeLimit(.minutes(5)))
+    @Test("the delegate accepts a server that nobody knows", .timeLimit(.minutes(10)))
     func accepted() async throws {
         let delegate = Answering(trusts: true)
         try await converse(delegate) { session, url in
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test("the delegate refuses it", .timeLimit(.minutes(5)))
+    @Test("the delegate refuses it", .timeLimit(.minutes(10)))
     func refused() async throws {
         let delegate = Answering(trusts: false)
         try await converse(delegate) { session, url in
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(
-        "[U-11.20] an identity of a PKCS#12 file is shown to nginx when it asks", .timeLimit(.minutes(5)),
+        "[U-11.20] an identity of a PKCS#12 file is shown to nginx when it asks", .timeLimit(.minutes(10)),
         arguments: ["client-ecdsa-chain", "client-rsa"])
     func identity(_ name: String) async throws {
         let file = Data(try PKI.bytes("\(name).p12"))

@@ -95,7 +95,7 @@ import Testing
 
     @Test(
         "[U-11.17] the delegate's answer opens the proxy, for each task that it is given to",
-        .timeLimit(.minutes(5)), arguments: Scheme.allCases, [false, true])
+        .timeLimit(.minutes(10)), arguments: Scheme.allCases, [false, true])
     func byDelegate(_ scheme: Scheme, secure: Bool) async throws {
         let delegate = Answering([scheme.credential, scheme.credential, scheme.credential])
         try await converse(scheme, secure: secure, delegate) { session, origin, squid in
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test(
-        "[U-11.17] a web socket's tunnel is opened alike", .timeLimit(.minutes(5)),
+        "[U-11.17] a web socket's tunnel is opened alike", .timeLimit(.minutes(10)),
         arguments: Scheme.allCases, [false, true])
     func webSocket(_ scheme: Scheme, secure: Bool) async throws {
         let delegate = Answering([scheme.credential])
@@ -132,7 +132,7 @@ import Testing
 
     @Test(
         "[U-11.17] a wrong answer is asked about once more, with its failure counted",
-        .timeLimit(.minutes(5)), arguments: Scheme.allCases, [false, true])
+        .timeLimit(.minutes(10)), arguments: Scheme.allCases, [false, true])
     func wrongAtFirst(_ scheme: Scheme, secure: Bool) async throws {
         let wrong = URLCredential(user: TestUser.name, password: "wrong", persistence: .none)
         let delegate = Answering([wrong, scheme.credential])
@@ -144,7 +144,7 @@ import Testing
     }
 
     @Test(
-        "[U-11.17] what the storage holds for the proxy goes out without asking", .timeLimit(.minutes(5)),
+        "[U-11.17] what the storage holds for the proxy goes out without asking", .timeLimit(.minutes(10)),
         arguments: Scheme.allCases, [false, true])
     func byStorage(_ scheme: Scheme, secure: Bool) async throws {
         /// The space is only known with squid's port.

@@ -10,7 +10,7 @@ import Testing
 @testable import Lupine
 
 /// Many requests to which several threads do whatever they like: each handler is called once, and nothing is left.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct RequestStormTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct RequestStormTests {
     private static let requests = 20_000
     private static let threads = 8
     /// Requests under way at a time, per thread.

@@ -121,7 +121,7 @@ struct WebSocketAutomaticPingTests {
     }
 
     @Test(
-        "[W-13] a request that nobody holds is not held by its timer", .timeLimit(.minutes(5)),
+        "[W-13] a request that nobody holds is not held by its timer", .timeLimit(.minutes(10)),
         arguments: Spoken.allCases)
     func released(over spoken: Spoken) async throws {
         weak var gone: WebSocketRequest?

@@ -110,6 +110,18 @@ struct TransferDeadlinesTests {
             testDescription: "an early response while sending", events: [.sending, .received],
             timeout: .idleRead, at: 5),
         Row(
+            testDescription: "an interim response while sending", events: [.sending, .received, .interim],
+            timeout: .idleWrite, at: 5),
+        Row(
+            testDescription: "the peer takes bytes behind an interim response",
+            events: [.sending, .received, .interim, .wrote, .wrote, .wrote], timeout: .idleWrite, at: 10),
+        Row(
+            testDescription: "sent behind an interim response",
+            events: [.sending, .received, .interim, .wrote, .sent], timeout: .firstByte, at: 7),
+        Row(
+            testDescription: "an interim response behind the request",
+            events: [.sending, .sent, .received, .interim], timeout: .idleRead, at: 6),
+        Row(
             testDescription: "sent after an early response", events: [.sending, .received, .sent],
             timeout: .idleRead, at: 5),
         Row(

@@ -8,7 +8,7 @@ import Testing
 @testable import LupineTransport
 
 /// Cancels exchanges at fifty points of their lives, on their loop and from other threads, and looks for what is left.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct CancelStormTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct CancelStormTests {
     /// A moment, how often it comes before the cancellation, and an exchange that has it.
     struct Point: Sendable {
         let moment: StressSink.Moment

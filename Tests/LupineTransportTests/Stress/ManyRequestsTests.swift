@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 /// Many at once: each whole, each with its own body, over no more connections than allowed.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct ManyRequestsTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct ManyRequestsTests {
     @Test func tenThousandRequestsThroughSixtyFourConnections() async throws {
         try await withStressOrigin { origin in
             var configuration = HTTPClient.Configuration()

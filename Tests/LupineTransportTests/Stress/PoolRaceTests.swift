@@ -8,7 +8,7 @@ import Testing
 @testable import LupineTransport
 
 /// Moments at which two things happen to one connection or exchange: none may be lost, none may be told twice.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct PoolRaceTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct PoolRaceTests {
     /// A server that closes behind each answer without saying so: connections die as they are lent again.
     @Test func exchangesLentToDyingConnectionsAreSentAgain() async throws {
         let plan = ScriptPlan(.expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .close)

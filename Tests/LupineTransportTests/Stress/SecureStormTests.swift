@@ -10,7 +10,7 @@ import Testing
 
 /// Exchanges over TLS on several loops, cancelled at random moments, judged by evaluators that reply from other threads
 /// in every way one can, on connections that die: each ends once, as it must, and nothing is left.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct SecureStormTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct SecureStormTests {
     private typealias Key = LupineTransport.Origin
 
     /// How the peer is judged.

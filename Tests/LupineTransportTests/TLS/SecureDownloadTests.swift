@@ -7,7 +7,7 @@ import Testing
 @testable import LupineTransport
 
 /// Content from inside TLS into a file, many records with each write.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct SecureDownloadTests {
     /// Around the size of what is read at once for a file, and many times that; with the content's end announced, in chunks,
     /// and told by the connection's.
