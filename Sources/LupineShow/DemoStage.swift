@@ -23,7 +23,7 @@ final class DemoStage: Sendable {
         self.context = context
         isColored = context.output.isTerminal && (context.environment["NO_COLOR"] ?? "").isEmpty
         origin = try Server.start()
-        let identity = try ThrowawayIdentity.make()
+        let identity = try EphemeralIdentity.make()
         certificate = identity.certificate
         var configuration = OriginConfiguration()
         configuration.tls = TLSServerConfiguration(identities: [TLSServerIdentity(identity)])

@@ -20,7 +20,7 @@ public enum Serve {
         var authority: String?
         do {
             if options.usesTLS {
-                let identity = try ThrowawayIdentity.make()
+                let identity = try EphemeralIdentity.make()
                 var tls = TLSServerConfiguration(identities: [TLSServerIdentity(identity)])
                 tls.applicationProtocols = ["h2", "http/1.1"]
                 configuration.tls = tls

@@ -33,7 +33,7 @@ struct OriginRole {
         configuration.http2 = HTTP2Behaviour()
         var certificate = ""
         if isSecure {
-            let identity = try ThrowawayIdentity.make()
+            let identity = try EphemeralIdentity.make()
             configuration.tls = TLSServerConfiguration(identities: [TLSServerIdentity(identity)])
             configuration.tls?.applicationProtocols = ["h2", "http/1.1"]
             certificate = Data(identity.certificate.der).base64EncodedString()

@@ -88,7 +88,7 @@ struct GoldenTests {
 
     @Test(arguments: GoldenCase.securing)
     func whatIsSecured(_ row: GoldenCase) async throws {
-        let identity = try ThrowawayIdentity.make()
+        let identity = try EphemeralIdentity.make()
         var configuration = OriginConfiguration()
         var tls = TLSServerConfiguration(identities: [TLSServerIdentity(identity)])
         if row.line.contains("client.pem") {

@@ -19,7 +19,7 @@ struct HTTP2Tests {
         var configuration = OriginConfiguration()
         configuration.http2 = HTTP2Behaviour()
         if let offered {
-            var tls = TLSServerConfiguration(identities: [TLSServerIdentity(try ThrowawayIdentity.make())])
+            var tls = TLSServerConfiguration(identities: [TLSServerIdentity(try EphemeralIdentity.make())])
             tls.applicationProtocols = offered
             configuration.tls = tls
         }

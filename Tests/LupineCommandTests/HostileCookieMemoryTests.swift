@@ -13,7 +13,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct HostileCookieMemoryTests {
     /// A shell with the root of an origin that sets two cookies at `/evil`, over TLS.
     private func withSecureShell(_ body: (Shell, String) async throws -> Void) async throws {
-        let identity = try ThrowawayIdentity.make()
+        let identity = try EphemeralIdentity.make()
         var configuration = OriginConfiguration()
         configuration.tls = TLSServerConfiguration(identities: [TLSServerIdentity(identity)])
         try await withShell(configuration) { shell, origin in

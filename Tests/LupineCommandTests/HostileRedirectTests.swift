@@ -24,7 +24,7 @@ import Testing
         var serving = OriginConfiguration()
         if isSecure {
             serving.tls = TLSServerConfiguration(identities: [
-                TLSServerIdentity(try ThrowawayIdentity.make())
+                TLSServerIdentity(try EphemeralIdentity.make())
             ])
         }
         var result: (Int32, String, String) = (0, "", "")

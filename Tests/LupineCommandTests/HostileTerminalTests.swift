@@ -277,7 +277,7 @@ struct HostileTerminalTests {
 
     @Test(arguments: ["\u{1B}[2J", "\u{9B}2J1"])
     func namesInCertificatesAreHarmless(_ command: String) throws {
-        var der = try ThrowawayIdentity.make().certificate.der
+        var der = try EphemeralIdentity.make().certificate.der
         let name = Array("serve".utf8)
         let replacement = Array((command + "!!!!!").utf8.prefix(name.count))
         for start in der.indices where der[start...].starts(with: name) {

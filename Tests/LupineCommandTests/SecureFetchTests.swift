@@ -14,7 +14,7 @@ struct SecureFetchTests {
         _ tls: TLSServerConfiguration? = nil,
         _ body: (Shell, LupineOrigin.Origin, TLSIdentity) async throws -> Void
     ) async throws {
-        let identity = try ThrowawayIdentity.make()
+        let identity = try EphemeralIdentity.make()
         var configuration = OriginConfiguration()
         configuration.tls = tls ?? TLSServerConfiguration(identities: [TLSServerIdentity(identity)])
         try await withShell(configuration) { shell, origin in

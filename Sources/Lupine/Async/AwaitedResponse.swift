@@ -6,7 +6,7 @@ import Dispatch
 ///
 /// The handler delivers the response once, on the root queue; any number of tasks may wait, before and after. No extra task
 /// is created to wait, so awaiting a request costs no further threads. A waiting task is resumed only by the handler, in one
-/// batch with tasks that await other responses, see `RootBurst`. Cancelling a waiting task does not resume it: the request
+/// batch with tasks that await other responses, see `ResumptionBatch`. Cancelling a waiting task does not resume it: the request
 /// may be cancelled instead, and calls its handlers however it ends.
 final class AwaitedResponse<Response: Sendable>: Sendable {
     private let arrival = ResponseArrival()
@@ -66,7 +66,7 @@ private struct ResponseArrival: Sendable {
             return (first, others)
         }
         guard let first else { return }
-        if let burst = RootBurst.current {
+        if let burst = ResumptionBatch.current {
             burst.letGo(first, others, behind: rootQueue)
         } else {
             first.goOn()

@@ -86,7 +86,7 @@ public struct DataStreamTask: Sendable {
     ) -> Stream<Success, Failure> {
         let request = request
         let limit = request.collectedBodyLimit
-        let gathered = GatheredBytes(
+        let gathered = BufferedByteCount(
             upTo: limit.bytes, overflow: { [weak request] in request?.fail(limit) },
             weigh: { [weak request] bytes in request?.weigh(bytes) })
         return StreamOf(bufferingPolicy: bufferingPolicy, gathered: gathered) {

@@ -13,12 +13,12 @@ public struct StreamOf<Element>: AsyncSequence {
     /// A buffered event.
     struct Entry {
         let element: Element
-        let receipt: GatheredBytes.Receipt?
+        let receipt: BufferedByteCount.Receipt?
     }
 
     private let stream: AsyncStream<Entry>
-    private let end: StreamEnd
-    private let gathered: GatheredBytes?
+    private let end: StreamTermination
+    private let gathered: BufferedByteCount?
 
     /// Calls `source` at once with an object that buffers the events sent to it, until it finishes the stream.
     ///
@@ -26,14 +26,14 @@ public struct StreamOf<Element>: AsyncSequence {
     ///   - gathered: Counts the bytes of the buffered events.
     ///   - onTermination: Called once, when an iteration ends before the source has finished.
     init(
-        bufferingPolicy: BufferingPolicy, gathered: GatheredBytes? = nil,
+        bufferingPolicy: BufferingPolicy, gathered: BufferedByteCount? = nil,
         onTermination: (@Sendable () -> Void)? = nil, source: (StreamSource<Element>) -> Void
     ) {
         let (stream, continuation) = AsyncStream.makeStream(
             of: Entry.self, bufferingPolicy: Self.policy(bufferingPolicy))
         self.stream = stream
         self.gathered = gathered
-        end = StreamEnd {
+        end = StreamTermination {
             continuation.finish()
             gathered?.end()
             onTermination?()
@@ -77,9 +77,9 @@ public struct StreamOf<Element>: AsyncSequence {
 
     /// Shared by the copies of an iterator; its deinitializer ends the iteration.
     fileprivate final class Lifetime: Sendable {
-        private let end: StreamEnd
+        private let end: StreamTermination
 
-        init(end: StreamEnd) { self.end = end }
+        init(end: StreamTermination) { self.end = end }
 
         deinit { end.reach() }
     }

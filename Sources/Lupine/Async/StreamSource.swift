@@ -3,13 +3,13 @@
 /// Receives the events of a `StreamOf` from the request's handlers. Can be used on any thread.
 struct StreamSource<Element>: Sendable {
     private let continuation: AsyncStream<StreamOf<Element>.Entry>.Continuation
-    private let gathered: GatheredBytes?
+    private let gathered: BufferedByteCount?
     /// Weak, because `end` retains the request, whose handlers retain this source.
-    private weak var end: StreamEnd?
+    private weak var end: StreamTermination?
 
     init(
-        continuation: AsyncStream<StreamOf<Element>.Entry>.Continuation, end: StreamEnd,
-        gathered: GatheredBytes?
+        continuation: AsyncStream<StreamOf<Element>.Entry>.Continuation, end: StreamTermination,
+        gathered: BufferedByteCount?
     ) {
         self.continuation = continuation
         self.end = end

@@ -16,7 +16,7 @@ extension DecodingError {
     /// Returns the error with the beginning of the data, redacted as in logs, added to its description: a program that
     /// prints the error then shows, for example, that the server sent an HTML page instead of JSON.
     func showing(_ data: Data) -> DecodingError {
-        let start = ContentStart(data).text
+        let start = ContentPreview(data).text
         func shown(_ context: Context) -> Context {
             Context(
                 codingPath: context.codingPath,

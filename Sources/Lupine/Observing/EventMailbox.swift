@@ -7,7 +7,7 @@ internal import LupineLoading
 ///
 /// The first waiting event puts a block, called a turn, on the queue; events that arrive before the turn begins share it. A busy
 /// queue thus has one block per batch, and an event is still delivered before anything that is put on a serial queue after it,
-/// above all before handlers of the program. Notifications may wait a little longer, see `RootBurst`. A queue has one mailbox for
+/// above all before handlers of the program. Notifications may wait a little longer, see `ResumptionBatch`. A queue has one mailbox for
 /// all senders: with two, a monitor of both a session and a request could receive events in the wrong order. It lives as long as
 /// its queue.
 final class EventMailbox: Sendable {
@@ -27,7 +27,7 @@ final class EventMailbox: Sendable {
 
         /// Whether the sender of an event that was just added has to arrange for a turn; `burst` is the one that the sender would
         /// use.
-        mutating func needsTurn(in burst: RootBurst?) -> Bool {
+        mutating func needsTurn(in burst: ResumptionBatch?) -> Bool {
             if isOnQueue { return false }
             guard let burst else { return true }
             if self.burst == ObjectIdentifier(burst) { return false }
@@ -63,7 +63,7 @@ final class EventMailbox: Sendable {
     /// burst and the caller is on that root queue, otherwise as soon as possible. The mailbox does not retain its queue.
     func add(_ event: consuming MonitorEvent, along route: EventRoute) {
         // On other queues it is not known when the root queue drains.
-        let burst = route.burst.flatMap { $0 === RootBurst.current ? $0 : nil }
+        let burst = route.burst.flatMap { $0 === ResumptionBatch.current ? $0 : nil }
         var entry: Entry? = Entry(event: event, route: route)
         let needsTurn = state.write { state in
             // Moved, not copied.

@@ -8,13 +8,14 @@ final class EventRoute: Sendable {
     /// In the order in which they receive an event.
     let listeners: [EventListener]
     /// The burst in which events may wait for the present work of the root queue; nil if a listener may need them sooner.
-    let burst: RootBurst?
+    let burst: ResumptionBatch?
     /// The root queue of the burst.
     let rootQueue: DispatchQueue
     private let mailbox: EventMailbox
 
     init(
-        queue: DispatchQueue, listeners: [EventListener], burst: RootBurst?, of rootQueue: DispatchQueue,
+        queue: DispatchQueue, listeners: [EventListener], burst: ResumptionBatch?,
+        of rootQueue: DispatchQueue,
         mailbox: EventMailbox
     ) {
         self.queue = queue
@@ -45,7 +46,8 @@ final class EventRoute: Sendable {
                 let mayWait = listeners.allSatisfy(\.hearsNotedEventsOnly)
                 return EventRoute(
                     queue: first.queue, listeners: listeners,
-                    burst: mayWait ? RootBurst.burst(of: rootQueue) : nil, of: rootQueue, mailbox: mailbox)
+                    burst: mayWait ? ResumptionBatch.burst(of: rootQueue) : nil, of: rootQueue,
+                    mailbox: mailbox)
             }
         }
     }

@@ -81,7 +81,7 @@ where AuthenticatorType: Authenticator {
         completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
     ) {
         let adaptation = Adaptation(urlRequest: urlRequest, session: session, completion: completion)
-        var finding: Machine.Finding?
+        var finding: Machine.RefreshRequirement?
         while true {
             let action = change {
                 $0.adapt(adaptation, knowing: finding, at: session.session.clock.seconds)
@@ -91,7 +91,8 @@ where AuthenticatorType: Authenticator {
                 // The program's code may use this interceptor, so it is called outside the lock. If the credential is
                 // replaced meanwhile, the new one is asked.
                 assertNoLockIsHeld()
-                finding = Machine.Finding(version: version, requiresRefresh: credential.requiresRefresh)
+                finding = Machine.RefreshRequirement(
+                    version: version, requiresRefresh: credential.requiresRefresh)
                 continue
             case .apply(let credential):
                 var authenticated = urlRequest

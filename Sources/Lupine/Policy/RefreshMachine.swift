@@ -21,7 +21,7 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, Answer> 
     }
 
     /// The value of `requiresRefresh` of the credential of that version.
-    struct Finding {
+    struct RefreshRequirement {
         let version: Int
         let requiresRefresh: Bool
     }
@@ -82,7 +82,7 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, Answer> 
     ///
     /// - Parameter finding: The answer to a previous `.ask`, if there was one.
     mutating func adapt(
-        _ adaptation: Adaptation, knowing finding: Finding? = nil, at now: TimeInterval
+        _ adaptation: Adaptation, knowing finding: RefreshRequirement? = nil, at now: TimeInterval
     ) -> AdaptAction {
         switch state {
         case .refreshing:

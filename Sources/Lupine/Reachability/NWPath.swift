@@ -35,7 +35,7 @@ public struct NWPath: Hashable, Sendable {
     }
 
     /// Creates the path for a network picture, restricted to interfaces of allowed types; nil stands for an unavailable picture.
-    init(_ picture: NetworkPicture?, allowing isAllowed: (NWInterface.InterfaceType) -> Bool) {
+    init(_ picture: NetworkSnapshot?, allowing isAllowed: (NWInterface.InterfaceType) -> Bool) {
         func interfaces(_ indexes: [UInt32]) -> [NWInterface] {
             (picture?.usable(indexes) ?? []).map(NWInterface.init).filter { isAllowed($0.type) }
         }

@@ -65,7 +65,7 @@ extension SCNetworkReachabilityFlags {
     }
 
     /// Creates the flags of the whole network (I-14.12): those of the first usable interface.
-    init(_ picture: NetworkPicture) {
+    init(_ picture: NetworkSnapshot) {
         self = picture.ways.first.map(SCNetworkReachabilityFlags.init(over:)) ?? []
     }
 

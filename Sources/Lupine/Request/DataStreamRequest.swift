@@ -62,7 +62,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     }
 
     /// A consumer of pieces, called on the root queue.
-    fileprivate struct Taker: Sendable {
+    fileprivate struct PieceConsumer: Sendable {
         let take: @Sendable (DataStreamRequest, Data) -> Void
     }
 
@@ -74,7 +74,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         /// Opens the file that receives the content in place of the handlers.
         fileprivate var opening: (@Sendable (URLResponse) -> FileHandle?)?
         /// The consumers of pieces; emptied when the request has ended.
-        fileprivate var takers: [Taker] = []
+        fileprivate var takers: [PieceConsumer] = []
         fileprivate var isOver = false
         /// The number of pieces that have not been handled yet, counted once per handler.
         fileprivate var outstanding = 0
@@ -337,7 +337,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     ) -> Self {
         // A handler that is added after the end receives only the end.
         streamState.write { state in
-            if !state.isOver { state.takers.append(Taker(take: take)) }
+            if !state.isOver { state.takers.append(PieceConsumer(take: take)) }
         }
         appendSerializer(isForeign: true) { isOnRoot in
             let ended = { @Sendable in self.serialized { self.complete(stream, on: queue) } }

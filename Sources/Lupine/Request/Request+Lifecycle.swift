@@ -6,7 +6,7 @@ internal import LupineLoading
 
 // Resuming, suspending, cancelling and finishing a request.
 
-extension RequestMachine.Standing {
+extension RequestMachine.TaskStatus {
     /// The standing of a request's latest task.
     init(_ task: URLSessionTask?) {
         guard let task else {
@@ -50,12 +50,12 @@ extension Request {
     ///   - follow: Called under the lock with the machine's answer. Stores the news and returns what is done to the task.
     /// - Returns: The machine's answer, the task it is about, and an action to be passed to `perform`.
     private func receive(
-        _ event: (RequestMachine.Standing) -> RequestMachine.Event,
+        _ event: (RequestMachine.TaskStatus) -> RequestMachine.Event,
         follow: (RequestMachine.Action, URLSessionTask?, inout MutableState) -> TaskAction?
     ) -> (RequestMachine.Action, URLSessionTask?, TaskAction?) {
         var asked: URLSessionTask?
         while true {
-            let standing = RequestMachine.Standing(asked)
+            let standing = RequestMachine.TaskStatus(asked)
             let (action, task, begun) = mutableState.write {
                 state -> (RequestMachine.Action?, URLSessionTask?, TaskAction?) in
                 let task = state.tasks.last

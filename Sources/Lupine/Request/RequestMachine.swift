@@ -26,7 +26,7 @@ struct RequestMachine: Equatable {
     }
 
     /// Whether there is a task, and whether the latest one has completed.
-    enum Standing {
+    enum TaskStatus {
         case none
         case live
         case completed
@@ -35,9 +35,9 @@ struct RequestMachine: Equatable {
     /// An event in the life of a request.
     enum Event {
         /// The user, or automatic resumption, resumes, suspends or cancels.
-        case resume(Standing)
-        case suspend(Standing)
-        case cancel(Standing)
+        case resume(TaskStatus)
+        case suspend(TaskStatus)
+        case cancel(TaskStatus)
         /// A cancellation without a task to cancel has reached the root queue.
         case cancellationArrived
         /// A handler was added.
@@ -120,7 +120,7 @@ struct RequestMachine: Equatable {
 
     // MARK: user actions
 
-    private mutating func resume(_ task: Standing) -> Action {
+    private mutating func resume(_ task: TaskStatus) -> Action {
         switch state {
         case .initialized, .suspended: state = .resumed
         case .resumed, .cancelled, .finished: return .ignore
@@ -132,7 +132,7 @@ struct RequestMachine: Equatable {
         }
     }
 
-    private mutating func suspend(_ task: Standing) -> Action {
+    private mutating func suspend(_ task: TaskStatus) -> Action {
         switch state {
         case .initialized, .resumed: state = .suspended
         case .suspended, .cancelled, .finished: return .ignore
@@ -143,7 +143,7 @@ struct RequestMachine: Equatable {
         }
     }
 
-    private mutating func cancel(_ task: Standing) -> Action {
+    private mutating func cancel(_ task: TaskStatus) -> Action {
         switch state {
         case .initialized, .resumed, .suspended: state = .cancelled
         case .cancelled, .finished: return .ignore

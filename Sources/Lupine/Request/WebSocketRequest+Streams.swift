@@ -76,7 +76,7 @@ extension WebSocketRequest {
         _ queue: DispatchQueue, _ handler: @escaping @Sendable (Event<Success, Failure>) -> Void,
         decode: @escaping @Sendable (URLSessionWebSocketTask.Message) -> Event<Success, Failure>.Kind
     ) -> Self {
-        let taker = Taker { request, occurrence in
+        let taker = EventConsumer { request, occurrence in
             request.decodingQueue.async {
                 switch occurrence {
                 case .connected(let name):

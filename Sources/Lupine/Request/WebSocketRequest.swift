@@ -14,7 +14,7 @@ public import LupineLoading
 /// attempt.
 public final class WebSocketRequest: Request, @unchecked Sendable {
     /// An event of a connection.
-    enum Occurrence: Sendable {
+    enum ConnectionEvent: Sendable {
         case connected(protocol: String?)
         case message(URLSessionWebSocketTask.Message)
         case disconnected(URLSessionWebSocketTask.CloseCode, reason: Data?)
@@ -30,13 +30,13 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
     }
 
     /// A consumer of events, called on the root queue.
-    struct Taker: Sendable {
-        let take: @Sendable (WebSocketRequest, Occurrence) -> Void
+    struct EventConsumer: Sendable {
+        let take: @Sendable (WebSocketRequest, ConnectionEvent) -> Void
     }
 
     /// The mutable state in addition to that of `Request`.
     struct SocketState {
-        var takers: [Taker] = []
+        var takers: [EventConsumer] = []
         /// The task of the latest attempt.
         var task: URLSessionWebSocketTask?
         /// Messages that wait for a task.
@@ -225,8 +225,8 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         }
     }
 
-    private func tell(_ occurrence: Occurrence) {
-        let (takers, begun) = socketState.write { state -> ([Taker], Action?) in
+    private func tell(_ occurrence: ConnectionEvent) {
+        let (takers, begun) = socketState.write { state -> ([EventConsumer], Action?) in
             guard occurrence.weight > 0 else { return (state.takers, nil) }
             for _ in state.takers { state.backlog.add(occurrence.weight) }
             return (state.takers, state.balance())

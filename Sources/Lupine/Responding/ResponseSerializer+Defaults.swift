@@ -6,7 +6,7 @@ public import LupineLoading
 // Default implementations for serializers. All of them run on the session's serialization queue.
 
 /// The default methods and status codes with empty responses; created once, not for each request.
-private enum EmptyByDefault {
+private enum EmptyResponseDefaults {
     static let requestMethods: Set<HTTPMethod> = [.head]
     static let responseCodes: Set<Int> = [204, 205]
 }
@@ -15,9 +15,9 @@ extension ResponseSerializer {
     /// The default preprocessor, which leaves the content unchanged.
     public static var defaultDataPreprocessor: any DataPreprocessor { PassthroughPreprocessor() }
     /// The methods whose responses may be empty by default: `HEAD`.
-    public static var defaultEmptyRequestMethods: Set<HTTPMethod> { EmptyByDefault.requestMethods }
+    public static var defaultEmptyRequestMethods: Set<HTTPMethod> { EmptyResponseDefaults.requestMethods }
     /// The status codes whose responses may be empty by default: 204 and 205.
-    public static var defaultEmptyResponseCodes: Set<Int> { EmptyByDefault.responseCodes }
+    public static var defaultEmptyResponseCodes: Set<Int> { EmptyResponseDefaults.responseCodes }
 
     /// Returns `defaultDataPreprocessor`.
     public var dataPreprocessor: any DataPreprocessor { Self.defaultDataPreprocessor }

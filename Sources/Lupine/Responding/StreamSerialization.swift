@@ -13,14 +13,14 @@ final class StreamSerialization<Value: Sendable>: Sendable {
         var reader: any DataStreamReader<Value>
     }
 
-    private enum Manner: Sendable {
+    private enum Mode: Sendable {
         /// Each chunk is a value.
         case piecewise(@Sendable (Data) throws -> Value)
         /// Values may span chunks.
         case spanning(any SpanningStreamSerializer<Value>, Protected<Progress?>)
     }
 
-    private let manner: Manner
+    private let manner: Mode
 
     init<Serializer: DataStreamSerializer>(_ serializer: Serializer)
     where Serializer.SerializedObject == Value {

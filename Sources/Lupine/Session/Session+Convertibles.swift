@@ -6,7 +6,7 @@ internal import LupineLoading
 // The convertibles of requests that are created from their parts, and the setup of a new request.
 
 /// A convertible type of the library.
-protocol OwnConvertible: URLRequestConvertible {
+protocol LibraryConvertible: URLRequestConvertible {
     /// Whether the conversion calls the program's code, and therefore belongs on the request queue.
     var isForeign: Bool { get }
 }
@@ -14,7 +14,7 @@ protocol OwnConvertible: URLRequestConvertible {
 extension Session {
     /// A `URLRequest` made of its parts and a dictionary of parameters. Used by most requests; a class, so that casting it copies
     /// nothing.
-    final class RequestConvertible: OwnConvertible {
+    final class RequestConvertible: LibraryConvertible {
         private let url: any URLConvertible
         private let method: HTTPMethod
         private let parameters: Parameters?
@@ -48,7 +48,7 @@ extension Session {
     }
 
     /// A `URLRequest` made of its parts and an `Encodable` value.
-    struct RequestEncodableConvertible<Parameters: Encodable & Sendable>: OwnConvertible {
+    struct RequestEncodableConvertible<Parameters: Encodable & Sendable>: LibraryConvertible {
         let url: any URLConvertible
         let method: HTTPMethod
         let parameters: Parameters?
@@ -67,7 +67,7 @@ extension Session {
     }
 
     /// A `URLRequest` made of its parts, without parameters.
-    struct BareConvertible: OwnConvertible {
+    struct BareConvertible: LibraryConvertible {
         let url: any URLConvertible
         let method: HTTPMethod
         let headers: HTTPHeaders?
@@ -102,7 +102,7 @@ extension Session {
     }
 }
 
-extension URLRequest: OwnConvertible {
+extension URLRequest: LibraryConvertible {
     /// False, because there is nothing to convert.
     var isForeign: Bool { false }
 }

@@ -138,7 +138,7 @@ extension Session {
     private static func isForeign(_ convertible: any URLRequestConvertible) -> Bool {
         // The type that most requests use, without a conformance lookup.
         if let own = convertible as? RequestConvertible { return own.isForeign }
-        return (convertible as? any OwnConvertible)?.isForeign ?? true
+        return (convertible as? any LibraryConvertible)?.isForeign ?? true
     }
 
     // MARK: adapters and retriers

@@ -116,7 +116,7 @@ open class Session: @unchecked Sendable {
         self.serverTrustManager = serverTrustManager
         self.redirectHandler = redirectHandler
         self.cachedResponseHandler = cachedResponseHandler
-        RootBurst.begin(on: rootQueue)
+        ResumptionBatch.begin(on: rootQueue)
         eventMonitor = CompositeEventMonitor(queue: rootQueue, monitors: eventMonitors)
         delegate.serve(self, telling: eventMonitor, judging: serverTrustManager)
     }

@@ -61,7 +61,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     }
 
     /// The receivers of a task's callbacks.
-    private struct Audience {
+    private struct CallbackReceivers {
         let provider: (any SessionStateProvider)?
         let eventMonitor: CompositeEventMonitor?
         /// The task's request.
@@ -74,11 +74,11 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
 
     /// Returns the receivers of a task's callbacks. The request first delivers the stored notifications of user actions, which
     /// precede all callbacks of the task.
-    private func audience(of task: URLSessionTask) -> Audience {
+    private func audience(of task: URLSessionTask) -> CallbackReceivers {
         let (provider, eventMonitor) = listeners
         let request = provider?.request(for: task)
         request?.deliverChanges()
-        return Audience(provider: provider, eventMonitor: eventMonitor, request: request)
+        return CallbackReceivers(provider: provider, eventMonitor: eventMonitor, request: request)
     }
 
     // MARK: the session
@@ -200,7 +200,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     }
 
     private func judge(
-        _ space: URLProtectionSpace, of task: URLSessionTask, _ audience: Audience,
+        _ space: URLProtectionSpace, of task: URLSessionTask, _ audience: CallbackReceivers,
         _ completionHandler: (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         guard let trust = space.serverTrust, let manager = state.read({ $0.serverTrustManager }) else {

@@ -33,14 +33,14 @@ final class AuthenticationMemory: Sendable {
     }
 
     /// The answers that one server or proxy has accepted.
-    private struct Guests: Sendable {
+    private struct AcceptedAnswers: Sendable {
         /// The spaces of the entries, newest last. A task has one credential for each.
         var spaces: [URLProtectionSpace] = []
         var entries: [URLCredential: [Entry]] = [:]
     }
 
     private struct State: Sendable {
-        var guests: [AuthenticationCandidate.Challenger: Guests] = [:]
+        var guests: [AuthenticationCandidate.Challenger: AcceptedAnswers] = [:]
         /// Newest last.
         var answers: [AuthenticationAnswer] = []
     }
@@ -165,9 +165,11 @@ final class AuthenticationMemory: Sendable {
             entries.removeAll { $0.scope == entry.scope }
             entries.append(entry)
             if entries.count > Self.mostEntries { entries.removeFirst() }
-            var guests = state.guests[challenger] ?? Guests()
+            var guests = state.guests[challenger] ?? AcceptedAnswers()
             state.guests[challenger] = nil
-            if guests.entries.count >= Self.mostUsers, guests.entries[credential] == nil { guests = Guests() }
+            if guests.entries.count >= Self.mostUsers, guests.entries[credential] == nil {
+                guests = AcceptedAnswers()
+            }
             guests.entries[credential] = entries
             guests.spaces.removeAll { $0 == entry.answer.space }
             guests.spaces.append(entry.answer.space)

@@ -35,7 +35,7 @@ struct Authenticator: Sendable {
     private enum Side: Sendable { case server, proxy }
 
     /// The state for the server or for the proxy.
-    private struct Party: Sendable {
+    private struct PeerState: Sendable {
         /// The server or proxy that this state belongs to: an answer for one is not used for another.
         var challenger: AuthenticationCandidate.Challenger?
         /// The answer that is sent until it is refused.
@@ -102,8 +102,8 @@ struct Authenticator: Sendable {
     private let memory: AuthenticationMemory
     private var credentials: TaskCredentials
     private var message: AuthenticationMessage?
-    private var server = Party()
-    private var proxy = Party()
+    private var server = PeerState()
+    private var proxy = PeerState()
     private var question: Question?
     private var challenges = 0
     /// Whether the next transmission repeats the request.
@@ -158,7 +158,7 @@ struct Authenticator: Sendable {
 
     private mutating func beginProxy(_ message: AuthenticationMessage) {
         let challenger = message.proxy?.challenger.canonical
-        if proxy.challenger != challenger { proxy = Party() }
+        if proxy.challenger != challenger { proxy = PeerState() }
         proxy.challenger = challenger
         proxy.sent = .nothing
         guard let place = message.proxy else { return }
@@ -405,7 +405,7 @@ struct Authenticator: Sendable {
         answer.contentFunction == nil || !content.isUnknown
     }
 
-    private subscript(side: Side) -> Party {
+    private subscript(side: Side) -> PeerState {
         get {
             switch side {
             case .server: server

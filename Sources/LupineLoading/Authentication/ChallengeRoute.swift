@@ -6,7 +6,7 @@ import LupineTransport
 /// The answer to a challenge.
 struct ChallengeAnswer: Sendable {
     /// The scope in which an answer is valid.
-    enum Speaker: Hashable, Sendable {
+    enum Responder: Hashable, Sendable {
         /// The task's own delegate answered, through either method.
         case task
         /// The session's delegate answered, through either method, or no delegate did.
@@ -16,7 +16,7 @@ struct ChallengeAnswer: Sendable {
     var disposition: URLSession.AuthChallengeDisposition
     var credential: URLCredential?
     /// The delegate that answered; nil when the challenge was abandoned.
-    var speaker: Speaker?
+    var responder: Responder?
 }
 
 /// Asks the delegates about a challenge, one after the other, until one answers (U-5.8, U-5.9).
@@ -26,14 +26,14 @@ struct ChallengeAnswer: Sendable {
 /// `URLCredential.notImplemented`, and the next delegate is asked. No delegate is asked twice.
 struct ChallengeRoute: Sendable {
     private typealias Handler = @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-    private struct Stop: Sendable {
+    private struct Recipient: Sendable {
         enum Method: Sendable {
             case session(any URLSessionDelegate)
             case task(any URLSessionTaskDelegate)
         }
 
         let method: Method
-        let speaker: ChallengeAnswer.Speaker
+        let responder: ChallengeAnswer.Responder
     }
     /// The state of the call of one stop.
     private enum Call { case running, passed, over }
@@ -42,7 +42,7 @@ struct ChallengeRoute: Sendable {
     private let context: CallbackContext
     private let queue: DelegateQueue
     private let answer: @Sendable (ChallengeAnswer) -> Void
-    private let stops: [Stop]
+    private let recipients: [Recipient]
 
     /// - Parameter queue: The queue on which a stop is called when the one before it passed asynchronously.
     init(
@@ -55,19 +55,21 @@ struct ChallengeRoute: Sendable {
         self.answer = answer
         let isAboutConnection = Self.connectionMethods.contains(
             challenge.protectionSpace.authenticationMethod)
-        var stops: [Stop] = []
+        var recipients: [Recipient] = []
         let isOne = context.delegates.own?.session === context.delegates.session?.session
-        for (delegates, speaker) in [
-            (context.delegates.own, ChallengeAnswer.Speaker.task), (context.delegates.session, .session),
+        for (delegates, responder) in [
+            (context.delegates.own, ChallengeAnswer.Responder.task), (context.delegates.session, .session),
         ] {
             guard let delegates else { continue }
-            let speaker = isOne ? .session : speaker
+            let responder = isOne ? .session : responder
             if isAboutConnection {
-                stops.append(Stop(method: .session(delegates.session), speaker: speaker))
+                recipients.append(Recipient(method: .session(delegates.session), responder: responder))
             }
-            if let task = delegates.task { stops.append(Stop(method: .task(task), speaker: speaker)) }
+            if let task = delegates.task {
+                recipients.append(Recipient(method: .task(task), responder: responder))
+            }
         }
-        self.stops = stops
+        self.recipients = recipients
     }
 
     private static let connectionMethods: Set = [
@@ -79,23 +81,24 @@ struct ChallengeRoute: Sendable {
     func ask() { ask(from: 0) }
 
     private func ask(from first: Int) {
-        for index in stops.indices.dropFirst(first) {
+        for index in recipients.indices.dropFirst(first) {
             let call = CallState()
-            ask(stops[index]) { disposition, credential in
+            ask(recipients[index]) { disposition, credential in
                 guard credential === URLCredential.notImplemented else {
                     return answer(
                         ChallengeAnswer(
-                            disposition: disposition, credential: credential, speaker: stops[index].speaker))
+                            disposition: disposition, credential: credential,
+                            responder: recipients[index].responder))
                 }
                 if call.pass() { queue.add { ask(from: index + 1) } }
             }
             guard call.hasPassed() else { return }
         }
-        answer(ChallengeAnswer(disposition: .performDefaultHandling, speaker: .session))
+        answer(ChallengeAnswer(disposition: .performDefaultHandling, responder: .session))
     }
 
-    private func ask(_ stop: Stop, _ handler: @escaping Handler) {
-        switch stop.method {
+    private func ask(_ recipient: Recipient, _ handler: @escaping Handler) {
+        switch recipient.method {
         case .session(let delegate):
             AsyncForm.$challenger.withValue(context.task.core) {
                 delegate.urlSession(context.session, didReceive: challenge, completionHandler: handler)

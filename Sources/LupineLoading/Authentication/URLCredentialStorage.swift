@@ -19,7 +19,7 @@ extension NSNotification.Name {
 /// be found only as the default. A credential with persistence `none` is for one challenge and is not stored; neither is one that
 /// is `synchronizable`, because there is nowhere to synchronize it to.
 public final class URLCredentialStorage: NSObject, Sendable {
-    private struct Shelf {
+    private struct SpaceEntry {
         enum Choice: Equatable {
             case user(String)
             case identity
@@ -55,7 +55,7 @@ public final class URLCredentialStorage: NSObject, Sendable {
         }
     }
 
-    private let shelves = Lock<[URLProtectionSpace: Shelf]>([:])
+    private let shelves = Lock<[URLProtectionSpace: SpaceEntry]>([:])
 
     /// The storage of the process.
     public static let shared = URLCredentialStorage()
@@ -88,7 +88,7 @@ public final class URLCredentialStorage: NSObject, Sendable {
         _ credential: URLCredential, for space: URLProtectionSpace, options: [String: AnyObject]? = [:]
     ) {
         let hasChanged = shelves.withLock { shelves in
-            guard var shelf = shelves[space], let place = Shelf.place(of: credential),
+            guard var shelf = shelves[space], let place = SpaceEntry.place(of: credential),
                 shelf[place] == credential
             else {
                 return false
@@ -133,9 +133,9 @@ public final class URLCredentialStorage: NSObject, Sendable {
         case .none, .synchronizable: return
         case .forSession, .permanent: break
         }
-        guard let place = Shelf.place(of: credential) else { return }
+        guard let place = SpaceEntry.place(of: credential) else { return }
         let hasChanged = shelves.withLock { shelves in
-            var shelf = shelves[space] ?? Shelf()
+            var shelf = shelves[space] ?? SpaceEntry()
             let before = (shelf[place], shelf.choice)
             if asDefault || shelf.isEmpty { shelf.choice = place }
             shelf[place] = credential

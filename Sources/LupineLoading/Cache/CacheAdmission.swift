@@ -9,7 +9,7 @@ enum CacheAdmission {
     ///
     /// It may if a connection of its own could have brought the same response: to a server that it trusts, with the client
     /// certificate that it would have shown, over the same route.
-    static func admits(_ reader: CacheReader, to provenance: CacheProvenance) -> Bool {
+    static func admits(_ reader: CacheRequester, to provenance: CacheProvenance) -> Bool {
         switch provenance.source {
         case .program: true
         case .plain(let way): way == reader.way
@@ -19,7 +19,7 @@ enum CacheAdmission {
     }
 
     /// Returns the partitions that can hold an entry for a reader, the most likely first.
-    static func parties(of reader: CacheReader) -> [CacheParty?] {
+    static func parties(of reader: CacheRequester) -> [CacheParty?] {
         if case .standard = reader.policy, reader.client == nil { return plain }
         let standings: [CacheParty.Standing] =
             switch reader.policy {
@@ -45,7 +45,7 @@ enum CacheAdmission {
     }
 
     private static func trusts(
-        _ policy: CacheReader.Policy, _ connection: CacheProvenance.Connection
+        _ policy: CacheRequester.Policy, _ connection: CacheProvenance.Connection
     ) -> Bool {
         switch policy {
         case .standard(let roots): connection.roots == roots

@@ -126,7 +126,7 @@ package final class CacheEntry: Sendable {
 
     /// Whether the entry answers a request, according to its provenance and to the request's fields (U-12.2, U-12.5, U-12.11).
     func answers(
-        _ request: URLRequest, of reader: CacheReader, conceal: (String) -> String = CacheEntry.conceal
+        _ request: URLRequest, of reader: CacheRequester, conceal: (String) -> String = CacheEntry.conceal
     ) -> Bool {
         CacheAdmission.admits(reader, to: provenance)
             && vary.matches(request, identifying: reader.identifyingFields, conceal: conceal)

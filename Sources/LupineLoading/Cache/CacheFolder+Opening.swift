@@ -58,7 +58,7 @@ extension CacheFolder {
         let contents = CacheLog.contents(of: content(.index, upTo: limit) ?? [])
         var index = CacheIndex(contents.changes, lengths: lengths)
         // No cache reaches such numbers; a forged index with them would leave no segment numbers for new entries.
-        if index.live.keys.contains(where: { $0 > CachePlace.segmentLimit / 2 }) { index = CacheIndex() }
+        if index.live.keys.contains(where: { $0 > EntryLocation.segmentLimit / 2 }) { index = CacheIndex() }
         if files.access == .writer {
             for name in names where Self.isRest(name, index) { remove(name) }
             lengths = lengths.filter { index.live[$0.key] != nil }

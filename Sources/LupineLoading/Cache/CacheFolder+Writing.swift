@@ -17,10 +17,10 @@ extension CacheFolder {
     ///   - octets: The entries, one after the other.
     ///   - lengths: The length of each entry.
     ///   - capacity: How many bytes may be in the folder.
-    func append(_ octets: Span<UInt8>, lengths: [Int], capacity: Int) -> [CachePlace]? {
+    func append(_ octets: Span<UInt8>, lengths: [Int], capacity: Int) -> [EntryLocation]? {
         files.withLock { files in
             guard files.access == .writer else { return nil }
-            var places: [CachePlace] = []
+            var places: [EntryLocation] = []
             places.reserveCapacity(lengths.count)
             // How many octets are written, and how many have been assigned a place.
             var (written, placed) = (0, 0)
@@ -34,7 +34,7 @@ extension CacheFolder {
                 if files.segment == nil, !beginSegment(&files) { return nil }
                 let offset = currentLength(files) + placed - written
                 guard
-                    let place = CachePlace(
+                    let place = EntryLocation(
                         segment: files.nextSegment - 1, offset: UInt64(offset), length: UInt64(length))
                 else { return nil }
                 places.append(place)
@@ -52,7 +52,7 @@ extension CacheFolder {
         // Some numbers may be taken by files that are not ours.
         for _ in 0..<8 {
             let number = files.nextSegment
-            guard number < CachePlace.segmentLimit - 1 else { return false }
+            guard number < EntryLocation.segmentLimit - 1 else { return false }
             files.nextSegment += 1
             guard let segment = create(.segment(number)) else { continue }
             files.segment = segment

@@ -100,7 +100,7 @@ final class CacheFolder: Sendable {
     // MARK: reading
 
     /// Reads the entry at a place.
-    func read(_ place: CachePlace, key: CacheKey) -> Found {
+    func read(_ place: EntryLocation, key: CacheKey) -> Found {
         guard let octets = octets(at: place) else { return .nothing }
         return Self.entry(octets, key: key).map { .entry($0) } ?? .damage
     }
@@ -115,7 +115,7 @@ final class CacheFolder: Sendable {
 
     /// Returns the octets at a place; nil if there is no such segment that the user owns. Too few octets if the segment is too
     /// short.
-    func octets(at place: CachePlace) -> [UInt8]? {
+    func octets(at place: EntryLocation) -> [UInt8]? {
         guard let file = try? Descriptor.readingOwn(path: path(.segment(place.segment))),
             let length = try? file.fileSize()
         else { return nil }

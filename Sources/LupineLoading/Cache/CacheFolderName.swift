@@ -50,7 +50,7 @@ enum CacheFolderName: Hashable, Sendable {
         guard name.hasPrefix(segmentPrefix) else { return nil }
         let digits = name.dropFirst(segmentPrefix.count)
         guard digits.utf8.allSatisfy({ 0x30...0x39 ~= $0 }), let number = UInt64(digits),
-            number < CachePlace.segmentLimit, String(number) == digits
+            number < EntryLocation.segmentLimit, String(number) == digits
         else { return nil }
         return number
     }

@@ -9,7 +9,7 @@ internal import Foundation
 package struct CacheIndex: Sendable {
     /// An entry in the folder.
     package struct Item: Sendable {
-        let place: CachePlace
+        let place: EntryLocation
         /// When the entry was stored, or last updated.
         let storedTime: Date
         let terms: CacheTerms
@@ -30,7 +30,7 @@ package struct CacheIndex: Sendable {
     ///   - changes: The changes of the log, the oldest first.
     ///   - lengths: The length of each segment.
     package init(_ changes: [CacheLog.Change], lengths: [UInt64: Int]) {
-        var keys: [CachePlace.Start: CacheKey] = [:]
+        var keys: [EntryLocation.Start: CacheKey] = [:]
         for change in changes {
             switch change {
             case .stored(let key, let item):
@@ -80,14 +80,14 @@ package struct CacheIndex: Sendable {
         count(key, at: item.place)
     }
 
-    private mutating func count(_ key: CacheKey, at place: CachePlace) {
+    private mutating func count(_ key: CacheKey, at place: EntryLocation) {
         live[place.segment, default: 0] += place.length
         members[place.segment, default: []].append(key)
     }
 
     /// Records the new place of an entry, whose recency does not change. Returns false if the entry is no longer at the old
     /// place.
-    mutating func move(_ key: CacheKey, from place: CachePlace, to other: CachePlace) -> Bool {
+    mutating func move(_ key: CacheKey, from place: EntryLocation, to other: EntryLocation) -> Bool {
         guard let item = items[key], item.place == place else { return false }
         forget(place)
         items.replace(
@@ -104,7 +104,7 @@ package struct CacheIndex: Sendable {
         return item
     }
 
-    private mutating func remove(_ key: CacheKey, at start: CachePlace.Start) {
+    private mutating func remove(_ key: CacheKey, at start: EntryLocation.Start) {
         if items[key]?.place.start == start { remove(key) }
     }
 
@@ -115,7 +115,7 @@ package struct CacheIndex: Sendable {
         return item
     }
 
-    private mutating func forget(_ place: CachePlace) {
+    private mutating func forget(_ place: EntryLocation) {
         let left = (live[place.segment] ?? place.length) - place.length
         live[place.segment] = left > 0 ? left : nil
         if left <= 0 { members[place.segment] = nil }

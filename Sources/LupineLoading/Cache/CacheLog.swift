@@ -15,11 +15,11 @@ package enum CacheLog {
         /// The entry under a key was stored at a place, replacing any other.
         case stored(CacheKey, CacheIndex.Item)
         /// An entry was moved to another place; its recency did not change.
-        case moved(CachePlace.Start, CachePlace)
+        case moved(EntryLocation.Start, EntryLocation)
         /// The entry at this place was removed.
-        case removed(CachePlace.Start)
+        case removed(EntryLocation.Start)
         /// The entry at this place was used.
-        case used(CachePlace.Start)
+        case used(EntryLocation.Start)
     }
 
     /// The result of reading an index.
@@ -118,12 +118,12 @@ package enum CacheLog {
         }
     }
 
-    private static func write(_ place: CachePlace, to writer: inout OctetWriter) {
+    private static func write(_ place: EntryLocation, to writer: inout OctetWriter) {
         write(place.start, to: &writer)
         writer.write(UInt64(place.length))
     }
 
-    private static func write(_ start: CachePlace.Start, to writer: inout OctetWriter) {
+    private static func write(_ start: EntryLocation.Start, to writer: inout OctetWriter) {
         writer.write(start.segment)
         writer.write(UInt64(start.offset))
     }
@@ -191,16 +191,16 @@ package enum CacheLog {
         }
     }
 
-    private static func place(_ reader: inout OctetReader) throws(OctetReader.Damage) -> CachePlace? {
+    private static func place(_ reader: inout OctetReader) throws(OctetReader.Damage) -> EntryLocation? {
         let (segment, offset) = (try reader.longNumber(), try reader.longNumber())
-        return CachePlace(segment: segment, offset: offset, length: try reader.longNumber())
+        return EntryLocation(segment: segment, offset: offset, length: try reader.longNumber())
     }
 
     private static func start(
         _ reader: inout OctetReader
-    ) throws(OctetReader.Damage) -> CachePlace.Start? {
+    ) throws(OctetReader.Damage) -> EntryLocation.Start? {
         let (segment, offset) = (try reader.longNumber(), try reader.longNumber())
-        return CachePlace(segment: segment, offset: offset, length: 1)?.start
+        return EntryLocation(segment: segment, offset: offset, length: 1)?.start
     }
 
     private static func party(_ reader: inout OctetReader) throws(OctetReader.Damage) -> CacheParty? {

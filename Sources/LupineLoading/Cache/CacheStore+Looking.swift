@@ -25,7 +25,7 @@ extension CacheStore {
     /// Passes the entry that answers a reader's request to `reply`: at once, on the caller's thread, if no disk access is needed;
     /// otherwise on the storage queue.
     func lookUp(
-        _ address: String, _ request: URLRequest, for reader: CacheReader,
+        _ address: String, _ request: URLRequest, for reader: CacheRequester,
         reply: @escaping @Sendable (CacheEntry?) -> Void
     ) {
         switch lookUpInMemory(address, request, for: reader) {
@@ -42,7 +42,8 @@ extension CacheStore {
     }
 
     /// Performs the part of `lookUp` that needs no disk access.
-    func lookUpInMemory(_ address: String, _ request: URLRequest, for reader: CacheReader) -> MemoryAnswer {
+    func lookUpInMemory(_ address: String, _ request: URLRequest, for reader: CacheRequester) -> MemoryAnswer
+    {
         for party in CacheAdmission.parties(of: reader) {
             let key = CacheKey(address: address, party: party)
             let (found, hash) = state.withLock { state in
@@ -60,7 +61,7 @@ extension CacheStore {
     }
 
     /// Returns the entry in the folder that answers a request, and keeps it in memory. Runs on the storage queue.
-    private func fetch(_ address: String, _ request: URLRequest, for reader: CacheReader) -> CacheEntry? {
+    private func fetch(_ address: String, _ request: URLRequest, for reader: CacheRequester) -> CacheEntry? {
         learnFolder()
         for party in CacheAdmission.parties(of: reader) {
             let key = CacheKey(address: address, party: party)
@@ -75,7 +76,7 @@ extension CacheStore {
     }
 
     private func fetch(
-        _ item: CacheIndex.Item, _ key: CacheKey, _ request: URLRequest, for reader: CacheReader
+        _ item: CacheIndex.Item, _ key: CacheKey, _ request: URLRequest, for reader: CacheRequester
     ) -> CacheEntry? {
         let hash = item.terms.vary.holdsSecrets ? folderHash : nil
         guard item.terms.mayAnswer(request, of: reader, hash: hash), let found = read(item, key) else {
@@ -90,7 +91,7 @@ extension CacheStore {
 
     private func promote(_ entry: CacheEntry, _ key: CacheKey, _ item: CacheIndex.Item) {
         _ = state.withLock { state in
-            var gone = Gone()
+            var gone = RemovedObjects()
             state.promote(entry, key: key, from: item.place, &gone)
             return gone
         }

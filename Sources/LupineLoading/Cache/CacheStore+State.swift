@@ -29,7 +29,7 @@ extension CacheStore {
         /// removed.
         var hidden: Set<String> = []
         /// The addresses that this cache replaced or removed without being the folder's writer; nil when it is the writer.
-        var withdrawals: CacheWithdrawals? = CacheWithdrawals()
+        var withdrawals: PendingRemovals? = PendingRemovals()
         /// The number of changes requested so far.
         var number: UInt64 = 0
         /// Whether a batch is scheduled on the storage queue.
@@ -37,7 +37,7 @@ extension CacheStore {
         /// The keys used since uses were last logged in the folder.
         var used: [CacheKey] = []
         /// The places of evicted entries, until they are logged in the folder.
-        var evicted: [CachePlace.Start] = []
+        var evicted: [EntryLocation.Start] = []
         /// How many entries were not written because too many bytes were already waiting.
         var droppedCount = 0
     }
@@ -60,7 +60,7 @@ extension CacheStore {
         /// The number of entries to be written.
         var writes = 0
         var used: [CacheKey] = []
-        var evicted: [CachePlace.Start] = []
+        var evicted: [EntryLocation.Start] = []
 
         var isEmpty: Bool { !mustClear && changes.isEmpty && used.isEmpty && evicted.isEmpty }
     }
@@ -97,7 +97,7 @@ extension CacheStore.State {
     /// Puts an entry into memory, replacing an existing one, if it is not too large.
     mutating func keep(
         _ entry: CacheEntry, for key: CacheKey, _ admission: CacheStore.Admission,
-        _ gone: inout CacheStore.Gone
+        _ gone: inout CacheStore.RemovedObjects
     ) {
         let isTaken = entry.size <= admission.limit(memoryCapacity)
         let old = isTaken ? memory.insert(entry, for: key, cost: entry.size) : memory.remove(key)
@@ -107,7 +107,7 @@ extension CacheStore.State {
 
     /// Puts an entry read from the folder into memory, unless a newer one is there or pending.
     mutating func promote(
-        _ entry: CacheEntry, key: CacheKey, from place: CachePlace, _ gone: inout CacheStore.Gone
+        _ entry: CacheEntry, key: CacheKey, from place: EntryLocation, _ gone: inout CacheStore.RemovedObjects
     ) {
         guard memory[key] == nil, pending[key] == nil, !mustClear, index[key]?.place == place,
             entry.size <= CacheStore.Admission.loader.limit(memoryCapacity)
@@ -117,7 +117,7 @@ extension CacheStore.State {
     }
 
     /// Evicts entries from memory until it is within its capacity.
-    mutating func evict(_ gone: inout CacheStore.Gone) {
+    mutating func evict(_ gone: inout CacheStore.RemovedObjects) {
         while memory.cost > memoryCapacity, let (_, entry) = memory.removeLeastRecent() {
             gone.entries.append(entry)
         }
@@ -132,8 +132,8 @@ extension CacheStore.State {
     }
 
     /// Removes the entry under a key from memory and disk.
-    mutating func remove(_ key: CacheKey) -> CacheStore.Gone {
-        var gone = CacheStore.Gone()
+    mutating func remove(_ key: CacheKey) -> CacheStore.RemovedObjects {
+        var gone = CacheStore.RemovedObjects()
         if let old = memory.remove(key) { gone.entries.append(old) }
         if diskCapacity > 0 { change(key, .remove, &gone) }
         return gone
@@ -141,7 +141,7 @@ extension CacheStore.State {
 
     /// Records a change to an entry of the folder, replacing a pending one.
     mutating func change(
-        _ key: CacheKey, _ change: CacheStore.Pending.Change, _ gone: inout CacheStore.Gone
+        _ key: CacheKey, _ change: CacheStore.Pending.Change, _ gone: inout CacheStore.RemovedObjects
     ) {
         number += 1
         withdrawals?.insert(key.address)
@@ -208,7 +208,7 @@ extension CacheStore.State {
         if isWriter { withdrawals = nil }
         for address in hidden {
             for key in index.others(of: address) where pending[key] == nil {
-                var gone = CacheStore.Gone()
+                var gone = CacheStore.RemovedObjects()
                 change(key, .remove, &gone)
             }
         }

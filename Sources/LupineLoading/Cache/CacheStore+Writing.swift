@@ -68,7 +68,7 @@ extension CacheStore {
                 if state.clearings != clearings { return }
                 state.mustClear = false
                 // A reader cannot clear the folder before it becomes the writer.
-                if access != .reader { state.withdrawals = access == .writer ? nil : CacheWithdrawals() }
+                if access != .reader { state.withdrawals = access == .writer ? nil : PendingRemovals() }
             }
         }
         perform(work, capacity, clearings)
@@ -160,7 +160,7 @@ extension CacheStore {
         guard folder.closeIfGone() else { return false }
         state.withLock { state in
             state.index = CacheIndex()
-            state.withdrawals = CacheWithdrawals()
+            state.withdrawals = PendingRemovals()
         }
         return true
     }
@@ -191,7 +191,7 @@ extension CacheStore {
 
     /// Moves the live entries of a segment to the current segment.
     private func rewrite(_ segment: UInt64, _ capacity: Int, _ clearings: Int) {
-        var moved: [(key: CacheKey, from: CachePlace)] = []
+        var moved: [(key: CacheKey, from: EntryLocation)] = []
         var octets: [UInt8] = []
         var lost: [CacheKey] = []
         for (key, item) in state.withLock({ $0.index.entries(in: segment) }) {

@@ -60,7 +60,7 @@ final class CacheStore: Sendable {
 
     /// Objects removed by a change. They are released after the lock is left, because they may contain a program's objects, whose
     /// `deinit` can do anything.
-    struct Gone: Sendable {
+    struct RemovedObjects: Sendable {
         var entries = SmallArray<CacheEntry>()
         var pending: Pending?
     }
@@ -87,7 +87,7 @@ final class CacheStore: Sendable {
         set {
             _ = state.withLock { state in
                 state.memoryCapacity = max(0, newValue)
-                var gone = Gone()
+                var gone = RemovedObjects()
                 state.evict(&gone)
                 return gone
             }
@@ -131,7 +131,7 @@ final class CacheStore: Sendable {
             && !CacheRule.forbidsStoring(entry.httpResponse, for: request)
         let head = isForDisk ? request.head : request
         let (isDue, _) = state.withLock { state in
-            var gone = Gone()
+            var gone = RemovedObjects()
             state.keep(entry, for: key, admission, &gone)
             guard state.diskCapacity > 0 else { return (false, gone) }
             let isTaken = isForDisk && state.takes(entry.size, admission)
@@ -144,7 +144,7 @@ final class CacheStore: Sendable {
     /// Removes all entries of an address, for all users.
     func remove(_ address: String) {
         let (isDue, _) = state.withLock { state in
-            var gone: [Gone] = []
+            var gone: [RemovedObjects] = []
             for key in state.keys(of: address) { gone.append(state.remove(key)) }
             state.hideUnknown(address)
             return (state.beginTurn(), gone)
@@ -177,7 +177,7 @@ final class CacheStore: Sendable {
     func remove(since date: Date) {
         if diskCapacity > 0 { learnFolder() }
         let (isDue, _) = state.withLock { state in
-            var gone: [Gone] = []
+            var gone: [RemovedObjects] = []
             for key in state.keys(storedSince: date) { gone.append(state.remove(key)) }
             // Entries that another cache has stored in the folder since then are not known here.
             if state.diskCapacity > 0 { state.withdrawals?.insertAll() }

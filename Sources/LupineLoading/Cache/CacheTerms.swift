@@ -37,7 +37,7 @@ final class CacheTerms: Sendable {
     ///
     /// - Parameter hash: The hash that concealed the secrets; nil while its key has not been read. Then terms with secrets are
     ///   assumed to match.
-    func mayAnswer(_ request: URLRequest, of reader: CacheReader, hash: KeyedHash?) -> Bool {
+    func mayAnswer(_ request: URLRequest, of reader: CacheRequester, hash: KeyedHash?) -> Bool {
         guard CacheAdmission.admits(reader, to: provenance) else { return false }
         if hash == nil, vary.holdsSecrets { return true }
         return vary.matches(request, identifying: reader.identifyingFields) {

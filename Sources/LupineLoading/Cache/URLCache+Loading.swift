@@ -11,14 +11,14 @@ extension URLCache {
     /// `reply` is called once: before this returns, unless the entry is only on disk or the folder has not been read yet. Then it
     /// is called on the storage queue, and must return quickly.
     func lookUp(
-        _ request: URLRequest, for reader: CacheReader, reply: @escaping @Sendable (CacheEntry?) -> Void
+        _ request: URLRequest, for reader: CacheRequester, reply: @escaping @Sendable (CacheEntry?) -> Void
     ) {
         guard let address = CacheRule.key(of: request) else { return reply(nil) }
         store.lookUp(address, request, for: reader, reply: reply)
     }
 
     /// Returns what `lookUp` can tell before it returns, for callers that then need no callback.
-    func lookUpInMemory(_ request: URLRequest, for reader: CacheReader) -> CacheStore.MemoryAnswer {
+    func lookUpInMemory(_ request: URLRequest, for reader: CacheRequester) -> CacheStore.MemoryAnswer {
         guard let address = CacheRule.key(of: request) else { return .known(nil) }
         return store.lookUpInMemory(address, request, for: reader)
     }

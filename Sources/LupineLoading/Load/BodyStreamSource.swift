@@ -96,7 +96,7 @@ final class BodyStreamSource: ContentSource {
         let stream = reader.stream
         if stream.value.streamStatus == .notOpen { stream.value.open() }
         do {
-            let bytes = try Self.read(stream.value, atMost: ContentGatherer.pieceLimit)
+            let bytes = try Self.read(stream.value, atMost: ContentCollector.pieceLimit)
             let total = reader.read.withLock { read in
                 read += Int64(bytes.count)
                 return read

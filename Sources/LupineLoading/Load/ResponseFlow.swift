@@ -14,7 +14,7 @@ struct ResponseFlow {
     /// What the TLS handshake of the connection has established.
     var evidence: PeerEvidence?
     var response: URLResponse?
-    var gatherer = ContentGatherer()
+    var gatherer = ContentCollector()
     /// How the chunks of the transfer coding are treated.
     var chunks = Chunks.none
     /// Decodes the content; nil if it has no codings or keeps them.
@@ -98,7 +98,7 @@ struct ResponseFlow {
         guard let decoder else { return .done }
         let room = gatherer.room
         guard room > 0 else { return .full(consumed: 0) }
-        if scratch.isEmpty { scratch = [UInt8](repeating: 0, count: ContentGatherer.pieceLimit) }
+        if scratch.isEmpty { scratch = [UInt8](repeating: 0, count: ContentCollector.pieceLimit) }
         var lent: [UInt8] = []
         swap(&lent, &scratch)
         defer { swap(&lent, &scratch) }

@@ -33,7 +33,7 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
 
     /// The transactions, created on first access, because most metrics are never read.
     private enum Transactions {
-        case told(hops: SmallArray<HopMetrics>, MilestoneClock, within: ClosedRange<Date>)
+        case told(hops: SmallArray<HopMetrics>, WallClockMapping, within: ClosedRange<Date>)
         case made([URLSessionTaskTransactionMetrics])
 
         /// The created transactions; empty before that.
@@ -74,13 +74,13 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
     ) {
         self.init(
             hops: hops, redirectCount: redirectCount, created: created, completed: completed,
-            clock: MilestoneClock(MonotonicClock().now(), at: Date()))
+            clock: WallClockMapping(MonotonicClock().now(), at: Date()))
     }
 
     /// Creates metrics with a given relation of the two clocks.
     init(
         hops: consuming SmallArray<HopMetrics>, redirectCount: Int, created: Date, completed: Date,
-        clock: MilestoneClock
+        clock: WallClockMapping
     ) {
         // The wall clock may have been set back in the meantime.
         let end = max(created, completed)

@@ -81,7 +81,7 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
 
     /// Returns the transactions of one request of a task: one for each exchange with the network, or one if there was none.
     static func transactions(
-        of hop: HopMetrics, _ clock: MilestoneClock, within task: ClosedRange<Date>
+        of hop: HopMetrics, _ clock: WallClockMapping, within task: ClosedRange<Date>
     ) -> [URLSessionTaskTransactionMetrics] {
         let start = hop.fetchStart.clamped(to: task)
         let bounds = start...max(start, hop.end.clamped(to: task))
@@ -165,7 +165,7 @@ private struct Milestones {
 
     /// Creates the dates of an exchange. A connection that was begun for another request may be older than this one: its dates
     /// are then clamped to the start of this request.
-    init(_ exchange: ExchangeMetrics, _ clock: MilestoneClock, within bounds: ClosedRange<Date>) {
+    init(_ exchange: ExchangeMetrics, _ clock: WallClockMapping, within bounds: ClosedRange<Date>) {
         func date(_ point: Instant?) -> Date? { clock.date(of: point, within: bounds) }
         fetchStart = bounds.lowerBound
         lookUpStart = date(exchange.dial?.lookUpStart)

@@ -5,12 +5,12 @@ internal import Foundation
 /// Loads a `data:` URL, which contains its own response (U-18.2). Never cached.
 final class DataURLLoad: HopLoad {
     private let request: URLRequest
-    private let outlet: HopOutlet
+    private let outlet: HopEventQueue
 
     /// Creates the load of a request.
     init(_ request: URLRequest, client: any HopLoadClient) {
         self.request = request
-        outlet = HopOutlet(request, client: client)
+        outlet = HopEventQueue(request, client: client)
     }
 
     func start() {

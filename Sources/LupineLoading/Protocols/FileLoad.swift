@@ -26,17 +26,17 @@ final class FileLoad: HopLoad {
     }
 
     private let request: URLRequest
-    private let outlet: HopOutlet
+    private let outlet: HopEventQueue
     private let state = Lock(State())
 
     /// Creates the load of a request.
     init(_ request: URLRequest, client: any HopLoadClient) {
         self.request = request
-        outlet = HopOutlet(request, client: client)
+        outlet = HopEventQueue(request, client: client)
     }
 
     func start() {
-        let source = HopOutlet.Source(
+        let source = HopEventQueue.Source(
             wantsMore: { [self] in readOn() }, ended: { [self] in state.withLock { $0.file = nil } })
         outlet.open(for: self, source)
     }
@@ -60,7 +60,7 @@ final class FileLoad: HopLoad {
         }
         guard isFree else { return }
         StorageQueue.files.async { [self] in
-            let item: HopOutlet.Item?
+            let item: HopEventQueue.Item?
             do throws(URLError) { item = try next() } catch { item = .end(error) }
             if let item { outlet.say(item) }
             // Calls during a read were ignored to keep the pieces in order, so check again.
@@ -70,7 +70,7 @@ final class FileLoad: HopLoad {
     }
 
     /// Returns the next item: the response, a piece of content, or the end.
-    private func next() throws(URLError) -> HopOutlet.Item? {
+    private func next() throws(URLError) -> HopEventQueue.Item? {
         guard let file = state.withLock({ $0.file }) else {
             if outlet.isClosed { return nil }
             let file = try open()

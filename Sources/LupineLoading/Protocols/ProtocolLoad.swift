@@ -5,7 +5,7 @@ internal import LupineTransport
 
 /// Loads a request with an instance of the program's `URLProtocol`.
 ///
-/// The instance is created, started and stopped on the serial queue of its task; it calls its client, a `ProtocolVoice`, from any
+/// The instance is created, started and stopped on the serial queue of its task; it calls its client, a `ProtocolClientProxy`, from any
 /// thread. It cannot be paused: its calls are queued while the client has paused.
 final class ProtocolLoad: HopLoad {
     private struct State: Sendable {
@@ -25,7 +25,7 @@ final class ProtocolLoad: HopLoad {
     private let sessionValue: (any Sendable)?
     private let idleTimeout: Interval?
     private let clock: SessionClock
-    private let outlet: HopOutlet
+    private let outlet: HopEventQueue
     private let state = Lock(State())
 
     /// Creates a load of `canonical` by an instance of `type`, which can read `sessionValue`.
@@ -40,7 +40,7 @@ final class ProtocolLoad: HopLoad {
         self.sessionValue = sessionValue
         self.idleTimeout = idleTimeout
         self.clock = clock
-        outlet = HopOutlet(canonical, client: client)
+        outlet = HopEventQueue(canonical, client: client)
     }
 
     private var context: ProtocolContext { task.core.protocols }
@@ -48,7 +48,7 @@ final class ProtocolLoad: HopLoad {
     // MARK: the client's half
 
     func start() {
-        let source = HopOutlet.Source(ended: { [self] in stop() })
+        let source = HopEventQueue.Source(ended: { [self] in stop() })
         outlet.open(for: self, source)
         if outlet.isClosed { return }
         state.withLock { $0.lastSign = clock.now() }
@@ -62,7 +62,7 @@ final class ProtocolLoad: HopLoad {
             guard isWanted else { return }
             assertNoLockIsHeld()
             assertNotOnLoop()
-            let voice = ProtocolVoice(self)
+            let voice = ProtocolClientProxy(self)
             let made = type.init(task: task, cachedResponse: nil, client: voice)
             made.settle(request, task, sessionValue)
             state.withLock { $0.instance = UncheckedSendable(made) }
@@ -110,7 +110,7 @@ final class ProtocolLoad: HopLoad {
     // MARK: the protocol's half
 
     /// Adds an item of the instance; called on any thread.
-    func say(_ item: HopOutlet.Item) {
+    func say(_ item: HopEventQueue.Item) {
         state.withLock { $0.lastSign = clock.now() }
         outlet.say(item)
     }

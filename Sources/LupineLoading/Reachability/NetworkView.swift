@@ -7,7 +7,7 @@ package import LupineTransport
 /// Any thread may call; callbacks run on the library's threads and must return quickly. Tests substitute other closures.
 package struct NetworkView: Sendable {
     /// The kind of route to a host.
-    package enum Way: Hashable, Sendable {
+    package enum RouteKind: Hashable, Sendable {
         /// To this machine itself.
         case local
         /// To a machine on the same link, over this interface.
@@ -19,7 +19,7 @@ package struct NetworkView: Sendable {
     /// The result of a query about a host.
     package enum Finding: Hashable, Sendable {
         /// The usable routes to the host's addresses; empty if no address can be reached, or none is known.
-        case ways([Way])
+        case ways([RouteKind])
         /// The kernel could not be queried.
         case unknown
     }
@@ -28,7 +28,7 @@ package struct NetworkView: Sendable {
     package typealias End = @Sendable () -> Void
 
     /// Requests a snapshot; the result is nil if the kernel cannot be queried.
-    package let look: @Sendable (_ found: @escaping @Sendable (NetworkPicture?) -> Void) -> Void
+    package let look: @Sendable (_ found: @escaping @Sendable (NetworkSnapshot?) -> Void) -> Void
     /// Queries the routes to a host, given by name or address. Looking up a name may take long.
     package let find: @Sendable (_ host: String, _ found: @escaping @Sendable (Finding) -> Void) -> Void
     /// Watches the network: calls `changed` once the watch is established, and after each change of links, addresses or routes.
@@ -36,7 +36,7 @@ package struct NetworkView: Sendable {
 
     /// Creates a view that uses these closures.
     package init(
-        look: @escaping @Sendable (_ found: @escaping @Sendable (NetworkPicture?) -> Void) -> Void,
+        look: @escaping @Sendable (_ found: @escaping @Sendable (NetworkSnapshot?) -> Void) -> Void,
         find: @escaping @Sendable (_ host: String, _ found: @escaping @Sendable (Finding) -> Void) -> Void,
         watch: @escaping @Sendable (_ changed: @escaping @Sendable () -> Void) -> End
     ) {
@@ -53,11 +53,11 @@ package struct NetworkView: Sendable {
 
     private init(watch: NetworkWatch, loop: @escaping @Sendable () -> EventLoop?) {
         self.init(
-            look: { found in RouteQuestion.ask(on: loop(), found, otherwise: nil) { $0.picture($1) } },
+            look: { found in RouteQuery.ask(on: loop(), found, otherwise: nil) { $0.picture($1) } },
             find: { host, found in
                 HostAddresses.look(up: host) { addresses in
                     guard !addresses.isEmpty else { return found(.ways([])) }
-                    RouteQuestion.ask(on: loop(), found, otherwise: .unknown) { $0.ways(to: addresses, $1) }
+                    RouteQuery.ask(on: loop(), found, otherwise: .unknown) { $0.ways(to: addresses, $1) }
                 }
             }, watch: watch.begin)
     }

@@ -45,11 +45,11 @@ final class TaskTrust: PeerVerifier {
     }
 
     private let own: Own?
-    private let bridge: TrustBridge
+    private let bridge: TLSProfileSelector
     private let state: Lock<State>
 
-    /// Creates the answers of `challenger`. Use `TrustBridge.trust(asking:)`.
-    init(asking challenger: any ServerTrustChallenger, of bridge: TrustBridge) {
+    /// Creates the answers of `challenger`. Use `TLSProfileSelector.trust(asking:)`.
+    init(asking challenger: any ServerTrustChallenger, of bridge: TLSProfileSelector) {
         state = Lock(State(challenger: challenger))
         own = challenger.ownDelegate.map {
             Own(
@@ -138,9 +138,9 @@ final class TaskTrust: PeerVerifier {
 
     /// The owner of a connection after this answer; nil when no delegate answered.
     private func party(behind answer: ChallengeAnswer) -> TrustParty? {
-        guard let speaker = answer.speaker else { return nil }
+        guard let responder = answer.responder else { return nil }
         guard let own else { return .session }
-        return speaker == .session ? .session : own.party
+        return responder == .session ? .session : own.party
     }
 
     /// Always without previous failures: a connection is judged only once.

@@ -9,8 +9,8 @@ internal import LupineTransport
 final class SessionContext: Sendable {
     let settings: SessionSettings
     /// The cache reader for requests without TLS that take no proxy or detour; nil without a cache.
-    let openCacheReader: CacheReader?
-    private let secureReader = Lock<(roots: String, reader: CacheReader)?>(nil)
+    let openCacheReader: CacheRequester?
+    private let secureReader = Lock<(roots: String, reader: CacheRequester)?>(nil)
     let engine: SessionEngine
     let authentication = AuthenticationMemory()
     /// Creates the load of each transaction.
@@ -43,7 +43,7 @@ final class SessionContext: Sendable {
     var rootsName: String { engine.rootsName }
 
     /// The cache reader for requests over TLS if no delegate decides about servers; nil without a cache.
-    var cacheReader: CacheReader? {
+    var cacheReader: CacheRequester? {
         if openCacheReader == nil { return nil }
         let roots = rootsName
         return secureReader.withLock { known in
@@ -56,9 +56,9 @@ final class SessionContext: Sendable {
 
     private static func reader(
         _ settings: SessionSettings, _ engine: SessionEngine, roots: String
-    ) -> CacheReader {
-        CacheReader(
-            policy: CacheReader.policy(engine.evaluator, roots: roots),
+    ) -> CacheRequester {
+        CacheRequester(
+            policy: CacheRequester.policy(engine.evaluator, roots: roots),
             client: settings.tls.identity?.certificate.fingerprint,
             identifyingFields: settings.identifyingFields)
     }

@@ -48,9 +48,9 @@ final class SessionEngine: Sendable {
         let pool: ConnectionPool
         let webSockets: ConnectionPool
         let revocation: RevocationClient
-        let trust: TrustBridge
+        let trust: TLSProfileSelector
         /// As `trust`, for stream tasks: without an application protocol (ALPN), and with nothing shared with HTTP.
-        let streamTrust: TrustBridge
+        let streamTrust: TLSProfileSelector
         let resolver: Resolver
         let dialing: DialConfiguration
         let proxyProfile: TLSProfile
@@ -66,8 +66,8 @@ final class SessionEngine: Sendable {
 
         init(
             group: EventLoopGroup, ownsGroup: Bool, proxies: ProxyRule, pool: ConnectionPool,
-            webSockets: ConnectionPool, revocation: RevocationClient, trust: TrustBridge,
-            streamTrust: TrustBridge, resolver: Resolver, dialing: DialConfiguration,
+            webSockets: ConnectionPool, revocation: RevocationClient, trust: TLSProfileSelector,
+            streamTrust: TLSProfileSelector, resolver: Resolver, dialing: DialConfiguration,
             proxyProfile: TLSProfile, options: URLSessionConfiguration.LupineOptions
         ) {
             self.group = group
@@ -119,10 +119,10 @@ final class SessionEngine: Sendable {
     /// The options that direct connections elsewhere than to the addresses of their URLs.
     let detour: String?
     /// Used while the parts cannot be made, and so there is no connection.
-    private let ownTrust: TrustBridge
+    private let ownTrust: TLSProfileSelector
 
     /// Evaluates the peers of https origins, and selects the client's identity for them.
-    var trust: TrustBridge { (try? parts.get())?.trust ?? ownTrust }
+    var trust: TLSProfileSelector { (try? parts.get())?.trust ?? ownTrust }
 
     /// Distinguishes the session's trust roots from others: as they were read; before that, as their files are now.
     var rootsName: String { (parts.existing?.trust ?? ownTrust).rootsName }
@@ -144,7 +144,7 @@ final class SessionEngine: Sendable {
         parts = RetryableValue { () throws(TransportError) in
             try Self.parts(settings, trust: trust, proxyTrust: proxyTrust)
         }
-        ownTrust = parts.existing?.trust ?? TrustBridge(settings.tls, evaluator: trust)
+        ownTrust = parts.existing?.trust ?? TLSProfileSelector(settings.tls, evaluator: trust)
     }
 
     deinit { finish {} }
@@ -202,8 +202,9 @@ final class SessionEngine: Sendable {
                 webSockets: options.isHTTP2Alone ? nil : webSockets),
             webSockets: webSockets,
             revocation: revocation,
-            trust: TrustBridge(settings.tls, evaluator: trust, revocation: support),
-            streamTrust: TrustBridge(streaming, evaluator: trust, revocation: support), resolver: resolver,
+            trust: TLSProfileSelector(settings.tls, evaluator: trust, revocation: support),
+            streamTrust: TLSProfileSelector(streaming, evaluator: trust, revocation: support),
+            resolver: resolver,
             dialing: tunnelling.dial,
             proxyProfile: TLSProfile(anonymous, trust: proxyTrust, revocation: support), options: options)
     }
@@ -292,7 +293,7 @@ final class SessionEngine: Sendable {
     // MARK: for stream tasks
 
     /// Evaluates the peers of stream tasks; nil if the engine could not be made.
-    var streamTrust: TrustBridge? { (try? parts.get())?.streamTrust }
+    var streamTrust: TLSProfileSelector? { (try? parts.get())?.streamTrust }
 
     /// A loop for ordered work without a connection; nil if the engine could not be made.
     var anyLoop: EventLoop? { (try? parts.get())?.group.next() }

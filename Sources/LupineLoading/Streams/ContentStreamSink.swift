@@ -22,7 +22,7 @@ final class ContentStreamSink: TaskSink, StreamOwner {
     /// Starts the stream, on this loop.
     func begin(on loop: EventLoop) {
         let conversation = LoopBound(
-            sending: StreamConversation(on: loop, for: self, writeFault: .onlyContent), to: loop)
+            sending: StreamDriver(on: loop, for: self, writeFault: .onlyContent), to: loop)
         _ = loop.execute { [buffer] in conversation.value.open(ContentWire(buffer, on: loop)) }
         stream?.begin(conversation, on: loop)
     }

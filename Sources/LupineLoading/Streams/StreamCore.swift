@@ -8,13 +8,13 @@ import LupineTransport
 ///
 /// Every handler is called exactly once, on the delegate queue.
 final class StreamCore: Sendable {
-    typealias Order = StreamConversation.Order
+    typealias Order = StreamDriver.Order
     typealias Poster = @Sendable (@escaping @Sendable () -> Void) -> Void
 
     private enum Place: Sendable {
         /// The task is not started.
         case nowhere
-        case on(EventLoop, LoopBound<StreamConversation>)
+        case on(EventLoop, LoopBound<StreamDriver>)
         /// The stream has ended.
         case over(Ending)
     }
@@ -52,7 +52,7 @@ final class StreamCore: Sendable {
     }
 
     /// Starts processing orders, those queued and later ones, in this conversation.
-    func begin(_ conversation: LoopBound<StreamConversation>, on loop: EventLoop) {
+    func begin(_ conversation: LoopBound<StreamDriver>, on loop: EventLoop) {
         state.withLock { state in
             if case .nowhere = state.place { state.place = .on(loop, conversation) }
         }
@@ -81,7 +81,7 @@ final class StreamCore: Sendable {
     }
 
     private func turn() {
-        let place = state.withLock { state -> (EventLoop, LoopBound<StreamConversation>)? in
+        let place = state.withLock { state -> (EventLoop, LoopBound<StreamDriver>)? in
             guard case .on(let loop, let conversation) = state.place, !state.hasTurn, !state.orders.isEmpty
             else { return nil }
             state.hasTurn = true
@@ -93,7 +93,7 @@ final class StreamCore: Sendable {
         end(URLError(.shutDown, url: nil))
     }
 
-    private func work(_ conversation: StreamConversation, on loop: EventLoop) {
+    private func work(_ conversation: StreamDriver, on loop: EventLoop) {
         loop.repeatGivingWay { [self] in
             guard let order = nextOrder() else { return false }
             conversation.take(order)

@@ -10,7 +10,7 @@ import LupineTransport
 final class StreamLoad: TaskLoad, StreamOwner {
     private enum Stage: Sendable {
         case fresh  // → running, ended
-        case running(EventLoop, LoopBound<StreamConversation>)  // → ended
+        case running(EventLoop, LoopBound<StreamDriver>)  // → ended
         case ended
     }
 
@@ -48,7 +48,7 @@ final class StreamLoad: TaskLoad, StreamOwner {
             return
         }
         let loop = route.loop
-        let conversation = LoopBound(sending: StreamConversation(on: loop, for: self), to: loop)
+        let conversation = LoopBound(sending: StreamDriver(on: loop, for: self), to: loop)
         let isWanted = stage.withLock { stage -> Bool in
             guard case .fresh = stage else { return false }
             stage = .running(loop, conversation)
@@ -79,7 +79,7 @@ final class StreamLoad: TaskLoad, StreamOwner {
     func setPriority(_ priority: Float) {}
 
     /// Runs a job on the conversation, if there is one.
-    private func onLoop(_ job: @escaping @Sendable (StreamConversation) -> Void) {
+    private func onLoop(_ job: @escaping @Sendable (StreamDriver) -> Void) {
         guard case .running(let loop, let conversation) = stage.withLock({ $0 }) else { return }
         // A loop that shuts down ends its connections, but not one that is still being dialed.
         if !loop.execute({ job(conversation.value) }) { finish(URLError(.shutDown, url: nil)) }

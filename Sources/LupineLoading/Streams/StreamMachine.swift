@@ -96,7 +96,7 @@ struct StreamMachine: Sendable {
     }
 
     /// The state of one half.
-    private enum Lane: Hashable, Sendable {
+    private enum HalfState: Hashable, Sendable {
         case open  // → ended, closed, failed
         /// The peer's end was read.
         case ended
@@ -122,8 +122,8 @@ struct StreamMachine: Sendable {
     }
 
     private(set) var phase = Phase.connecting
-    private var reading = Lane.open
-    private var writing = Lane.open
+    private var reading = HalfState.open
+    private var writing = HalfState.open
     private var read: Active<Read>?
     private var write: Active<Write>?
     private var batches = [Batch()]

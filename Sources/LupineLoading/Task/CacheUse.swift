@@ -18,7 +18,7 @@ struct CacheUse: Sendable {
     /// The request that a response may be stored for, with all its fields; nil stores nothing.
     var storesFor: URLRequest?
     /// The cache reader; nil only if nothing is looked up and nothing stored.
-    let reader: CacheReader?
+    let reader: CacheRequester?
     /// The entry that the transaction revalidates.
     var revalidates: CacheEntry?
     /// The entry that is delivered as the load's response.
@@ -29,7 +29,7 @@ struct CacheUse: Sendable {
 
     init(
         storesFor: URLRequest? = nil, supersedes: URL? = nil, revalidates: CacheEntry? = nil,
-        answer: CacheEntry? = nil, reader: CacheReader? = nil
+        answer: CacheEntry? = nil, reader: CacheRequester? = nil
     ) {
         self.reader = reader
         self.storesFor = storesFor

@@ -84,7 +84,7 @@ extension TaskCore: TaskDriverClient {
         about challenge: URLAuthenticationChallenge, taken: @escaping @Sendable (ChallengeAnswer) -> Void
     ) {
         guard hasDelegate, let queue else {
-            return taken(ChallengeAnswer(disposition: .performDefaultHandling, speaker: .session))
+            return taken(ChallengeAnswer(disposition: .performDefaultHandling, responder: .session))
         }
         ask(
             fallback: ChallengeAnswer(disposition: .cancelAuthenticationChallenge),

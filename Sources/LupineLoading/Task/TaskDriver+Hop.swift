@@ -249,7 +249,7 @@ extension TaskDriver: HopLoadClient {
     /// The provenance of the transaction's content. If the connection was not accepted by the default evaluation, the first
     /// call runs that evaluation: on the connection's loop, and only for responses that may be stored.
     private func provenance(
-        of hop: any HopLoad, _ situation: Situation, _ reader: CacheReader?
+        of hop: any HopLoad, _ situation: Situation, _ reader: CacheRequester?
     ) -> CacheProvenance {
         guard situation.isTransaction else { return .program }
         guard let evidence = hop.evidence else {

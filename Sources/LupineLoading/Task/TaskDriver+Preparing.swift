@@ -173,7 +173,7 @@ extension TaskDriver {
     }
 
     /// The cache reader for a request: by what a connection would have to satisfy if it were opened now.
-    private func cacheReader(for request: URLRequest, _ plan: Plan) -> CacheReader? {
+    private func cacheReader(for request: URLRequest, _ plan: Plan) -> CacheRequester? {
         let isOpen = request.contents.value.scheme == .http
         guard request.httpMethod == "GET", let url = request.url,
             let shared = isOpen ? context.openCacheReader : context.cacheReader
@@ -182,14 +182,14 @@ extension TaskDriver {
         if isOpen {
             let user = plan.authenticator?.value.proxyCredential
             guard let way = context.engine.way(to: url, as: user) else { return shared }
-            return CacheReader(
+            return CacheRequester(
                 policy: shared.policy, client: shared.client, way: way, identifyingFields: fields)
         }
         let judge = plan.judge ?? judge
         let mayIdentify = context.settings.mayIdentify(to: url, after: plan.move)
         let client = mayIdentify ? chosenClient(at: url) ?? shared.client : nil
         if judge.objects.isEmpty, client == shared.client { return shared }
-        return CacheReader(
+        return CacheRequester(
             policy: judge.objects.isEmpty ? shared.policy : .judge(judge), client: client,
             identifyingFields: fields)
     }
@@ -241,7 +241,8 @@ extension TaskDriver {
     ///   - isAtHand: Whether the entry was in memory, and so was found by the thread that started the load.
     ///   - mayBeStored: Whether an entry may be stored for the request, as far as it was looked up.
     private func decide(
-        _ hop: Prepared, _ plan: Plan, _ entry: CacheEntry?, isInMemory: Bool = false, _ reader: CacheReader?,
+        _ hop: Prepared, _ plan: Plan, _ entry: CacheEntry?, isInMemory: Bool = false,
+        _ reader: CacheRequester?,
         mayBeStored: Bool
     ) {
         let policy = context.settings.requestCachePolicy

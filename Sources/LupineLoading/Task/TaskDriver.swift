@@ -360,6 +360,6 @@ final class TaskDriver: Sendable {
             error,
             URLSessionTaskMetrics(
                 hops: hops, redirectCount: count, created: order.created, completed: now,
-                clock: MilestoneClock(context.clock.transport.now(), at: now)))
+                clock: WallClockMapping(context.clock.transport.now(), at: now)))
     }
 }

@@ -38,7 +38,7 @@ final class WebSocketCore: WebSocketOwner {
 
     private enum Phase: Sendable {
         case connecting
-        case open(EventLoop, LoopBound<WebSocketConversation>)
+        case open(EventLoop, LoopBound<WebSocketDriver>)
         case ended(any Error)
     }
 
@@ -197,7 +197,7 @@ final class WebSocketCore: WebSocketOwner {
     /// - Parameter announce: Tells the delegate that the connection is open. Called once it is, so that the delegate can close
     ///   it, and before any queued message is written.
     func open(
-        _ conversation: WebSocketConversation, on loop: EventLoop, announcing announce: () -> Void
+        _ conversation: WebSocketDriver, on loop: EventLoop, announcing announce: () -> Void
     ) {
         let isWanted = state.withLock { state -> Bool in
             guard case .connecting = state.phase else { return false }
@@ -348,7 +348,7 @@ final class WebSocketCore: WebSocketOwner {
 
     /// Schedules the processing of the orders on the loop.
     private func turn() {
-        let place = state.withLock { state -> (EventLoop, LoopBound<WebSocketConversation>)? in
+        let place = state.withLock { state -> (EventLoop, LoopBound<WebSocketDriver>)? in
             guard case .open(let loop, let conversation) = state.phase, !state.hasTurn, !state.isHeld else {
                 return nil
             }
@@ -359,7 +359,7 @@ final class WebSocketCore: WebSocketOwner {
         _ = loop.execute { self.work(conversation.value, on: loop) }
     }
 
-    private func work(_ conversation: WebSocketConversation, on loop: EventLoop) {
+    private func work(_ conversation: WebSocketDriver, on loop: EventLoop) {
         loop.repeatGivingWay { [self] in
             guard let order = nextOrder() else { return false }
             carryOut(order, conversation)
@@ -375,7 +375,7 @@ final class WebSocketCore: WebSocketOwner {
         }
     }
 
-    private func carryOut(_ order: Order, _ conversation: WebSocketConversation) {
+    private func carryOut(_ order: Order, _ conversation: WebSocketDriver) {
         switch order {
         case .send(let message, let number):
             if !conversation.send(message, number: number) { refuse(number) }

@@ -158,7 +158,7 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
             return RefusedConversation()
         }
         _ = client.driverResponse(response)
-        let conversation = WebSocketConversation(
+        let conversation = WebSocketDriver(
             over: UpgradedWire(connection, closeTimeout: .seconds(5)), agreement,
             messageLimit: socket.messageLimit, owner: socket)
         socket.open(conversation, on: connection.loop) {

@@ -5,7 +5,7 @@
 /// A value without lock or clock: its owner has both. Bounded per key and in total; beyond that, the sessions of the least
 /// recently stored key are dropped. `take` removes a single-use session; others stay until they expire.
 package struct TLSSessionCache<Key: Hashable & Sendable>: Sendable {
-    private struct Shelf {
+    private struct KeyEntry {
         var sessions: [TLSSession] = []
         var lastPut: UInt64
 
@@ -42,7 +42,7 @@ package struct TLSSessionCache<Key: Hashable & Sendable>: Sendable {
     package let capacity: Int
     /// The number of sessions in the cache.
     package private(set) var count = 0
-    private var shelves: [Key: Shelf] = [:]
+    private var shelves: [Key: KeyEntry] = [:]
     private var puts: UInt64 = 0
 
     /// Creates an empty cache. The limit per key allows as many simultaneous new connections to resume with a ticket each;
@@ -67,7 +67,7 @@ package struct TLSSessionCache<Key: Hashable & Sendable>: Sendable {
     /// Stores a session. A reusable session replaces all earlier ones, because it is the server's latest.
     package mutating func put(_ session: TLSSession, for key: Key) {
         puts &+= 1
-        shelves[key, default: Shelf(lastPut: puts)].put(session, at: puts, limit: perKey, &count)
+        shelves[key, default: KeyEntry(lastPut: puts)].put(session, at: puts, limit: perKey, &count)
         while count > capacity { forgetOldest() }
     }
 

@@ -31,7 +31,7 @@ package struct RevocationCheck: Sendable, Hashable {
         if let chainFailure, chainFailure.severity < TrustFailure.severityOfDates { return chainFailure }
         // A path that is refused anyway does not justify a network query.
         let allowed = reachesNetwork && chainFailure == nil ? access : .cached(access.cache)
-        let inquiry = RevocationInquiry(options: options, lists: lists, access: allowed, time: time)
+        let inquiry = RevocationLookup(options: options, lists: lists, access: allowed, time: time)
         var unknown: TrustFailure?
         for (depth, (certificate, issuer)) in zip(path.built, path.built.dropFirst()).enumerated() {
             let staple = depth == 0 ? trust.stapledResponse : nil

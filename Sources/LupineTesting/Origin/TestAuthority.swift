@@ -19,7 +19,7 @@ public final class TestAuthority: Sendable {
     ///
     /// - Throws: `CertificateError` when OpenSSL cannot create it.
     public init() throws(CertificateError) {
-        identity = try ThrowawayIdentity.authority()
+        identity = try EphemeralIdentity.authority()
         pem = Self.pem(identity.certificate)
         guard let certificate = try SecCertificate.certificates(pem: pem).first else {
             throw .missing(.certificate)
@@ -51,6 +51,6 @@ public final class TestAuthority: Sendable {
     ///
     /// - Throws: `CertificateError` for an invalid host name.
     func issue(for names: [String]) throws(CertificateError) -> TLSIdentity {
-        try ThrowawayIdentity.make(names: names, signedBy: identity)
+        try EphemeralIdentity.make(names: names, signedBy: identity)
     }
 }

@@ -29,7 +29,7 @@ public final class TestOrigin: SessionSource {
 
         let kind: Kind
         /// The names in the certificate.
-        var names = ThrowawayIdentity.loopback
+        var names = EphemeralIdentity.loopback
 
         /// Plain HTTP.
         public static let none = TLS(kind: .none)

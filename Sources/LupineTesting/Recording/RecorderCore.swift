@@ -68,7 +68,7 @@ extension RecorderCore: Answering {
     /// True: the loads of `upstream` store the cookies, because they know the connection.
     var hasStoredCookies: Bool { true }
 
-    func answer(_ request: TestRequest, _ original: URLRequest, for asker: AnsweringProtocol) async throws
+    func answer(_ request: TestRequest, _ original: URLRequest, for asker: StubURLProtocol) async throws
         -> TestResponse
     {
         try upstream.requireEqualSecurity(original, of: asker)

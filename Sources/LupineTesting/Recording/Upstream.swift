@@ -30,7 +30,7 @@ final class Upstream: Sendable {
 
     /// Throws when the program's session has other TLS options: it would trust other authorities, or use another client
     /// identity, than the connection made here.
-    func requireEqualSecurity(_ request: URLRequest, of asker: AnsweringProtocol) throws(URLError) {
+    func requireEqualSecurity(_ request: URLRequest, of asker: StubURLProtocol) throws(URLError) {
         guard request.url?.scheme?.lowercased() == "https", let task = asker.task, !task.isSecured(as: own)
         else { return }
         throw URLError(
@@ -40,7 +40,7 @@ final class Upstream: Sendable {
     }
 
     /// Loads one request, without following redirects. The load is cancelled with the calling task.
-    func load(_ request: URLRequest, for asker: AnsweringProtocol) async throws -> (Data, URLResponse) {
+    func load(_ request: URLRequest, for asker: StubURLProtocol) async throws -> (Data, URLResponse) {
         let running = Lock<URLSessionTask?>(nil)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -66,9 +66,9 @@ final class Upstream: Sendable {
 
 /// Passes challenges to the program's session, and does not follow redirects, because each response is an exchange.
 private final class UpstreamDelegate: NSObject, URLSessionTaskDelegate, Sendable {
-    private let asker: AnsweringProtocol
+    private let asker: StubURLProtocol
 
-    init(_ asker: AnsweringProtocol) { self.asker = asker }
+    init(_ asker: StubURLProtocol) { self.asker = asker }
 
     func urlSession(
         _ session: URLSession, task: URLSessionTask,

@@ -17,7 +17,7 @@ public import LupineLoading
 /// including redirects. Cookies are stored, nothing is cached, and WebSockets are not stubbed. No state is shared between
 /// `Stubs`, so that tests may run in parallel. Can be used on any thread.
 public final class Stubs: SessionSource {
-    private let book: StubBook
+    private let book: StubStore
     /// Retains the sessions.
     public let shelf = SessionShelf()
 
@@ -27,7 +27,7 @@ public final class Stubs: SessionSource {
     ///   - inOrder: Whether an expectation may only be met after all those before it have been met.
     ///   - clock: The clock of the sessions; nil for the system clock.
     public init(inOrder: Bool = false, clock: ManualClock? = nil) {
-        book = StubBook(inOrder: inOrder, clock: clock)
+        book = StubStore(inOrder: inOrder, clock: clock)
     }
 
     // MARK: what is answered

@@ -21,7 +21,7 @@ final class HTTP1Connection: Carrier {
     /// Whether it has yielded, and reading continues in its next turn.
     var isReadDue = false
     /// The failures so far; nil while there are none, so that an intact connection allocates nothing for them.
-    private var breakage: Breakage?
+    private var breakage: Failures?
     /// How many bytes of an unwanted body may still be skipped.
     var drainBudget = 0
     var keepAliveHint = KeepAlive()
@@ -58,7 +58,7 @@ final class HTTP1Connection: Carrier {
         }
     }
 
-    private final class Breakage {
+    private final class Failures {
         var ofWriting: TransportError?
         var whileIdle: TransportError?
     }
@@ -67,7 +67,7 @@ final class HTTP1Connection: Carrier {
     var writeFailure: TransportError? {
         get { breakage?.ofWriting }
         set {
-            if breakage == nil, newValue != nil { breakage = Breakage() }
+            if breakage == nil, newValue != nil { breakage = Failures() }
             breakage?.ofWriting = newValue
         }
     }
@@ -76,7 +76,7 @@ final class HTTP1Connection: Carrier {
     private var idleFailure: TransportError? {
         get { breakage?.whileIdle }
         set {
-            if breakage == nil, newValue != nil { breakage = Breakage() }
+            if breakage == nil, newValue != nil { breakage = Failures() }
             breakage?.whileIdle = newValue
         }
     }

@@ -46,57 +46,57 @@ import Testing
 
     static let open: Set = ["program", "http"]
 
-    static let readers: [(name: String, reader: CacheReader, may: Set<String>)] = [
+    static let readers: [(name: String, reader: CacheRequester, may: Set<String>)] = [
         (
-            "standard", CacheReader(policy: .standard(roots: "system")),
+            "standard", CacheRequester(policy: .standard(roots: "system")),
             open.union(["proven", "keyB", "proven1", "anonymous"])
         ),
         (
-            "with other roots", CacheReader(policy: .standard(roots: "mine")), open.union(["otherRoots"])
+            "with other roots", CacheRequester(policy: .standard(roots: "mine")), open.union(["otherRoots"])
         ),
         (
-            "behind a proxy", CacheReader(policy: .standard(roots: "system"), way: CacheRoute("http p:1")),
+            "behind a proxy", CacheRequester(policy: .standard(roots: "system"), way: CacheRoute("http p:1")),
             ["program", "proxied", "proven", "keyB", "proven1", "anonymous"]
         ),
         (
             "alice behind a proxy",
-            CacheReader(policy: .standard(roots: "system"), way: CacheRoute("http p:1", user: "alice")),
+            CacheRequester(policy: .standard(roots: "system"), way: CacheRoute("http p:1", user: "alice")),
             ["program", "aliceProxied", "proven", "keyB", "proven1", "anonymous"]
         ),
         (
             "behind another proxy",
-            CacheReader(policy: .standard(roots: "system"), way: CacheRoute("http p:2")),
+            CacheRequester(policy: .standard(roots: "system"), way: CacheRoute("http p:2")),
             ["program", "proven", "keyB", "proven1", "anonymous"]
         ),
         (
-            "alice", CacheReader(policy: .standard(roots: "system"), client: alice),
+            "alice", CacheRequester(policy: .standard(roots: "system"), client: alice),
             open.union(["proven", "keyB", "proven1", "alice", "alice1"])
         ),
         (
-            "bob", CacheReader(policy: .standard(roots: "system"), client: bob),
+            "bob", CacheRequester(policy: .standard(roots: "system"), client: bob),
             open.union(["proven", "keyB", "proven1"])
         ),
         (
-            "pins", CacheReader(policy: .pins([[keyA]], roots: "system")),
+            "pins", CacheRequester(policy: .pins([[keyA]], roots: "system")),
             open.union(["proven", "proven1", "anonymous"])
         ),
         (
-            "pins without validation", CacheReader(policy: .pins([[keyB]], roots: nil)),
+            "pins without validation", CacheRequester(policy: .pins([[keyB]], roots: nil)),
             open.union(["keyB", "unprovenB"])
         ),
         (
-            "two sets of pins", CacheReader(policy: .pins([[keyA], [keyB]], roots: nil)), open
+            "two sets of pins", CacheRequester(policy: .pins([[keyA], [keyB]], roots: nil)), open
         ),
         (
-            "first delegate", CacheReader(policy: .judge(judge(1))), open.union(["judged1", "proven1"])
+            "first delegate", CacheRequester(policy: .judge(judge(1))), open.union(["judged1", "proven1"])
         ),
-        ("second delegate", CacheReader(policy: .judge(judge(2))), open.union(["judged2"])),
+        ("second delegate", CacheRequester(policy: .judge(judge(2))), open.union(["judged2"])),
         (
             "first delegate in a session with other roots",
-            CacheReader(policy: .judge(judge(1, roots: "mine"))), open
+            CacheRequester(policy: .judge(judge(1, roots: "mine"))), open
         ),
         (
-            "alice with the first delegate", CacheReader(policy: .judge(judge(1)), client: alice),
+            "alice with the first delegate", CacheRequester(policy: .judge(judge(1)), client: alice),
             open.union(["judged1", "proven1", "alice1"])
         ),
     ]
@@ -120,8 +120,8 @@ import Testing
     func evaluators() throws {
         let pin = PublicKeyPin(Self.keyA)
         let other = PublicKeyPin(Self.keyB)
-        func policy(_ evaluator: TrustEvaluator) -> CacheReader.Policy {
-            CacheReader.policy(evaluator, roots: "r")
+        func policy(_ evaluator: TrustEvaluator) -> CacheRequester.Policy {
+            CacheRequester.policy(evaluator, roots: "r")
         }
         #expect(policy(.default) == .standard(roots: "r"))
         #expect(policy(.pinnedKeys([pin])) == .pins([[Self.keyA]], roots: "r"))
@@ -242,8 +242,8 @@ import Testing
     )
     func parties() async throws {
         let request = try CacheStage.request()
-        let alice = CacheReader(policy: .standard(roots: "system"), client: Self.alice)
-        let judged = CacheReader(policy: .judge(Self.judge(1)))
+        let alice = CacheRequester(policy: .standard(roots: "system"), client: Self.alice)
+        let judged = CacheRequester(policy: .judge(Self.judge(1)))
         for disk in [0, 1 << 20] {
             for way in 0..<4 {
                 let stage = CacheStage()
@@ -354,7 +354,7 @@ import Testing
                 requestTime: Date(), responseTime: Date(), provenance: .plain, identifying: mine,
                 writtenInfo: nil)
             let asked = try CacheStage.request("http://h/a", row.asked)
-            let reader = CacheReader(policy: .standard(roots: "system"), identifyingFields: mine)
+            let reader = CacheRequester(policy: .standard(roots: "system"), identifyingFields: mine)
             #expect(entry.answers(asked, of: reader) == row.isSame, "\(row.what)")
             // Who tells users apart by other fields cannot know whose it is.
             #expect(entry.answers(asked, of: .standard) == (row.isPublic && row.isSame), "\(row.what)")

@@ -19,7 +19,7 @@ struct CacheLogTests {
     static func key(_ number: Int) -> CacheKey { CacheKey(address: "http://h/\(number)", party: nil) }
 
     static func item(_ segment: UInt64, _ offset: UInt64, _ length: UInt64 = 10) throws -> CacheIndex.Item {
-        let place = try #require(CachePlace(segment: segment, offset: offset, length: length))
+        let place = try #require(EntryLocation(segment: segment, offset: offset, length: length))
         return CacheIndex.Item(place: place, storedTime: time, terms: try terms())
     }
 
@@ -171,12 +171,12 @@ struct CacheLogTests {
         var random = SeededRandom(seed: seed)
         var index = CacheIndex()
         var changes: [CacheLog.Change] = []
-        var model: [(key: Int, place: CachePlace)] = []
+        var model: [(key: Int, place: EntryLocation)] = []
         var next: UInt64 = 0
-        func place() throws -> CachePlace {
+        func place() throws -> EntryLocation {
             next += 1
             let length = UInt64.random(in: 1..<100, using: &random)
-            return try #require(CachePlace(segment: next / 10, offset: next % 10 * 100, length: length))
+            return try #require(EntryLocation(segment: next / 10, offset: next % 10 * 100, length: length))
         }
         let terms = try Self.terms()
         for _ in 0..<500 {

@@ -123,7 +123,7 @@ extension URLCache {
         order.showOrder()
     }
 
-    func lookUp(_ request: URLRequest, for reader: CacheReader = .standard) async -> CacheEntry? {
+    func lookUp(_ request: URLRequest, for reader: CacheRequester = .standard) async -> CacheEntry? {
         // Through a lock, which ThreadSanitizer sees, and not through the continuation, which it does not.
         let answer = Lock(CacheEntry?.none)
         await withCheckedContinuation { continuation in
@@ -159,9 +159,9 @@ extension URLCache {
     }
 }
 
-extension CacheReader {
+extension CacheRequester {
     /// Without delegate, proxy and identity.
-    static let standard = CacheReader(policy: .standard(roots: "system"))
+    static let standard = CacheRequester(policy: .standard(roots: "system"))
 }
 
 extension CacheEntry {

@@ -91,7 +91,7 @@ import Testing
             let box = Box<NetworkLoad?>(nil)
             let stopped = Gate()
             let client = RecordingHopClient(demand: { count in
-                if count <= ContentGatherer.pieceLimit {
+                if count <= ContentCollector.pieceLimit {
                     box.value?.setSuspended(true)
                     stopped.open()
                 }

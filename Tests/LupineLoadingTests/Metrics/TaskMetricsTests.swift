@@ -11,7 +11,7 @@ struct TaskMetricsTests {
     private static let created = Date(timeIntervalSinceReferenceDate: 1_000)
     private static let completed = created.addingTimeInterval(10)
     /// The monotonic clock's 100 s is the task's beginning.
-    private static let clock = MilestoneClock(Instant(nanoseconds: 100_000_000_000), at: created)
+    private static let clock = WallClockMapping(Instant(nanoseconds: 100_000_000_000), at: created)
 
     private func point(_ seconds: Double) -> Instant {
         Instant(nanoseconds: Int64((100 + seconds) * 1e9))

@@ -22,10 +22,10 @@ struct TrustStage {
     }
 
     /// A bridge for a client that trusts the fixtures' root.
-    func bridge(_ identity: SecIdentity? = nil) throws -> TrustBridge {
+    func bridge(_ identity: SecIdentity? = nil) throws -> TLSProfileSelector {
         var configuration = try Self.configuration(identity)
         if spoken == .http2 { configuration.applicationProtocols = ["h2"] }
-        return TrustBridge(configuration)
+        return TLSProfileSelector(configuration)
     }
 
     /// A client's configuration that trusts the fixtures' root.
@@ -77,7 +77,8 @@ struct TrustStage {
 
     /// Sends a request as an exchange of a task with this trust, and waits for its end.
     func send(
-        _ bridge: TrustBridge, _ trust: TaskTrust? = nil, host: String = "good.test", mayIdentify: Bool = true
+        _ bridge: TLSProfileSelector, _ trust: TaskTrust? = nil, host: String = "good.test",
+        mayIdentify: Bool = true
     ) async throws -> TransportError? {
         var fields = Fields()
         try fields.append(.host, host)
@@ -159,7 +160,7 @@ final class Delegate: ServerTrustChallenger {
         challenges.withLock { $0.append(challenge) }
         Task { [answer] in
             let (disposition, credential) = answer(challenge)
-            reply(ChallengeAnswer(disposition: disposition, credential: credential, speaker: .session))
+            reply(ChallengeAnswer(disposition: disposition, credential: credential, responder: .session))
         }
     }
 }

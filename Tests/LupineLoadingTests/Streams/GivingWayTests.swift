@@ -48,7 +48,7 @@ struct GivingWayTests {
                         continuation.resume(returning: (wire.moves, LoopBound(wire, on: loop)))
                     }
                 }
-                let conversation = StreamConversation(on: loop, for: SilentOwner())
+                let conversation = StreamDriver(on: loop, for: SilentOwner())
                 conversation.open(wire)
                 core.begin(LoopBound(conversation, on: loop), on: loop)
             }
@@ -69,7 +69,7 @@ struct GivingWayTests {
             }
             pump.move()
         case .taskReads, .taskWrites:
-            let conversation = StreamConversation(on: loop, for: SilentOwner())
+            let conversation = StreamDriver(on: loop, for: SilentOwner())
             if use == .taskReads {
                 conversation.take(.read(minimum: 1_000, maximum: 1_000, timeout: nil) { _, _, _ in })
             } else {

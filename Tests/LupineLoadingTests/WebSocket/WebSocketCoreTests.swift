@@ -43,9 +43,9 @@ struct WebSocketCoreTests {
     }
 
     private static func conversation(for core: WebSocketCore, over wire: DeafWire = DeafWire())
-        -> WebSocketConversation
+        -> WebSocketDriver
     {
-        WebSocketConversation(over: wire, WebSocketAgreement(), messageLimit: 1 << 20, owner: core)
+        WebSocketDriver(over: wire, WebSocketAgreement(), messageLimit: 1 << 20, owner: core)
     }
 
     @Test(

@@ -15,7 +15,7 @@ struct SequenceBackPressureTests {
     )
     func gatheredBytes() {
         let weight = Protected(0)
-        let gathered = GatheredBytes { difference in weight.write { $0 += difference } }
+        let gathered = BufferedByteCount { difference in weight.write { $0 += difference } }
         var receipts = [gathered.receipt(for: 10).0, gathered.receipt(for: 20).0]
         #expect(weight.read { $0 } == 0)
         receipts.removeFirst()
@@ -38,8 +38,8 @@ struct SequenceBackPressureTests {
     @Test("[C-45] more than may be gathered is told once, and only while nobody iterates")
     func tooMuch() {
         let told = Protected(0)
-        func make() -> GatheredBytes {
-            GatheredBytes(upTo: 10, overflow: { told.write { $0 += 1 } }, weigh: { _ in })
+        func make() -> BufferedByteCount {
+            BufferedByteCount(upTo: 10, overflow: { told.write { $0 += 1 } }, weigh: { _ in })
         }
         var gathered = make()
         var receipts = [gathered.receipt(for: 10)]
@@ -65,7 +65,7 @@ struct SequenceBackPressureTests {
     func dropped() async throws {
         for policy in [StreamOf<Int>.BufferingPolicy.bufferingNewest(1), .bufferingOldest(1)] {
             let weight = Protected(0)
-            let gathered = GatheredBytes { difference in weight.write { $0 += difference } }
+            let gathered = BufferedByteCount { difference in weight.write { $0 += difference } }
             var source: StreamSource<Int>?
             let stream = StreamOf<Int>(bufferingPolicy: policy, gathered: gathered) { source = $0 }
             var iterator: StreamOf<Int>.Iterator? = stream.makeAsyncIterator()

@@ -10,7 +10,8 @@ extension RefreshMachine {
         let action = adapt(adaptation, at: now)
         guard case .ask(let credential, let version) = action else { return action }
         return adapt(
-            adaptation, knowing: Finding(version: version, requiresRefresh: credential.requiresRefresh),
+            adaptation,
+            knowing: RefreshRequirement(version: version, requiresRefresh: credential.requiresRefresh),
             at: now)
     }
 }
@@ -72,9 +73,9 @@ extension RefreshMachine {
         var machine = Self.machine(Self.expired)
         #expect(Self.text(machine.adapt("1", at: 0)) == "ask old 0")
         machine.replace(by: Token(name: "new"))
-        let finding = Machine.Finding(version: 0, requiresRefresh: true)
+        let finding = Machine.RefreshRequirement(version: 0, requiresRefresh: true)
         #expect(Self.text(machine.adapt("1", knowing: finding, at: 0)) == "ask new 1")
-        let next = Machine.Finding(version: 1, requiresRefresh: false)
+        let next = Machine.RefreshRequirement(version: 1, requiresRefresh: false)
         #expect(Self.text(machine.adapt("1", knowing: next, at: 0)) == "apply new")
     }
 

@@ -56,20 +56,20 @@ import Testing
         typealias Network = ScriptedNetwork
         var broken = Network.cable
         broken.isWorking = false
-        let rows: [(NetworkPicture, Flags, String)] = [
+        let rows: [(NetworkSnapshot, Flags, String)] = [
             (Network.offline, [], "only loopback"), (Network.wired, [.reachable], "a cable"),
             (Network.over(Network.radio), [.reachable], "a radio"),
             (Network.mobile, [.reachable, .isWWAN], "a modem"),
             (Network.over(Network.tunnel), [.reachable, .transientConnection], "a tunnel"),
             (Network.over(broken), [], "a cable that is pulled"),
-            (NetworkPicture(interfaces: [Network.loopback, Network.cable]), [], "no default route"),
+            (NetworkSnapshot(interfaces: [Network.loopback, Network.cable]), [], "no default route"),
             (
-                NetworkPicture(interfaces: [Network.loopback], defaultsIPv4: [1]), [],
+                NetworkSnapshot(interfaces: [Network.loopback], defaultsIPv4: [1]), [],
                 "a default route to loopback"
             ),
-            (NetworkPicture(interfaces: [Network.cable], defaultsIPv6: [2]), [.reachable], "IPv6 alone"),
+            (NetworkSnapshot(interfaces: [Network.cable], defaultsIPv6: [2]), [.reachable], "IPv6 alone"),
             (
-                NetworkPicture(interfaces: [broken, Network.modem], defaultsIPv4: [2, 4]),
+                NetworkSnapshot(interfaces: [broken, Network.modem], defaultsIPv4: [2, 4]),
                 [.reachable, .isWWAN],
                 "one of two that works"
             ),

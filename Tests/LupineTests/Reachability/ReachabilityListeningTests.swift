@@ -53,7 +53,7 @@ import Testing
     func derived() throws {
         let network = ScriptedNetwork(nil)
         let manager = try Self.manager(network)
-        let rows: [(NetworkPicture?, Status, cellular: Bool, other: Bool)] = [
+        let rows: [(NetworkSnapshot?, Status, cellular: Bool, other: Bool)] = [
             (nil, .unknown, false, false), (ScriptedNetwork.offline, .notReachable, false, false),
             (ScriptedNetwork.wired, .reachable(.ethernetOrWiFi), false, true),
             (ScriptedNetwork.mobile, .reachable(.cellular), true, false),

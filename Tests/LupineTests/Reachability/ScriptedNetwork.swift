@@ -7,7 +7,7 @@ import LupineLoading
 /// A network that is as a test says, and changes when it says so.
 final class ScriptedNetwork: Sendable {
     private struct State {
-        var picture: NetworkPicture?
+        var picture: NetworkSnapshot?
         var findings: [String: NetworkView.Finding] = [:]
         var watchers: [Int: @Sendable () -> Void] = [:]
         var next = 0
@@ -16,7 +16,7 @@ final class ScriptedNetwork: Sendable {
 
     private let state: Protected<State>
 
-    init(_ picture: NetworkPicture?) { state = Protected(State(picture: picture)) }
+    init(_ picture: NetworkSnapshot?) { state = Protected(State(picture: picture)) }
 
     var view: NetworkView {
         NetworkView(
@@ -38,7 +38,7 @@ final class ScriptedNetwork: Sendable {
     /// Watches that were ever begun.
     var begun: Int { state.read { $0.begun } }
 
-    func become(_ picture: NetworkPicture?) {
+    func become(_ picture: NetworkSnapshot?) {
         let watchers = state.write { state in
             state.picture = picture
             return Array(state.watchers.values)
@@ -62,12 +62,12 @@ final class ScriptedNetwork: Sendable {
     static let tunnel = NetworkInterface(name: "wg0", index: 5, medium: .other, isPointToPoint: true)
     static let loopback = NetworkInterface(name: "lo", index: 1, medium: .loopback)
 
-    static let offline = NetworkPicture(interfaces: [loopback])
+    static let offline = NetworkSnapshot(interfaces: [loopback])
     static let wired = over(cable)
     static let mobile = over(modem)
 
     /// A default route over one interface.
-    static func over(_ interface: NetworkInterface) -> NetworkPicture {
-        NetworkPicture(interfaces: [loopback, interface], defaultsIPv4: [interface.index])
+    static func over(_ interface: NetworkInterface) -> NetworkSnapshot {
+        NetworkSnapshot(interfaces: [loopback, interface], defaultsIPv4: [interface.index])
     }
 }

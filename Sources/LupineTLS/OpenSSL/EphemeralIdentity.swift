@@ -7,7 +7,7 @@ internal import CLupineOpenSSL
 /// They are valid for a day. A server's own certificate is self-signed, for the names and addresses of loopback only, and not
 /// usable as an authority for others: trusting it means trusting this server alone. An authority signs for several servers. Not
 /// for servers that others have to trust. May be used on any thread.
-package enum ThrowawayIdentity {
+package enum EphemeralIdentity {
     /// The contents of a certificate and its issuer.
     private struct Plan {
         var subject: String

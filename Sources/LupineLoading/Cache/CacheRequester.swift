@@ -4,7 +4,7 @@ internal import LupineTLS
 
 /// The trust policy, client certificate and route of a task that asks the cache: the requirements for a connection of its own.
 /// Immutable; most tasks of a session share one.
-final class CacheReader: Hashable, Sendable {
+final class CacheRequester: Hashable, Sendable {
     /// How the reader evaluates servers.
     enum Policy: Hashable, Sendable {
         /// The default evaluation, under these roots.
@@ -49,7 +49,7 @@ final class CacheReader: Hashable, Sendable {
         return nil
     }
 
-    static func == (left: CacheReader, right: CacheReader) -> Bool {
+    static func == (left: CacheRequester, right: CacheRequester) -> Bool {
         left.policy == right.policy && left.client == right.client && left.way == right.way
             && left.identifyingFields.name == right.identifyingFields.name
     }

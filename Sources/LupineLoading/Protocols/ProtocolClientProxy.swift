@@ -3,7 +3,7 @@
 internal import Foundation
 
 /// The client of a program's `URLProtocol`: forwards its calls to the load, in order.
-final class ProtocolVoice: NSObject, URLProtocolClient, Sendable {
+final class ProtocolClientProxy: NSObject, URLProtocolClient, Sendable {
     /// A weak reference in a constant, because the instance may outlive its load.
     private struct Load: Sendable {
         weak let load: ProtocolLoad?

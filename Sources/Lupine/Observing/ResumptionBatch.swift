@@ -10,19 +10,19 @@ internal import LupineLoading
 /// on the root queue, after all present work; items that are added before that block runs share it. Before a handler of the
 /// program is put on a queue, the turn of that queue's mailbox is put there, so a handler never overtakes a notification. After a
 /// turn, mailboxes wait until `pace` has elapsed. Tasks are resumed by the block, or earlier when another task is added, if the
-/// first one has waited for `patience` or `company` tasks wait. The burst is found from the blocks of its root queue, and of
+/// first one has waited for `maximumDelay` or `batchLimit` tasks wait. The burst is found from the blocks of its root queue, and of
 /// queues that target it.
-final class RootBurst: Sendable {
-    private static let key = DispatchSpecificKey<RootBurst>()
+final class ResumptionBatch: Sendable {
+    private static let key = DispatchSpecificKey<ResumptionBatch>()
 
     /// The minimum time between two turns of mailboxes, unless a handler is dispatched, in nanoseconds.
     private static let pace: UInt64 = 1_000_000
 
     /// If the first task has waited longer than this when another one is added, the waiting tasks are resumed. In nanoseconds.
-    private static let patience: UInt64 = 500_000
+    private static let maximumDelay: UInt64 = 500_000
 
     /// If this many tasks wait when another one is added, they are resumed.
-    private static let company = 32
+    private static let batchLimit = 32
 
     private struct Turn {
         let mailbox: EventMailbox
@@ -64,14 +64,14 @@ final class RootBurst: Sendable {
 
     /// Creates the burst of a root queue, if it has none.
     static func begin(on rootQueue: DispatchQueue) {
-        if burst(of: rootQueue) == nil { rootQueue.setSpecific(key: key, value: RootBurst()) }
+        if burst(of: rootQueue) == nil { rootQueue.setSpecific(key: key, value: ResumptionBatch()) }
     }
 
     /// Returns the burst of a root queue.
-    static func burst(of rootQueue: DispatchQueue) -> RootBurst? { rootQueue.getSpecific(key: key) }
+    static func burst(of rootQueue: DispatchQueue) -> ResumptionBatch? { rootQueue.getSpecific(key: key) }
 
     /// The burst of the root queue that the caller is on.
-    static var current: RootBurst? { DispatchQueue.getSpecific(key: key) }
+    static var current: ResumptionBatch? { DispatchQueue.getSpecific(key: key) }
 
     /// Lets the mailbox take its turn after the present work of `rootQueue`, which the caller is on.
     func add(_ mailbox: EventMailbox, for queue: DispatchQueue, behind rootQueue: DispatchQueue) {
@@ -92,7 +92,7 @@ final class RootBurst: Sendable {
         let now = DispatchTime.now().uptimeNanoseconds
         let (needsEnd, due) = state.write { state in
             var due: [WaitingTask] = []
-            if state.tasks.count >= Self.company || now - state.beginning > Self.patience {
+            if state.tasks.count >= Self.batchLimit || now - state.beginning > Self.maximumDelay {
                 due = state.takeTasks()
             }
             if state.tasks.isEmpty { state.beginning = now }
@@ -145,7 +145,9 @@ final class RootBurst: Sendable {
 extension DispatchQueue {
     /// Puts a handler of the program on the queue, after all events that are to be delivered there.
     func deliver(_ handler: @escaping @Sendable () -> Void) {
-        if let burst = RootBurst.current, let mailbox = EventMailbox.existing(of: self), burst.take(mailbox) {
+        if let burst = ResumptionBatch.current, let mailbox = EventMailbox.existing(of: self),
+            burst.take(mailbox)
+        {
             mailbox.putTurn(on: self)
         }
         async(execute: handler)

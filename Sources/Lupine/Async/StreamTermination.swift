@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 /// Runs an action at most once, when the iteration of a `StreamOf` ends before its source has finished.
-final class StreamEnd: Sendable {
+final class StreamTermination: Sendable {
     /// A struct, because a bare closure in a generic lock is wrapped in a new thunk at each access.
     private struct Action {
         let run: @Sendable () -> Void

@@ -12,14 +12,14 @@ protocol Answering: Sendable {
     /// Returns the response; a thrown error becomes that of the load. Called in a task that is cancelled when the load ends.
     ///
     /// `asker` is the load to be answered; challenges of a server are passed to its session.
-    func answer(_ request: TestRequest, _ original: URLRequest, for asker: AnsweringProtocol) async throws
+    func answer(_ request: TestRequest, _ original: URLRequest, for asker: StubURLProtocol) async throws
         -> TestResponse
 }
 
 extension Answering {
     /// Makes this object answer all http and https requests of the configuration's sessions.
     func install(in configuration: URLSessionConfiguration) {
-        configuration.protocolClasses = [AnsweringProtocol.self]
+        configuration.protocolClasses = [StubURLProtocol.self]
         configuration.lupine.protocolValue = self
     }
 }
@@ -28,7 +28,7 @@ extension Answering {
 ///
 /// The loading system starts and stops it on a serial queue; it calls its client from a task. `@unchecked Sendable` because
 /// the base class cannot be checked: it stores only a lock, and its client may be called on any thread.
-final class AnsweringProtocol: URLProtocol, @unchecked Sendable {
+final class StubURLProtocol: URLProtocol, @unchecked Sendable {
     private let playing = Lock<Task<Void, Never>?>(nil)
 
     override class func canInit(with request: URLRequest) -> Bool {

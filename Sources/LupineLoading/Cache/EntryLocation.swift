@@ -4,7 +4,7 @@
 ///
 /// The numbers may come from a file that anybody has changed. Numbers that no cache writes are rejected, so that sums of them
 /// never overflow.
-package struct CachePlace: Hashable, Sendable {
+package struct EntryLocation: Hashable, Sendable {
     /// Segment numbers are lower than this; a cache that creates a thousand segments a second takes thirty years to get there.
     static let segmentLimit: UInt64 = 1 << 40
     /// The largest offset or length.

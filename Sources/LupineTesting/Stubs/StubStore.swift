@@ -6,7 +6,7 @@ internal import LupineLoading
 internal import LupineTransport
 
 /// The implementation of `Stubs`. It answers the sessions without a reference to them. Can be used on any thread.
-final class StubBook: Sendable {
+final class StubStore: Sendable {
     /// A closure of the program that answers a request.
     typealias Handler = @Sendable (TestRequest) async throws -> TestResponse
 
@@ -123,10 +123,10 @@ final class StubBook: Sendable {
     }
 }
 
-extension StubBook: Answering {
+extension StubStore: Answering {
     var hasStoredCookies: Bool { false }
 
-    func answer(_ request: TestRequest, _ original: URLRequest, for asker: AnsweringProtocol) async throws
+    func answer(_ request: TestRequest, _ original: URLRequest, for asker: StubURLProtocol) async throws
         -> TestResponse
     {
         log.add(request)

@@ -4,7 +4,7 @@
 /// becomes the writer, it ignores the folder's entries for these addresses, so that removed entries do not reappear.
 ///
 /// A value of bounded size: with too many addresses, all count as contained.
-struct CacheWithdrawals: Hashable, Sendable {
+struct PendingRemovals: Hashable, Sendable {
     static let mostAddresses = 4_096
 
     private var addresses: Set<String> = []

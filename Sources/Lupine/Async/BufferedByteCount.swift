@@ -5,7 +5,7 @@
 /// Once the sequence is iterated, its bytes are part of the request's backlog: an iteration that is slower than the server
 /// slows it down. Before that, received data is buffered without back pressure (C-45), because a program may iterate two
 /// sequences of a request one after the other. Beyond a limit the request fails.
-final class GatheredBytes: Sendable {
+final class BufferedByteCount: Sendable {
     private enum Phase: Sendable {
         case gathering  // → iterated, overflown, over
         case iterated  // → over
@@ -21,10 +21,10 @@ final class GatheredBytes: Sendable {
     /// Stored in the sequence's buffer beside an element that took `count` bytes. The bytes count as taken when the receipt
     /// is released, also when the buffer dropped the element.
     final class Receipt: Sendable {
-        private let gathered: GatheredBytes
+        private let gathered: BufferedByteCount
         private let count: Int
 
-        fileprivate init(_ gathered: GatheredBytes, _ count: Int) {
+        fileprivate init(_ gathered: BufferedByteCount, _ count: Int) {
             self.gathered = gathered
             self.count = count
         }

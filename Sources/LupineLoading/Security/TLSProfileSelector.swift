@@ -14,7 +14,7 @@ import LupineTransport
 ///
 /// Which delegate answers is known only afterwards: `profile(like:for:)` then returns the profile that the connection belongs to.
 /// One per session; may be used on any thread.
-final class TrustBridge: Sendable {
+final class TLSProfileSelector: Sendable {
     /// The client identity of a connection.
     fileprivate enum IdentityKind: Hashable, Sendable {
         /// The configured identity, or the one that the task answers with.
@@ -77,7 +77,7 @@ final class TrustBridge: Sendable {
             let endpoint = Endpoint(host: host, port: port)
             notes.withLock { notes in
                 if notes.peers.updateValue(peer, forKey: endpoint) == nil { notes.order.append(endpoint) }
-                if notes.order.count > TrustBridge.refusalLimit {
+                if notes.order.count > TLSProfileSelector.refusalLimit {
                     notes.peers[notes.order.removeFirst()] = nil
                 }
             }
@@ -206,5 +206,5 @@ final class TrustBridge: Sendable {
 
 extension TLSProfile {
     /// The party that owns these connections.
-    var party: TrustParty { (label as? TrustBridge.Kind)?.party ?? .policy }
+    var party: TrustParty { (label as? TLSProfileSelector.Kind)?.party ?? .policy }
 }

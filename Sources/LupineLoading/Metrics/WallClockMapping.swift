@@ -7,7 +7,7 @@ internal import LupineTransport
 ///
 /// All points of a task are converted relative to one anchor, which preserves their order (U-19.1). A date that a step of the
 /// wall clock would move outside of the measured interval is clamped to it, which also preserves the order.
-struct MilestoneClock {
+struct WallClockMapping {
     private let instant: Instant
     private let date: Date
 

@@ -23,7 +23,7 @@ protocol StreamOwner: AnyObject, Sendable {
 }
 
 /// Performs a stream task's operations, in the order that `StreamMachine` decides, on the loop of its wire.
-final class StreamConversation: RawConnectionHandler {
+final class StreamDriver: RawConnectionHandler {
     typealias Reader = @Sendable (Data?, Bool, (any Error)?) -> Void
     typealias Writer = @Sendable ((any Error)?) -> Void
 

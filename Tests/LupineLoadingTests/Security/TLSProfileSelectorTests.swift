@@ -10,9 +10,9 @@ import Testing
 @testable import LupineLoading
 
 /// Who is asked about which connection, and what the answers come to.
-@Suite struct TrustBridgeTests {
-    private static func bridge(_ identity: SecIdentity? = nil) throws -> TrustBridge {
-        TrustBridge(try TrustStage.configuration(identity))
+@Suite struct TLSProfileSelectorTests {
+    private static func bridge(_ identity: SecIdentity? = nil) throws -> TLSProfileSelector {
+        TLSProfileSelector(try TrustStage.configuration(identity))
     }
 
     // MARK: a server's trust

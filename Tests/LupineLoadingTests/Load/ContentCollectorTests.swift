@@ -5,12 +5,12 @@ import Testing
 
 @testable import LupineLoading
 
-struct ContentGathererTests {
+struct ContentCollectorTests {
     @Test("[T-7] so many chunks of a turn stay apart, the others are joined, and each turn begins anew")
     func chunks() {
-        var gatherer = ContentGatherer()
+        var gatherer = ContentCollector()
         for _ in 0..<2 {
-            for index in 0..<UInt8(ContentGatherer.mostChunks) {
+            for index in 0..<UInt8(ContentCollector.mostChunks) {
                 #expect(gatherer.add(chunk: [index].span) == Data([index]))
             }
             for index: UInt8 in 0..<100 { #expect(gatherer.add(chunk: [index].span) == nil) }
@@ -21,14 +21,14 @@ struct ContentGathererTests {
 
     @Test("[U-7.2] joined chunks are no larger than a piece may be, and none is lost")
     func largeChunks() {
-        var gatherer = ContentGatherer()
+        var gatherer = ContentCollector()
         let chunk = [UInt8](repeating: 7, count: 40_000)
         var pieces: [Data] = []
-        for _ in 0..<ContentGatherer.mostChunks + 5 {
+        for _ in 0..<ContentCollector.mostChunks + 5 {
             if let piece = gatherer.add(chunk: chunk.span) { pieces.append(piece) }
         }
         if let piece = gatherer.endTurn() { pieces.append(piece) }
-        #expect(pieces.allSatisfy { $0.count <= ContentGatherer.pieceLimit })
-        #expect(pieces.map(\.count).reduce(0, +) == 40_000 * (ContentGatherer.mostChunks + 5))
+        #expect(pieces.allSatisfy { $0.count <= ContentCollector.pieceLimit })
+        #expect(pieces.map(\.count).reduce(0, +) == 40_000 * (ContentCollector.mostChunks + 5))
     }
 }

@@ -10,7 +10,7 @@ import Testing
 @testable import LupineLoading
 
 /// The client's end of a web socket, against a server's codec in memory.
-struct WebSocketConversationTests {
+struct WebSocketDriverTests {
     private static func open(
         limit: Int = 1 << 20, deflate: DeflateAgreement? = nil, takes: Bool = true
     ) -> Scene { Scene(limit: limit, deflate: deflate, takes: takes) }
@@ -331,12 +331,12 @@ struct WebSocketConversationTests {
 private final class Scene {
     let wire = MemoryWire()
     let owner: RecordingOwner
-    let client: WebSocketConversation
+    let client: WebSocketDriver
     var server = WebSocketCodec(.server, allowsCompression: true)
 
     init(limit: Int, deflate: DeflateAgreement?, takes: Bool) {
         owner = RecordingOwner(takes: takes)
-        client = WebSocketConversation(
+        client = WebSocketDriver(
             over: wire, WebSocketAgreement(deflate: deflate), messageLimit: limit, owner: owner)
     }
 

@@ -5,7 +5,7 @@ internal import LupineTransport
 /// One query about routes: opens a `RouteWatcher`, asks the kernel, and closes the watcher after the answers.
 ///
 /// Confined to its event loop.
-final class RouteQuestion {
+final class RouteQuery {
     private let watcher: RouteWatcher
 
     private init(_ watcher: RouteWatcher) { self.watcher = watcher }
@@ -14,12 +14,12 @@ final class RouteQuestion {
     /// returns, with `otherwise` if the kernel cannot be queried.
     static func ask<Answer: Sendable>(
         on loop: EventLoop?, _ found: @escaping @Sendable (Answer) -> Void, otherwise: Answer,
-        _ body: @escaping @Sendable (RouteQuestion, @escaping (Answer?) -> Void) -> Void
+        _ body: @escaping @Sendable (RouteQuery, @escaping (Answer?) -> Void) -> Void
     ) {
         guard let loop else { return found(otherwise) }
         let isTaken = loop.execute {
             guard let watcher = try? RouteWatcher.open(on: loop, { _ in }) else { return found(otherwise) }
-            let question = RouteQuestion(watcher)
+            let question = RouteQuery(watcher)
             body(question) { answer in
                 // Not from within the watcher's own read.
                 loop.executeOnLoop { question.watcher.close() }
@@ -30,12 +30,12 @@ final class RouteQuestion {
     }
 
     /// Queries a snapshot of the network.
-    func picture(_ reply: @escaping (NetworkPicture?) -> Void) {
+    func picture(_ reply: @escaping (NetworkSnapshot?) -> Void) {
         watcher.links { [watcher] links in
             guard case .success(let links) = links else { return reply(nil) }
             watcher.defaultRoutes { routes in
                 guard case .success(let routes) = routes else { return reply(nil) }
-                reply(NetworkPicture(links: links, routes: routes))
+                reply(NetworkSnapshot(links: links, routes: routes))
             }
         }
     }
@@ -49,7 +49,7 @@ final class RouteQuestion {
     }
 
     private func next(
-        of addresses: ArraySlice<IPAddress>, _ links: [NetworkLink], _ ways: [NetworkView.Way],
+        of addresses: ArraySlice<IPAddress>, _ links: [NetworkLink], _ ways: [NetworkView.RouteKind],
         _ reply: @escaping (NetworkView.Finding?) -> Void
     ) {
         guard let address = addresses.first else { return reply(.ways(ways)) }
@@ -62,7 +62,7 @@ final class RouteQuestion {
     }
 
     /// Interprets a route (I-14.13); returns nil if it leads nowhere.
-    static func way(_ route: Route, _ links: [NetworkLink]) -> NetworkView.Way? {
+    static func way(_ route: Route, _ links: [NetworkLink]) -> NetworkView.RouteKind? {
         if route.kind == 2 { return .local }
         guard route.kind == 1, let link = links.first(where: { $0.index == route.interface }) else {
             return nil

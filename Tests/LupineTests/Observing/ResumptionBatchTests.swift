@@ -7,12 +7,12 @@ import Testing
 @testable import Lupine
 
 /// Events that may wait until a root queue is through with what it has.
-struct RootBurstTests {
+struct ResumptionBatchTests {
     private let root = DispatchQueue(label: "root")
     private let told = DispatchQueue(label: "told")
     private let heard = Heard<String>()
 
-    init() { RootBurst.begin(on: root) }
+    init() { ResumptionBatch.begin(on: root) }
 
     /// Tells of an event, behind the root queue's work.
     private func tell() {
@@ -20,7 +20,8 @@ struct RootBurstTests {
         let heard = heard
         monitor.sessionDidBecomeInvalidWithError = { _, _ in heard.add("event") }
         EventRoute(
-            queue: told, listeners: [EventListener(monitor)], burst: RootBurst.burst(of: root), of: root,
+            queue: told, listeners: [EventListener(monitor)], burst: ResumptionBatch.burst(of: root),
+            of: root,
             mailbox: EventMailbox.mailbox(of: told)
         ).send(.sessionBecameInvalid(URLSession(configuration: .ephemeral), nil))
     }
@@ -87,7 +88,7 @@ struct RootBurstTests {
                 group.addTask {
                     await WaitingTask.wait { task in
                         root.async {
-                            RootBurst.current?.letGo(task, [], behind: root)
+                            ResumptionBatch.current?.letGo(task, [], behind: root)
                             heard.add("block")
                         }
                         return true
@@ -107,7 +108,7 @@ struct RootBurstTests {
             for _ in 0..<200 {
                 group.addTask {
                     await WaitingTask.wait { task in
-                        root.async { RootBurst.current?.letGo(task, [], behind: root) }
+                        root.async { ResumptionBatch.current?.letGo(task, [], behind: root) }
                         return true
                     }
                     return 1

@@ -5,7 +5,7 @@ internal import LupineTransport
 /// A snapshot of the machine's connectivity: its interfaces, and the interfaces of its default routes.
 ///
 /// A value. It does not tell whether any host responds.
-package struct NetworkPicture: Hashable, Sendable {
+package struct NetworkSnapshot: Hashable, Sendable {
     /// All interfaces, working or not.
     package var interfaces: [NetworkInterface]
     /// The indexes of the interfaces of IPv4 default routes, in the kernel's order.
@@ -29,7 +29,7 @@ package struct NetworkPicture: Hashable, Sendable {
     package var ways: [NetworkInterface] { usable(defaultsIPv4 + defaultsIPv6) }
 }
 
-extension NetworkPicture {
+extension NetworkSnapshot {
     /// Creates a snapshot from the kernel's lists. Only unicast routes of the tables `main` and `default` count.
     init(links: [NetworkLink], routes: [Route]) {
         let defaults = routes.filter {

@@ -6,7 +6,7 @@ import Foundation
 ///
 /// The content of one loop turn becomes one piece as far as it fits; pieces are never split. If chunks are kept, the first ones
 /// of a turn become pieces of their own (T-7). The caller serialises all calls.
-struct ContentGatherer {
+struct ContentCollector {
     /// The maximum size of a piece: the limit of U-7.2, and the size of one read.
     static let pieceLimit = 64 * 1024
 

@@ -8,7 +8,7 @@ internal import LupineTransport
 ///
 /// A source adds items from any thread; the thread that finds the outlet idle makes the calls. Items are queued while the client
 /// has paused or the load is suspended. Nothing is called under the lock.
-final class HopOutlet: Sendable {
+final class HopEventQueue: Sendable {
     /// An item produced by a source.
     enum Item: Sendable {
         case response(URLResponse, URLCache.StoragePolicy)

@@ -20,7 +20,7 @@ protocol WebSocketOwner: AnyObject, Sendable {
 ///
 /// It answers pings, checks and decompresses messages, and completes the closing handshake, even when the owner is gone. The
 /// owner numbers its messages, from 1.
-final class WebSocketConversation: UpgradeHandler {
+final class WebSocketDriver: UpgradeHandler {
     private let wire: any WebSocketWire
     private let owner: any WebSocketOwner
     private var codec: WebSocketCodec

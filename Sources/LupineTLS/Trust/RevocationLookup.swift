@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 /// Determines the revocation status of single certificates, trying one source after the other until one gives a definite answer.
-struct RevocationInquiry {
+struct RevocationLookup {
     /// The time in seconds for which a failed URL is not tried again.
     static let failurePause: Int64 = 60
 
@@ -50,7 +50,7 @@ struct RevocationInquiry {
         if case .status(let status)? = access.cache?.answer(for: key, at: time)?.content {
             return outcome.note { status }
         }
-        for url in RevocationInquiry.usable(certificate.ocspURLs) where !outcome.isDefinite {
+        for url in RevocationLookup.usable(certificate.ocspURLs) where !outcome.isDefinite {
             let failureKey = RevocationKey.failure(url: url, certificate: certificate.fingerprint)
             outcome.note { () throws(RevocationProblem) in
                 try remembering(failureKey) { () throws(RevocationProblem) in
@@ -73,7 +73,7 @@ struct RevocationInquiry {
 
     /// Uses cached revocation lists, or fetches them.
     private func look(for certificate: Certificate, _ issuer: Certificate, _ outcome: inout Outcome) {
-        for url in RevocationInquiry.usable(certificate.crlURLs) where !outcome.isDefinite {
+        for url in RevocationLookup.usable(certificate.crlURLs) where !outcome.isDefinite {
             let key = RevocationKey.list(url: url, issuer: issuer.fingerprint)
             if case .list(let list)? = access.cache?.answer(for: key, at: time)?.content {
                 outcome.note { () throws(RevocationProblem) in try list.status(of: certificate, at: time) }
@@ -122,7 +122,7 @@ struct RevocationInquiry {
         } catch {
             access.cache?.keep(
                 RevocationAnswer(
-                    content: .problem(error), from: time, until: time.adding(RevocationInquiry.failurePause),
+                    content: .problem(error), from: time, until: time.adding(RevocationLookup.failurePause),
                     size: 256),
                 for: key, at: time)
             throw error

@@ -7,7 +7,7 @@ import LupineLoading
 /// indicate secrets.
 ///
 /// Reads only the octets that it shows, and does not parse JSON: other content is shown as it is.
-struct ContentStart {
+struct ContentPreview {
     /// The line. It ends with `…` when something is omitted.
     let text: String
 
@@ -51,8 +51,8 @@ struct ContentStart {
 
         /// Returns nil when no member begins at `start`.
         init?(in octets: [UInt8], at start: Int) {
-            guard octets[start] == ContentStart.quote,
-                let end = octets[(start + 1)...].firstIndex(of: ContentStart.quote)
+            guard octets[start] == ContentPreview.quote,
+                let end = octets[(start + 1)...].firstIndex(of: ContentPreview.quote)
             else { return nil }
             name = start + 1..<end
             let colon = Self.skipBlanks(octets, from: end + 1)
@@ -61,9 +61,9 @@ struct ContentStart {
             guard first < octets.count else { return nil }
             isContainer = octets[first] == UInt8(ascii: "{") || octets[first] == UInt8(ascii: "[")
             var last = first
-            if octets[first] == ContentStart.quote {
+            if octets[first] == ContentPreview.quote {
                 last += 1
-                while last < octets.count, octets[last] != ContentStart.quote {
+                while last < octets.count, octets[last] != ContentPreview.quote {
                     last += octets[last] == UInt8(ascii: "\\") ? 2 : 1
                 }
                 last = min(last + 1, octets.count)
@@ -83,7 +83,7 @@ struct ContentStart {
 
         private static func endsValue(_ octet: UInt8) -> Bool {
             isBlank(octet) || octet == UInt8(ascii: ",") || octet == UInt8(ascii: "}")
-                || octet == ContentStart.quote
+                || octet == ContentPreview.quote
         }
     }
 }
