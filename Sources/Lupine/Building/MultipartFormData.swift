@@ -169,12 +169,10 @@ open class MultipartFormData {
         if failure == nil { failure = .multipartEncodingFailed(reason: reason) }
     }
 
-    /// Marks the first and the last part.
+    /// Marks the first and the last part. The marks are never removed: a form is encoded once.
     private func markEnds() {
-        for (index, part) in parts.enumerated() {
-            part.isFirst = index == 0
-            part.isLast = index == parts.count - 1
-        }
+        parts.first?.isFirst = true
+        parts.last?.isLast = true
     }
 
     private func opening(of part: MultipartPart) -> Data {

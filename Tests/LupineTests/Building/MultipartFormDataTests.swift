@@ -28,17 +28,6 @@ import Testing
 
     private func stream(_ text: String) -> InputStream { InputStream(data: Data(text.utf8)) }
 
-    @Test("a form that has been encoded takes further parts", arguments: Way.allCases)
-    func encodedAgain(_ way: Way) throws {
-        let (form, whole) = (MultipartFormData(boundary: "b"), MultipartFormData(boundary: "b"))
-        form.append(Data("1".utf8), withName: "one")
-        _ = try way.encode(form)
-        form.append(Data("2".utf8), withName: "two")
-        whole.append(Data("1".utf8), withName: "one")
-        whole.append(Data("2".utf8), withName: "two")
-        #expect(try text(form, way) == text(whole, way))
-    }
-
     @Test("[E-7.2.1] the boundary")
     func boundary() {
         var seen: Set<String> = []
