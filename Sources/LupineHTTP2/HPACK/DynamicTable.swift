@@ -2,48 +2,48 @@
 
 /// The dynamic table of one direction: RFC 7541 §2.3.2 and §4.
 ///
-/// Entries are numbered from 1 as they are inserted; the newest has index 62. They lie in a ring that grows with their
-/// number, which the maximum size bounds: no entry counts for fewer than 32 octets.
+/// Entries are numbered from 1 in the order of insertion; the newest has index 62. They are stored in a ring that grows with
+/// their count, which the maximum size bounds: each entry counts for at least 32 octets.
 struct DynamicTable: Sendable {
     private var ring = [TableEntry](repeating: .empty, count: 16)
-    /// How many entries there are.
+    /// The number of entries.
     private(set) var count = 0
     /// The number of the newest entry.
     private(set) var newest = 0
-    /// What all entries count for.
+    /// The sum of the sizes of all entries.
     private(set) var size = 0
-    /// What they may count for.
+    /// The largest allowed `size`.
     private(set) var maximumSize: Int
 
     init(maximumSize: Int) { self.maximumSize = max(maximumSize, 0) }
 
-    /// The entry with an index of the combined address space, 62 and above; nil when there is none.
+    /// Returns the entry with an index of the combined address space, 62 and above; nil if there is none.
     @inline(__always)
     func entry(at index: Int) -> TableEntry? {
         let age = index &- StaticTable.count &- 1
         return age >= 0 && age < count ? ring[place(newest &- age)] : nil
     }
 
-    /// Whether the entry with a number is still there and has that name.
+    /// Returns whether the entry with a number is still in the table and has the given name.
     func hasName(_ name: Span<UInt8>, numbered number: Int) -> Bool {
         let age = newest &- number
         return age >= 0 && age < count && ring[place(number)].hasName(name)
     }
 
-    /// Whether the entry with a number is still there and is that field.
+    /// Returns whether the entry with a number is still in the table and has the given name and value.
     func hasField(_ name: Span<UInt8>, _ value: Span<UInt8>, numbered number: Int) -> Bool {
         hasName(name, numbered: number) && ring[place(number)].hasValue(value)
     }
 
-    /// The index of the entry with a number, whether or not it is still there.
+    /// Returns the index of the entry with a number, whether or not it is still in the table.
     func index(ofNumber number: Int) -> Int { StaticTable.count &+ 1 &+ newest &- number }
 
     private func place(_ number: Int) -> Int { number & (ring.count &- 1) }
 
-    /// Whether an entry has to go before one of `size` can come, or for the maximum size to be kept.
+    /// Returns whether an entry must be evicted before one of `size` is inserted, or, for 0, to respect the maximum size.
     func mustEvict(for size: Int) -> Bool { count > 0 && self.size > maximumSize &- size }
 
-    /// Takes the oldest entry out; nil when there is none.
+    /// Removes and returns the oldest entry; nil if there is none.
     @discardableResult
     mutating func evictOldest() -> (number: Int, entry: TableEntry)? {
         guard count > 0 else { return nil }
@@ -55,7 +55,7 @@ struct DynamicTable: Sendable {
         return (number, entry)
     }
 
-    /// Inserts an entry, for which older ones are evicted. One that is larger than the table empties it, which is no
+    /// Inserts an entry and evicts older ones to make room. An entry larger than the table empties it, which is not an
     /// error (§4.4).
     mutating func insert(_ entry: TableEntry) {
         while mustEvict(for: entry.size) { evictOldest() }
@@ -67,7 +67,7 @@ struct DynamicTable: Sendable {
         ring[place(newest)] = entry
     }
 
-    /// Sets the maximum size, for which older entries are evicted (§4.3).
+    /// Sets the maximum size, and evicts the oldest entries that exceed it (§4.3).
     mutating func resize(to maximumSize: Int) {
         self.maximumSize = max(maximumSize, 0)
         while mustEvict(for: 0) { evictOldest() }

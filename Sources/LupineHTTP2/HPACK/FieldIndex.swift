@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// Hashes of a field's name, and of its name and value.
+/// The hash of a field's name, and the hash of its name and value.
 ///
-/// Two fields may share a hash: whoever finds an entry by it compares the octets, and takes a difference for a miss.
+/// Two fields may share a hash: the caller compares the octets of the entry that it finds, and treats a difference as a miss.
 struct FieldHash: Hashable, Sendable {
     let name: UInt64
     let field: UInt64
 
-    /// The hashes of a field whose name has that hash.
+    /// Creates the hashes of a field from the hash of its name.
     init(name: UInt64, value: Span<UInt8>) {
         self.name = name
         field = Self.hash(value, from: name)
@@ -22,7 +22,7 @@ struct FieldHash: Hashable, Sendable {
 
     @inline(__always)
     private static func hash(_ bytes: Span<UInt8>, from start: UInt64) -> UInt64 {
-        // The length tells strings apart whose octets read as the same words.
+        // The length distinguishes strings whose octets form the same words.
         var hash = mixed(start ^ UInt64(bytes.count))
         guard bytes.count >= 8 else { return mixed(hash ^ bytes.shortWord()) }
         var place = 0
@@ -33,7 +33,7 @@ struct FieldHash: Hashable, Sendable {
         return mixed(hash ^ bytes.word(at: bytes.count &- 8))
     }
 
-    /// Spreads each bit over all: both halves of the product with an odd number.
+    /// Spreads each bit over all bits: XORs both halves of the product with an odd constant.
     @inline(__always)
     private static func mixed(_ word: UInt64) -> UInt64 {
         let product = (word ^ 0x9E37_79B9_7F4A_7C15).multipliedFullWidth(by: 0xD6E8_FEB8_6659_FD93)
@@ -41,7 +41,7 @@ struct FieldHash: Hashable, Sendable {
     }
 }
 
-/// Where an encoder finds the entries of a table by what they hold: the number that was put in last for each hash.
+/// An encoder's index of a table by field and by name. For each hash it holds the number inserted last.
 struct FieldIndex: Sendable {
     private var fields = HashedNumbers()
     private var names = HashedNumbers()
@@ -54,7 +54,7 @@ struct FieldIndex: Sendable {
         names.set(hash.name, number)
     }
 
-    /// Forgets an entry, unless a later one has taken its place.
+    /// Removes an entry, unless a later one with the same hash has replaced it.
     mutating func remove(_ hash: FieldHash, _ number: Int) {
         if fields[hash.field] == number { fields.remove(hash.field) }
         if names[hash.name] == number { names.remove(hash.name) }

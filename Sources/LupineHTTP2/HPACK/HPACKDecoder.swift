@@ -2,47 +2,48 @@
 
 import LupineHTTP
 
-/// Decodes the header blocks of one direction of a connection, in their order: RFC 7541.
+/// Decodes the header blocks of one direction of a connection, in the order in which they arrive: RFC 7541.
 ///
-/// It takes whole blocks, whose octets whoever put them together has limited, and does work in proportion to them: an
-/// index that would take the list over a limit copies nothing. A list over a limit is decoded to its end without being
-/// kept, and then refused; the decoder stays good. After any other error the two tables differ, and every further block
-/// throws it again.
+/// It takes whole blocks, whose size `HeaderBlockAssembler` has limited, and its work is proportional to them: an index
+/// that would take the list over a limit copies nothing. A list over a limit is decoded to its end without being kept, and
+/// then refused; the decoder stays usable. After any other error the tables of the two ends differ, and each further call
+/// throws that error again.
 package struct HPACKDecoder: Sendable {
     /// The size of a dynamic table before any setting (RFC 9113 §6.5.2).
     package static let initialTableSize = 4_096
 
     private let limits: HPACKLimits
     private var table = DynamicTable(maximumSize: initialTableSize)
-    /// What size updates may ask for: the acknowledged SETTINGS_HEADER_TABLE_SIZE.
+    /// The largest size that an update may set: the acknowledged SETTINGS_HEADER_TABLE_SIZE.
     private var tableSizeLimit = initialTableSize
-    /// The smallest limit since the last block, when the table was larger: the next block must say that it is heeded.
+    /// The smallest limit since the last block, if the table is larger: the next block must begin with an update to at most
+    /// this size.
     private var reduction: Int?
     private var failure: HPACKError?
 
-    /// A decoder for a fresh connection.
+    /// Creates a decoder for a new connection.
     package init(limits: HPACKLimits = HPACKLimits()) { self.limits = limits }
 
-    /// A decoder whose table has another size than the initial one without anybody having said so, as in Appendix C.
+    /// Creates a decoder whose table has a size other than the initial one without an update, as in Appendix C.
     init(tableSize: Int) {
         self.init()
         table = DynamicTable(maximumSize: tableSize)
         tableSizeLimit = tableSize
     }
 
-    /// What the dynamic table counts for now.
+    /// The current size of the dynamic table, in the octets of RFC 7541 §4.1.
     package var tableSize: Int { table.size }
-    /// How many entries the dynamic table has.
+    /// The number of entries in the dynamic table.
     package var tableCount: Int { table.count }
 
-    /// The peer has acknowledged a SETTINGS_HEADER_TABLE_SIZE.
+    /// Applies a SETTINGS_HEADER_TABLE_SIZE that the peer has acknowledged.
     package mutating func setTableSizeLimit(_ size: Int) {
         tableSizeLimit = max(size, 0)
         let lowest = min(tableSizeLimit, reduction ?? tableSizeLimit)
         reduction = lowest < table.maximumSize ? lowest : nil
     }
 
-    /// Decodes a block.
+    /// Decodes a block. Throws if the block is malformed or its list exceeds a limit.
     package mutating func decode(_ block: Span<UInt8>) throws(HPACKError) -> HeaderList {
         if let failure { throw failure }
         do throws(HPACKError) {
@@ -57,7 +58,7 @@ package struct HPACKDecoder: Sendable {
         }
     }
 
-    /// Returns why the list is refused, if it is.
+    /// Decodes a block into `list`. Returns the limit error if the list is refused, and nil otherwise.
     private mutating func decode(
         _ block: Span<UInt8>, into list: inout HeaderList
     ) throws(HPACKError) -> HPACKError? {
@@ -74,14 +75,14 @@ package struct HPACKDecoder: Sendable {
         return refusal
     }
 
-    /// Size updates stand in front of all fields (RFC 7541 §4.2).
+    /// Applies the size updates, which precede all fields (RFC 7541 §4.2).
     private mutating func takeSizeUpdates(_ block: Span<UInt8>, at place: inout Int) throws(HPACKError) {
         while place < block.count, block[place] & 0xE0 == 0x20 {
             let size = try HPACKInteger.decode(block, at: &place, prefix: 5)
             guard size <= tableSizeLimit else {
                 throw .sizeUpdateTooLarge(size, allowed: tableSizeLimit)
             }
-            // The first one says that the reduction is heeded; the table may grow again after it.
+            // The first update must respect the reduction; a later one may enlarge the table again.
             if let reduction, size > reduction { throw .missingSizeUpdate(allowed: reduction) }
             reduction = nil
             table.resize(to: size)
@@ -89,7 +90,7 @@ package struct HPACKDecoder: Sendable {
         if let reduction { throw .missingSizeUpdate(allowed: reduction) }
     }
 
-    /// Decodes one field. Returns why it cannot be kept in the list, if so.
+    /// Decodes one field. Returns the limit error if the field does not fit into the list, and nil otherwise.
     @inline(__always)
     private mutating func decodeField(
         _ block: Span<UInt8>, at place: inout Int, into list: inout HeaderList, isKept: Bool
@@ -145,7 +146,7 @@ package struct HPACKDecoder: Sendable {
         return refusal
     }
 
-    /// Why a field of that size does not go into the list any more, if so.
+    /// Returns the limit that a field of `size` would exceed in the list; nil if it fits.
     private func refusal(of size: Int, in list: HeaderList, octetsBefore: Int? = nil) -> HPACKError? {
         guard list.count < limits.fieldCount else {
             return .limitExceeded(.fieldCount, allowed: limits.fieldCount)
@@ -164,7 +165,7 @@ package struct HPACKDecoder: Sendable {
         return entry
     }
 
-    /// A string literal (RFC 7541 §5.2).
+    /// Decodes a string literal (RFC 7541 §5.2) and appends it to `octets`.
     private static func decodeString(
         _ block: Span<UInt8>, at place: inout Int, into octets: inout [UInt8]
     ) throws(HPACKError) {

@@ -2,44 +2,45 @@
 
 import LupineHTTP
 
-/// Encodes the header blocks of one direction of a connection, in their order: RFC 7541.
+/// Encodes the header blocks of one direction of a connection, in the order in which they are sent: RFC 7541.
 ///
-/// A field that is in a table is sent as its index; another one enters the dynamic table, unless its list says
-/// otherwise, it is sensitive, or it would take the place of nearly everything else. Strings are Huffman-coded where that
-/// is not longer.
+/// A field that is in a table is sent as its index. Any other field is added to the dynamic table, unless its list says
+/// otherwise, it is sensitive, or it is larger than three quarters of the table. Strings are Huffman-coded where that is
+/// not longer.
 package struct HPACKEncoder: Sendable {
-    /// A cookie of fewer octets is never indexed: it could be guessed by watching the length of blocks (RFC 7541 §7.1.3).
+    /// A cookie of fewer octets is never indexed: an attacker who observes the lengths of blocks could guess it
+    /// (RFC 7541 §7.1.3).
     package static let shortCookieOctets = 20
 
     /// Whether strings may be Huffman-coded.
     package var usesHuffman = true
-    /// The largest dynamic table that this end keeps, whatever the peer allows.
+    /// The largest dynamic table that this encoder keeps, whatever the peer allows.
     private let ownLimit: Int
     private var table: DynamicTable
     private var index = FieldIndex()
-    /// The sizes that the next block must announce: the smallest since the last block, and the present one.
+    /// The table sizes that the next block must announce: the smallest since the last block, and the current one.
     private var update: (smallest: Int, present: Int)?
 
-    /// An encoder for a fresh connection, whose peer keeps a table of 4,096 octets.
+    /// Creates an encoder for a new connection, whose peer starts with a table of 4,096 octets.
     package init(tableSizeLimit: Int = HPACKDecoder.initialTableSize) {
         ownLimit = max(tableSizeLimit, 0)
         table = DynamicTable(maximumSize: HPACKDecoder.initialTableSize)
         setTableSizeLimit(HPACKDecoder.initialTableSize)
     }
 
-    /// An encoder whose table has another size than the initial one without anybody having said so, as in Appendix C.
+    /// Creates an encoder whose table has a size other than the initial one without announcing it, as in Appendix C.
     init(tableSize: Int, usesHuffman: Bool) {
         ownLimit = tableSize
         table = DynamicTable(maximumSize: tableSize)
         self.usesHuffman = usesHuffman
     }
 
-    /// What the dynamic table counts for now.
+    /// The current size of the dynamic table, in the octets of RFC 7541 §4.1.
     package var tableSize: Int { table.size }
-    /// How many entries the dynamic table has.
+    /// The number of entries in the dynamic table.
     package var tableCount: Int { table.count }
 
-    /// The peer has set SETTINGS_HEADER_TABLE_SIZE; the next block tells it what is used of that.
+    /// Applies the peer's SETTINGS_HEADER_TABLE_SIZE; the next block announces the size that is used.
     package mutating func setTableSizeLimit(_ size: Int) {
         let size = min(max(size, 0), ownLimit)
         guard size != table.maximumSize else { return }
@@ -48,9 +49,9 @@ package struct HPACKEncoder: Sendable {
         update = (min(size, update?.smallest ?? size), size)
     }
 
-    /// Writes a list as a header block, behind what is in `output`.
+    /// Appends a list to `output` as a header block.
     package mutating func encode(_ list: HeaderList, into output: inout [UInt8]) {
-        // No string is written longer than it is, and no field takes more integers than one for an index and two for lengths.
+        // No string gets longer by encoding, and a field takes at most three integers: one index and two lengths.
         let most = list.octets.count &+ (3 &* list.count &+ 2) &* HPACKInteger.mostOctets
         output.append(addingCapacity: most) { encode(list, into: &$0) }
     }
@@ -66,7 +67,7 @@ package struct HPACKEncoder: Sendable {
         }
     }
 
-    /// At most two: the smallest size that the table had meanwhile, and the present one (RFC 7541 §4.2).
+    /// Writes at most two updates: the smallest size since the last block, and the current one (RFC 7541 §4.2).
     private mutating func encodeSizeUpdates(into output: inout OutputSpan<UInt8>) {
         guard let (smallest, present) = update else { return }
         update = nil
@@ -98,7 +99,7 @@ package struct HPACKEncoder: Sendable {
         insert(name, value, size, hash)
     }
 
-    /// Fields whose values are credentials, or short enough to be guessed.
+    /// Returns whether a field holds credentials, or a cookie short enough to be guessed.
     private static func isSensitive(_ name: Span<UInt8>, _ value: Span<UInt8>) -> Bool {
         switch name.count {
         case 6: value.count < shortCookieOctets && name.isText("cookie")
@@ -112,7 +113,7 @@ package struct HPACKEncoder: Sendable {
     // MARK: the tables
 
     private func indexOfField(_ hash: FieldHash, _ name: Span<UInt8>, _ value: Span<UInt8>) -> Int? {
-        // What is in the static table never enters the dynamic one: the order does not matter.
+        // A field of the static table is never added to the dynamic one, so the order of the look-ups does not matter.
         if let number = index.entry(withField: hash), table.hasField(name, value, numbered: number) {
             return table.index(ofNumber: number)
         }
@@ -146,7 +147,7 @@ package struct HPACKEncoder: Sendable {
         index.insert(hash, table.newest)
     }
 
-    /// Takes entries out of the table and its index, the oldest first, as long as `mustEvict` says so.
+    /// Removes entries from the table and its index, the oldest first, while `mustEvict` returns true.
     private mutating func evict(while mustEvict: (DynamicTable) -> Bool) {
         while mustEvict(table), let (number, entry) = table.evictOldest() {
             index.remove(FieldHash(entry), number)
@@ -178,7 +179,7 @@ package struct HPACKEncoder: Sendable {
 }
 
 extension Span where Element == UInt8 {
-    /// Whether the octets are those of a text.
+    /// Returns whether the octets are the UTF-8 of `text`.
     func isText(_ text: String) -> Bool {
         let wanted = text.utf8.span
         guard count == wanted.count else { return false }

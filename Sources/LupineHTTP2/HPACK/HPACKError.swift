@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: MIT
 
-/// What can be wrong with a header block (RFC 7541).
+/// An error in a header block (RFC 7541).
 ///
-/// A block that cannot be decoded leaves the two ends with different dynamic tables: the connection ends with
-/// COMPRESSION_ERROR (RFC 9113 §4.3). A list over a limit is different: the decoder reads its block to the end and keeps
-/// its table in order, so that only the message is refused; `keepsTable` tells the two apart.
+/// After a block that cannot be decoded, the two ends have different dynamic tables: the connection ends with
+/// COMPRESSION_ERROR (RFC 9113 §4.3). When a list exceeds a limit, the decoder still reads the block to its end and updates
+/// its table, so that only the message is refused. `keepsTable` distinguishes the two.
 package enum HPACKError: Error, Hashable, Sendable {
     /// The block ends inside a representation.
     case truncated
-    /// An integer is larger than 2^31-1 or is written in more octets than such a number needs (§5.1).
+    /// An integer is larger than 2^31-1 or has more octets than such a number needs (§5.1).
     case integerOverflow
-    /// An index is zero or names no entry of either table (§2.3.3).
+    /// An index is zero or beyond the end of both tables (§2.3.3).
     case invalidIndex(Int)
-    /// A Huffman-coded string holds the code of EOS (§5.2).
+    /// A Huffman-coded string contains the code of EOS (§5.2).
     case endOfStringInText
     /// A Huffman-coded string ends in more than seven bits of padding (§5.2).
     case paddingTooLong
-    /// The padding of a Huffman-coded string is not made of ones (§5.2).
+    /// The padding of a Huffman-coded string contains zeros (§5.2).
     case paddingNotOnes
-    /// A size update stands behind a field (§4.2).
+    /// A size update follows a field (§4.2).
     case misplacedSizeUpdate
     /// A size update asks for more than SETTINGS_HEADER_TABLE_SIZE allows (§6.3).
     case sizeUpdateTooLarge(Int, allowed: Int)
-    /// The block after a reduction of the table does not begin with a size update to at most that size (§4.2).
+    /// The table size was reduced, and the next block does not begin with an update to at most that size (§4.2).
     case missingSizeUpdate(allowed: Int)
-    /// A limit was exceeded; the value is what it allows.
+    /// A limit was exceeded; `allowed` is its value.
     case limitExceeded(HPACKLimits.Limit, allowed: Int)
 
     /// Whether the decoder's table still agrees with the peer's, so that the connection can go on.
@@ -39,7 +39,6 @@ package enum HPACKError: Error, Hashable, Sendable {
     }
 }
 
-/// A sentence for each.
 extension HPACKError: CustomStringConvertible {
     package var description: String {
         switch self {

@@ -2,14 +2,14 @@
 
 /// Integers with a prefix of 1 to 8 bits: RFC 7541 §5.1.
 enum HPACKInteger {
-    /// The largest integer that is taken. No index, length or table size that makes sense is larger.
+    /// The largest integer that is accepted. No sensible index, length or table size is larger.
     static let largest = Int(Int32.max)
-    /// How many octets may follow the prefix: five hold 35 bits.
+    /// The most octets that may follow the prefix: five hold 35 bits.
     private static let mostFollowing = 5
-    /// How many octets an integer has at most, the one with the prefix included.
+    /// The most octets of an integer, including the one with the prefix.
     static let mostOctets = 1 + mostFollowing
 
-    /// Reads the integer whose prefix is the low `prefix` bits of the octet at `place`, and moves `place` behind it.
+    /// Reads the integer whose prefix is the low `prefix` bits of the octet at `place`, and advances `place` past it.
     @inline(__always)
     static func decode(
         _ bytes: Span<UInt8>, at place: inout Int, prefix: Int
@@ -37,7 +37,7 @@ enum HPACKInteger {
         throw .integerOverflow
     }
 
-    /// Writes an integer of 0 to `largest`; `pattern` is the bits of the first octet in front of the prefix.
+    /// Writes an integer from 0 to `largest`; `pattern` holds the bits of the first octet that precede the prefix.
     static func encode(_ value: Int, prefix: Int, pattern: UInt8, into output: inout OutputSpan<UInt8>) {
         let mask = (1 &<< prefix) &- 1
         guard value >= mask else { return output.append(pattern | UInt8(truncatingIfNeeded: value)) }

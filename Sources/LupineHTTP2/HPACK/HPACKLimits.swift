@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
 
-/// How much of a peer's header list is taken before its message is refused.
+/// The largest header list accepted from a peer; a message with a larger one is refused.
 ///
-/// A list costs its sender little: one octet can stand for an entry of the dynamic table (RFC 7541 §7.3). The limits
-/// therefore count what is decoded, by the sizes of §4.1; the octets of a block are limited where it is put together.
+/// A list costs its sender little: one octet can represent an entry of the dynamic table (RFC 7541 §7.3). The limits
+/// therefore apply to the decoded list, by the sizes of §4.1. `HeaderBlockAssembler` limits the octets of a block.
 package struct HPACKLimits: Hashable, Sendable {
-    /// Octets of all names and values of a list, and 32 more for each field, as SETTINGS_MAX_HEADER_LIST_SIZE counts.
+    /// Octets of all names and values of a list, and 32 more for each field, as in SETTINGS_MAX_HEADER_LIST_SIZE.
     package var listOctets = 256 * 1024
-    /// Fields of a list.
+    /// The number of fields in a list.
     package var fieldCount = 1_000
-    /// Octets of one name or value, decoded.
+    /// Octets of one decoded name or value.
     package var stringOctets = 64 * 1024
 
-    /// The defaults, those of HTTP/1.1's heads; each is a property to change.
+    /// Creates the default limits, the same as for the head of an HTTP/1.1 message.
     package init() {}
 
-    /// A limit's name.
+    /// Identifies a limit in an error.
     package enum Limit: Hashable, Sendable, CustomStringConvertible {
         case listOctets, fieldCount, stringOctets
 

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT
 
-/// Numbers by hashes that are hashes already: open addressing, and the next free slot for a slot that is taken.
+/// A hash table from precomputed hashes to numbers, with open addressing and linear probing.
 ///
-/// Whoever chooses what is hashed can have many hashes want one slot. A look-up then takes as many steps as there are numbers,
-/// which their owner limits: to 128 in a table of an encoder, with its 4,096 octets.
+/// An attacker who chooses the hashed strings can make many hashes collide. A look-up then takes as many steps as there are
+/// numbers, which the owner limits: to 128 in the table of an encoder, with its 4,096 octets.
 struct HashedNumbers: Sendable {
     private struct Slot: Sendable {
         var hash: UInt64
-        /// `free` where the slot is not taken.
+        /// `free` if the slot is empty.
         var number: Int
     }
 
     private static let free = Int.min
 
-    /// A power of two, at most half of them taken, so that each search ends.
+    /// Their number is a power of two. At most half of them are in use, so that each search ends.
     private var slots = [Slot](repeating: Slot(hash: 0, number: free), count: 32)
-    /// How many there are.
+    /// The number of slots in use.
     private(set) var count = 0
 
-    /// The hashes that have numbers, in any order.
+    /// The hashes that have a number, in no particular order.
     var hashes: [UInt64] { slots.filter { $0.number != Self.free }.map(\.hash) }
 
     @inline(__always)
@@ -34,20 +34,20 @@ struct HashedNumbers: Sendable {
         if count &* 2 > slots.count { grow() }
     }
 
-    /// Takes a number away, and returns it; nil where there is none.
+    /// Removes and returns the number of a hash; nil if there is none.
     @discardableResult
     mutating func remove(_ hash: UInt64) -> Int? {
         var hole = place(of: hash)
         let removed = slots[hole].number
         guard removed != Self.free else { return nil }
         count &-= 1
-        // What was put behind the slot because it was taken moves up, or it would not be found any more.
+        // Entries that a collision put after this slot move up; otherwise a search would stop at the hole before them.
         var next = hole
         while true {
             next = (next &+ 1) & mask
             guard slots[next].number != Self.free else { break }
             let wanted = Int(truncatingIfNeeded: slots[next].hash) & mask
-            // The way from the wanted slot to the present one goes over the hole.
+            // Move the entry only if the hole lies on the path from its preferred slot to its current one.
             guard (next &- wanted) & mask >= (next &- hole) & mask else { continue }
             slots[hole] = slots[next]
             hole = next
@@ -58,7 +58,7 @@ struct HashedNumbers: Sendable {
 
     private var mask: Int { slots.count &- 1 }
 
-    /// The slot of a hash, or the free one that it would get.
+    /// Returns the slot of a hash, or the free slot in which it would be stored.
     @inline(__always)
     private func place(of hash: UInt64) -> Int {
         let mask = mask

@@ -2,18 +2,18 @@
 
 import LupineHTTP
 
-/// A header list: fields in order, duplicates kept, pseudo-fields among them (RFC 7541 §1.3).
+/// A header list: fields in order, including duplicates and pseudo-fields (RFC 7541 §1.3).
 ///
-/// One buffer of octets and one table of offsets, however many fields there are. Names and values are any octets at all:
-/// what HTTP allows in them is not this type's to judge.
+/// It needs one buffer of octets and one table of offsets, however many fields it has. Names and values may be any octets:
+/// this type does not check what HTTP allows in them.
 package struct HeaderList: Sendable {
     /// How a field may be represented (RFC 7541 §6.2).
     package enum Indexing: Hashable, Sendable {
-        /// It may enter the dynamic table.
+        /// The field may be added to the dynamic table.
         case incremental
-        /// It is not worth a place in the table.
+        /// The field is not added to the dynamic table, because it is not worth the space.
         case without
-        /// It is sensitive: no table, on this hop or a later one, may hold it (§7.1.3).
+        /// The field is sensitive: neither this encoder nor any intermediary may add it to a table (§7.1.3).
         case never
     }
 
@@ -24,34 +24,34 @@ package struct HeaderList: Sendable {
         var indexing: Indexing
     }
 
-    /// The names and values of all fields, one behind the other.
+    /// The concatenated names and values of all fields.
     package private(set) var octets: [UInt8] = []
     private var entries: [Entry] = []
 
-    /// A list without fields.
+    /// Creates an empty list.
     package init() {}
 
-    /// How many fields there are.
+    /// The number of fields.
     package var count: Int { entries.count }
-    /// Their positions.
+    /// The positions of the fields.
     package var indices: Range<Int> { entries.indices }
-    /// What the list counts for: all octets, and 32 more for each field (RFC 9113 §6.5.2).
+    /// The size of the list: all octets, and 32 more for each field (RFC 9113 §6.5.2).
     package var size: Int { octets.count &+ entries.count &* TableEntry.overhead }
 
-    /// Where in `octets` the name at a position stands.
+    /// Returns the range in `octets` of the name at a position.
     package func nameRange(at index: Int) -> Range<Int> {
         let entry = entries[index]
         return entry.start..<(entry.start &+ entry.nameCount)
     }
 
-    /// Where in `octets` the value at a position stands.
+    /// Returns the range in `octets` of the value at a position.
     package func valueRange(at index: Int) -> Range<Int> {
         let entry = entries[index]
         let start = entry.start &+ entry.nameCount
         return start..<(start &+ entry.valueCount)
     }
 
-    /// Where in `octets` the name and the value at a position stand.
+    /// Returns the ranges in `octets` of the name and the value at a position.
     @inline(__always)
     func ranges(at index: Int) -> (name: Range<Int>, value: Range<Int>) {
         let entry = entries[index]
@@ -59,16 +59,16 @@ package struct HeaderList: Sendable {
         return (entry.start..<middle, middle..<(middle &+ entry.valueCount))
     }
 
-    /// Makes room for so many fields, which have so many octets together.
+    /// Reserves capacity for a number of fields and the sum of their octets.
     mutating func reserve(fields count: Int, octets octetCount: Int) {
         entries.reserveCapacity(count)
         octets.reserveCapacity(octetCount)
     }
 
-    /// How the field at a position may be represented; of a decoded one, how it was.
+    /// Returns how the field at a position may be encoded, or, in a decoded list, how it was encoded.
     package func indexing(at index: Int) -> Indexing { entries[index].indexing }
 
-    /// Adds a field behind the others.
+    /// Appends a field.
     package mutating func append(name: Span<UInt8>, value: Span<UInt8>, indexing: Indexing = .incremental) {
         let start = octets.count
         octets.append(name, name.indices)
@@ -77,20 +77,20 @@ package struct HeaderList: Sendable {
             Entry(start: start, nameCount: name.count, valueCount: value.count, indexing: indexing))
     }
 
-    /// Adds a field behind the others, given as texts.
+    /// Appends a field, given as strings.
     package mutating func append(_ name: String, _ value: String, indexing: Indexing = .incremental) {
         append(name: name.utf8.span, value: value.utf8.span, indexing: indexing)
     }
 
     // MARK: for the decoder
 
-    /// Makes room for a list that is usual for a block of so many octets, all at once.
+    /// Reserves capacity for the typical list in a block of `count` octets.
     mutating func reserve(forBlockOf count: Int, atMost most: Int) {
         octets.reserveCapacity(min(count &* 2 &+ 256, most))
         entries.reserveCapacity(min(count, 16))
     }
 
-    /// Adds the field of an indexed representation.
+    /// Appends the field of an indexed representation.
     mutating func append(_ entry: TableEntry) {
         entries.append(
             Entry(
@@ -99,7 +99,7 @@ package struct HeaderList: Sendable {
         octets.append(contentsOf: entry.octets)
     }
 
-    /// Makes a field of the octets from `start` on, which `withOctets` has added.
+    /// Turns the octets from `start` on, which were appended in `withOctets`, into a field.
     mutating func appendField(from start: Int, nameCount: Int, indexing: Indexing) {
         entries.append(
             Entry(
@@ -107,23 +107,23 @@ package struct HeaderList: Sendable {
                 indexing: indexing))
     }
 
-    /// Lends the buffer to a decoder that adds a name or value to it.
+    /// Gives a decoder access to the buffer, to append a name or value.
     @inline(__always)
     mutating func withOctets(
         _ body: (inout [UInt8]) throws(HPACKError) -> Void
     ) throws(HPACKError) { try body(&octets) }
 
-    /// Drops octets that became no field.
+    /// Removes octets that did not become a field.
     mutating func removeOctets(from start: Int) { octets.removeLast(octets.count &- start) }
 
-    /// Drops everything.
+    /// Removes all fields and their octets.
     mutating func removeAll() {
         octets = []
         entries = []
     }
 }
 
-/// Equal lists have the same fields in the same order; how they are represented does not matter.
+/// Equal lists have the same fields in the same order; their representation is not compared.
 extension HeaderList: Hashable {
     package static func == (left: HeaderList, right: HeaderList) -> Bool {
         guard left.count == right.count, left.octets == right.octets else { return false }
@@ -137,7 +137,7 @@ extension HeaderList: Hashable {
     }
 }
 
-/// Names alone: values may be secrets.
+/// Describes a list by its names only: values may be secret.
 extension HeaderList: CustomStringConvertible {
     package var description: String {
         "[" + indices.map { octets.span.text(nameRange(at: $0)) }.joined(separator: ", ") + "]"

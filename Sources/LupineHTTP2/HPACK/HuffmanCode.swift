@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 
-/// The code of RFC 7541, Appendix B, and strings written in it.
+/// The Huffman code of RFC 7541, Appendix B, and its encoder.
 ///
-/// The code is canonical: sorted by length and then by symbol, each code is the one before it plus one, widened with zeros.
-/// The lengths therefore say everything, and the codes are derived from them once.
+/// The code is canonical: sorted by length and then by symbol, each code is the previous one plus one, extended with zeros.
+/// The codes are therefore derived once from their lengths.
 enum HuffmanCode {
-    /// The symbol that ends a string; it may never be written, but its bits are what padding is made of.
+    /// The EOS symbol. A string may never contain it; padding consists of its first bits.
     static let endOfString = 256
 
-    /// Bits of the code of each octet, and of EOS.
+    /// The length in bits of the code of each octet, and of EOS.
     static let lengths: [UInt8] = [
         // 00-1F
         13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28,
@@ -53,7 +53,7 @@ enum HuffmanCode {
         return codes
     }()
 
-    /// How many octets the octets in `range` take when they are coded, padding included.
+    /// Returns the number of octets of the encoded `bytes`, including padding.
     static func encodedCount(_ bytes: Span<UInt8>) -> Int {
         let lengths = lengths.span
         var bits = 0
@@ -61,12 +61,12 @@ enum HuffmanCode {
         return (bits &+ 7) >> 3
     }
 
-    /// For each octet, and EOS: its code, and behind that eight bits that say how many bits the code has.
+    /// For each octet, and EOS: the code, and in the low eight bits the length of the code.
     private static let symbols: [UInt64] = lengths.indices.map {
         UInt64(codes[$0]) << 8 | UInt64(lengths[$0])
     }
 
-    /// Writes octets in the code, the last octet filled up with ones.
+    /// Appends the encoded `bytes` to `output`, and fills the last octet with ones.
     static func encode(_ bytes: Span<UInt8>, into output: inout OutputSpan<UInt8>) {
         let symbols = symbols.span
         var bits: UInt64 = 0

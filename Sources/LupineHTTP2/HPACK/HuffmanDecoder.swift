@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 
-/// Reads strings in the Huffman code, four bits at a step: RFC 7541 §5.2.
+/// Decodes Huffman-coded strings, four bits per step: RFC 7541 §5.2.
 ///
-/// A state is a node of the code's tree: 257 symbols make 256 nodes that are no leaves. For each node and each four bits the
-/// table says at which node they end and which symbol they complete; no code has fewer than five bits, so there is at
-/// most one.
+/// A state is an inner node of the code's tree: 257 symbols make 256 inner nodes. For each node and each value of four bits,
+/// the table holds the node that they lead to and the symbol that they complete. No code has fewer than five bits, so there
+/// is at most one such symbol.
 enum HuffmanDecoder {
-    /// Bits 0-7 of a step: the next node. Bits 8-15: the symbol, when `hasSymbol` is set.
+    /// Bits 0-7 of a step are the next node. Bits 8-15 are the symbol, if `hasSymbol` is set.
     private static let hasSymbol: UInt32 = 1 << 16
     /// The bits complete the code of EOS.
     private static let isEndOfString: UInt32 = 1 << 17
 
-    /// What a string that ends at a node ended in.
+    /// The validity of the padding of a string that ends at a node.
     private enum Ending: Sendable {
         case complete, notOnes, tooLong
     }
@@ -23,9 +23,9 @@ enum HuffmanDecoder {
 
     private static let tables = makeTables()
 
-    /// Adds the text that `bytes` are the code of.
+    /// Decodes `bytes` and appends the text to `output`.
     static func decode(_ bytes: Span<UInt8>, into output: inout [UInt8]) throws(HPACKError) {
-        // Adding nothing to an empty array would write to the storage that all empty arrays share.
+        // Appending nothing to an empty array would write to the storage that all empty arrays share.
         if bytes.isEmpty { return }
         let tables = tables
         let steps = tables.steps.span
@@ -56,7 +56,7 @@ enum HuffmanDecoder {
 
     // MARK: the tables
 
-    /// What the edge from a node leads to.
+    /// The target of an edge from a node.
     private enum Edge {
         case none
         case node(Int)
@@ -72,7 +72,7 @@ enum HuffmanDecoder {
         return Tables(steps: steps, endings: endings(edges))
     }
 
-    /// The code's tree: for each node the edges for 0 and 1. Node 0 is the root.
+    /// Returns the code's tree: for each node, the edges for 0 and 1. Node 0 is the root.
     private static func makeTree() -> [[Edge]] {
         var edges: [[Edge]] = [[.none, .none]]
         for symbol in HuffmanCode.lengths.indices {
@@ -111,7 +111,7 @@ enum HuffmanDecoder {
         return found | UInt32(node)
     }
 
-    /// A string may end at the root, or at most seven ones away from it: these are the first bits of EOS.
+    /// A string may end at the root, or after at most seven ones from it: padding is the first bits of EOS, which are ones.
     private static func endings(_ edges: [[Edge]]) -> [Ending] {
         var endings = [Ending](repeating: .notOnes, count: edges.count)
         var node = 0

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-/// Octets read eight at a time.
+/// Reads and compares octets eight at a time.
 extension Span where Element == UInt8 {
-    /// The eight octets from `start` on as one number, the first of them lowest.
+    /// Returns the eight octets from `start` on as one little-endian number.
     @inline(__always)
     func word(at start: Int) -> UInt64 {
-        // This span has eight octets for certain: no index has to be checked, and the compiler makes one load of it.
+        // The compiler knows that this span has eight octets: it omits the index checks and emits a single load.
         let octets = extracting(start..<(start &+ 8))
         let first = UInt64(octets[0]) | UInt64(octets[1]) << 8
         let second = UInt64(octets[2]) << 16 | UInt64(octets[3]) << 24
@@ -13,7 +13,8 @@ extension Span where Element == UInt8 {
         return first | second | third | UInt64(octets[6]) << 48 | UInt64(octets[7]) << 56
     }
 
-    /// All octets of fewer than eight as one number. Spans of one length have the same number only if they are the same.
+    /// Returns the octets of a span shorter than eight as one number. Of two spans of equal length, it is equal only if their
+    /// octets are equal.
     @inline(__always)
     func shortWord() -> UInt64 {
         guard count >= 4 else {
@@ -30,7 +31,7 @@ extension Span where Element == UInt8 {
         return first | UInt64(octets[2]) << 16 | UInt64(octets[3]) << 24
     }
 
-    /// Whether two spans have the same octets.
+    /// Returns whether two spans have the same octets.
     @inline(__always)
     func isSame(as other: Span<UInt8>) -> Bool {
         guard count == other.count else { return false }
@@ -40,7 +41,7 @@ extension Span where Element == UInt8 {
             if word(at: place) != other.word(at: place) { return false }
             place &+= 8
         }
-        // The last word may have octets of the one before it.
+        // The last word may overlap the one before it.
         return word(at: count &- 8) == other.word(at: count &- 8)
     }
 }

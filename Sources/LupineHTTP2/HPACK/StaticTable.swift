@@ -4,19 +4,19 @@
 enum StaticTable {
     static let count = 61
 
-    /// The entry with that index; nil when it is no index of this table.
+    /// Returns the entry with an index; nil if the index is not in this table.
     @inline(__always)
     static func entry(at index: Int) -> TableEntry? {
         index >= 1 && index <= count ? entries[index &- 1] : nil
     }
 
-    /// Whether the entry with that index has that name.
+    /// Returns whether the entry with an index has the given name.
     @inline(__always)
     static func hasName(_ name: Span<UInt8>, at index: Int) -> Bool {
         index >= 1 && index <= count && entries[index &- 1].hasName(name)
     }
 
-    /// Whether the entry with that index is that field.
+    /// Returns whether the entry with an index has the given name and value.
     @inline(__always)
     static func hasField(_ name: Span<UInt8>, _ value: Span<UInt8>, at index: Int) -> Bool {
         hasName(name, at: index) && entries[index &- 1].hasValue(value)
@@ -26,10 +26,10 @@ enum StaticTable {
         TableEntry(octets: Array(name.utf8) + Array(value.utf8), nameCount: name.utf8.count)
     }
 
-    /// The indices of all entries, by what they hold.
+    /// The indices of all entries, by their names and fields.
     static let index: FieldIndex = {
         var index = FieldIndex()
-        // The first of several entries with one name is the name's index.
+        // Later insertions win: in reverse order, the first entry with a name becomes the name's index.
         for position in entries.indices.reversed() {
             index.insert(FieldHash(entries[position]), position &+ 1)
         }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 
-/// A name and a value in a table: one array, the name first.
+/// An entry of a table: a name and a value, stored in one array with the name first.
 struct TableEntry: Hashable, Sendable {
     let octets: [UInt8]
     let nameCount: Int
 
-    /// What stands where no entry is.
+    /// The placeholder in slots without an entry.
     static let empty = TableEntry(octets: [], nameCount: 0)
 
-    /// What the entry counts for in a table or list: its octets and 32 more (RFC 7541 §4.1).
+    /// The size of the entry in a table or list: its octets and 32 more (RFC 7541 §4.1).
     @inline(__always)
     var size: Int { octets.count &+ Self.overhead }
     static let overhead = 32
