@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// What can be wrong with the flow control of a stream or connection: FLOW_CONTROL_ERROR (RFC 9113 §6.9).
+/// A violation of the flow control of a stream or connection: FLOW_CONTROL_ERROR (RFC 9113 §6.9).
 package enum FlowControlError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The window would be larger than 2^31-1 (§6.9.1, §6.9.2).
     case overflow(window: Int, increment: Int)
-    /// More came than the window had room for.
+    /// The peer sent more octets than the window allowed.
     case exceeded(window: Int, count: Int)
 
-    /// What the peer is told.
+    /// The error code that is sent to the peer.
     package var code: HTTP2ErrorCode { .flowControlError }
 
     package var description: String {
@@ -20,7 +20,8 @@ package enum FlowControlError: Error, Hashable, Sendable, CustomStringConvertibl
     }
 }
 
-/// How many octets of DATA one end may still send, on a stream or on the connection: RFC 9113 §5.2 and §6.9.
+/// A flow-control window: the octets of DATA that one end may still send, on a stream or on the connection
+/// (RFC 9113 §5.2 and §6.9).
 ///
 /// A window is negative when SETTINGS_INITIAL_WINDOW_SIZE was reduced below what had been sent (§6.9.2).
 package struct FlowWindow: Hashable, Sendable {
@@ -29,16 +30,16 @@ package struct FlowWindow: Hashable, Sendable {
     /// The size before any setting.
     package static let initial = 65_535
 
-    /// Octets, or how many were sent too many.
+    /// The octets that may be sent; if negative, the octets by which the window is exceeded.
     package private(set) var size: Int
 
-    /// A window of that size; nothing above the largest is taken.
+    /// Creates a window of a size, limited to `largest`.
     package init(_ size: Int = initial) { self.size = min(size, Self.largest) }
 
-    /// How much may be sent now.
+    /// The octets that may be sent now.
     package var available: Int { max(size, 0) }
 
-    /// WINDOW_UPDATE gives more room.
+    /// Enlarges the window, as WINDOW_UPDATE does.
     package mutating func credit(_ increment: Int) throws(FlowControlError) {
         guard increment <= Self.largest, size &+ increment <= Self.largest else {
             throw .overflow(window: size, increment: increment)
@@ -46,14 +47,15 @@ package struct FlowWindow: Hashable, Sendable {
         size &+= increment
     }
 
-    /// DATA takes room: all of its payload, with padding.
+    /// Takes the payload of a DATA frame, including padding, out of the window.
     package mutating func debit(_ count: Int) throws(FlowControlError) {
-        // A frame without a payload needs no room, also where there is less than none.
+        // A frame without a payload is allowed even if the window is negative.
         guard count <= available else { throw .exceeded(window: size, count: count) }
         size &-= count
     }
 
-    /// SETTINGS_INITIAL_WINDOW_SIZE changes: every stream's window moves by the difference, the connection's does not.
+    /// Applies a change of SETTINGS_INITIAL_WINDOW_SIZE: it moves the window of every stream by the difference, but not the
+    /// connection's.
     package mutating func changeInitial(from old: Int, to new: Int) throws(FlowControlError) {
         let difference = min(new, Self.largest) &- min(old, Self.largest)
         guard size &+ difference <= Self.largest else {

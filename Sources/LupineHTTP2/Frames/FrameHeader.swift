@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-/// A type of frames (RFC 9113 §6, RFC 9218 §7.1). Any octet is one; those that have no name here are ignored.
+/// A frame type (RFC 9113 §6, RFC 9218 §7.1). Any octet is valid; frames of types without a name here are ignored.
 package struct FrameType: Hashable, Sendable, CustomStringConvertible {
     /// The octet in the frame's header.
     package let rawValue: UInt8
 
-    /// What an octet stands for.
+    /// Creates a type from its octet.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// §6.1.
@@ -49,41 +49,41 @@ package struct FrameType: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What a frame's flags say; each type of frames has its own, and ignores the others.
+/// The flags of a frame; each frame type defines its own, and unused flags are ignored.
 package struct FrameFlags: OptionSet, Hashable, Sendable {
     /// The octet in the frame's header.
     package let rawValue: UInt8
 
-    /// What an octet stands for.
+    /// Creates flags from their octet.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Of DATA and HEADERS: the sender's side of the stream ends.
+    /// In DATA and HEADERS: END_STREAM, the sender half-closes the stream.
     package static let endStream = FrameFlags(rawValue: 0x01)
-    /// Of SETTINGS and PING: an acknowledgement.
+    /// In SETTINGS and PING: ACK, the frame is an acknowledgement.
     package static let ack = FrameFlags(rawValue: 0x01)
-    /// Of HEADERS, PUSH_PROMISE and CONTINUATION: the header block ends.
+    /// In HEADERS, PUSH_PROMISE and CONTINUATION: END_HEADERS, the frame ends the header block.
     package static let endHeaders = FrameFlags(rawValue: 0x04)
-    /// Of DATA, HEADERS and PUSH_PROMISE: a length of padding stands in front, and padding behind.
+    /// In DATA, HEADERS and PUSH_PROMISE: PADDED, the payload begins with Pad Length and ends with padding.
     package static let padded = FrameFlags(rawValue: 0x08)
-    /// Of HEADERS: five octets of priority stand in front.
+    /// In HEADERS: PRIORITY, five octets of priority precede the field block fragment.
     package static let priority = FrameFlags(rawValue: 0x20)
 }
 
-/// The nine octets in front of each frame's payload: RFC 9113 §4.1.
+/// The nine octets that precede the payload of each frame: RFC 9113 §4.1.
 package struct FrameHeader: Hashable, Sendable {
-    /// Octets of a header.
+    /// The length of a frame header in octets.
     package static let count = 9
 
-    /// Octets of the payload.
+    /// The length of the payload in octets.
     package var length: Int
-    /// What the payload is.
+    /// The frame type.
     package var type: FrameType
-    /// What the flags say.
+    /// The flags.
     package var flags: FrameFlags
     /// The stream that the frame is sent on.
     package var stream: StreamID
 
-    /// A header in its parts.
+    /// Creates a header from its parts.
     package init(length: Int, type: FrameType, flags: FrameFlags = [], stream: StreamID) {
         self.length = length
         self.type = type
@@ -91,7 +91,7 @@ package struct FrameHeader: Hashable, Sendable {
         self.stream = stream
     }
 
-    /// The header that stands at `index` of the input; nil where it is not there as a whole.
+    /// Parses the header at `index` of the input; nil if the input does not contain all of it.
     @inline(__always)
     init?(_ input: Span<UInt8>, at index: Int) {
         let octets = input.extracting(droppingFirst: index)
@@ -104,7 +104,7 @@ package struct FrameHeader: Hashable, Sendable {
                     | UInt32(octets[8])))
     }
 
-    /// How many octets must stand in front of the frame's content; 0 where the payload has no parts.
+    /// The number of octets that precede the content or field block fragment in the payload; 0 for the other frame types.
     var prefixLength: Int {
         switch type {
         case .data: padLengthCount
@@ -114,22 +114,22 @@ package struct FrameHeader: Hashable, Sendable {
         }
     }
 
-    /// How many octets the length of the padding has.
+    /// The number of octets of Pad Length.
     var padLengthCount: Int { flags.contains(.padded) ? 1 : 0 }
 }
 
-/// Puts frame headers together, octet by octet, where the input is cut inside of one.
+/// Assembles a frame header octet by octet when the input ends inside it.
 struct FrameHeaderParser: Sendable {
     private var taken = 0
-    /// Length, type and flags: the first five octets.
+    /// The first five octets: length, type and flags.
     private var front: UInt64 = 0
-    /// The stream identifier: the last four.
+    /// The last four octets: the stream identifier.
     private var back: UInt32 = 0
 
     /// Whether no octet of a header has been taken.
     var isAtStart: Bool { taken == 0 }
 
-    /// Takes one octet. The header, when it was the last; the parser is then ready for the next one.
+    /// Takes one octet. Returns the header if the octet was its last; the parser is then ready for the next header.
     mutating func take(_ octet: UInt8) -> FrameHeader? {
         if taken < 5 {
             front = front << 8 | UInt64(octet)

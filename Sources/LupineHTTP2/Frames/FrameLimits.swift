@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-/// How much a peer may have the frame reader keep, and how much work without progress it may cause.
+/// Limits on the memory that a peer can make the frame reader use, and on the work without progress that it can cause.
 package struct FrameLimits: Hashable, Sendable {
-    /// Octets of a header block, all its frames together.
+    /// Octets of a header block, the sum over all its frames.
     package var headerBlockOctets = 256 * 1024
     /// CONTINUATION frames of one header block.
     package var continuationFrames = 64
-    /// CONTINUATION frames of one header block that bring nothing.
+    /// Empty CONTINUATION frames of one header block.
     package var emptyContinuationFrames = 4
     /// Settings in one SETTINGS frame.
     package var settingsCount = 128
@@ -15,10 +15,10 @@ package struct FrameLimits: Hashable, Sendable {
     /// Octets of a priority field value; a PRIORITY_UPDATE with a longer one is ignored.
     package var priorityOctets = 256
 
-    /// The defaults; each is a property to change.
+    /// Creates the default limits.
     package init() {}
 
-    /// The limits that end the connection, by name.
+    /// Identifies, in an error, a limit whose excess ends the connection.
     package enum Limit: Hashable, Sendable, CustomStringConvertible {
         case headerBlockOctets, continuationFrames, emptyContinuationFrames, settingsCount
 

@@ -2,33 +2,33 @@
 
 import LupineHTTP
 
-/// Reads one direction of an HTTP/2 connection: takes octets in whatever pieces they come, and returns frames.
+/// Parses one direction of an HTTP/2 connection: takes octets in pieces of any size, and returns frames.
 ///
-/// Sans-IO. Content of DATA is never copied: it is told of as ranges of the input. Other frames are handed out whole; what
-/// is kept of them is limited by `FrameLimits` and by the largest frame that this end allows. It checks what a frame shows
-/// by itself and what header blocks ask of their frames; what a frame means to its stream or connection is for whoever
-/// owns the reader to decide. A reader that has thrown throws the same again.
+/// Sans-IO. The content of DATA is never copied: it is returned as ranges of the input. Other frames are returned whole; the
+/// octets buffered for them are limited by `FrameLimits` and by the largest frame that this endpoint allows. The reader
+/// checks each frame by itself and the order of frames within a header block; the owner of the reader decides whether the
+/// state of the stream or connection allows a frame. A reader that has thrown throws the same error again.
 package struct FrameReader: Sendable {
     private enum Position {
-        /// In the client's preface, of which so many octets have come.
+        /// In the client's preface, after this many octets.
         case preface(Int)
         case header
-        /// In a payload of which so many octets are to come; what is kept of it is in `kept`.
+        /// In a payload of which `due` octets are missing; `kept` holds the buffered part.
         case payload(FrameHeader, due: Int)
-        /// In front of the octet that says how much padding a DATA frame has.
+        /// Before the Pad Length octet of a DATA frame.
         case padLength(FrameHeader)
         /// In the content of a DATA frame.
         case content(FrameHeader, due: Int, padding: Int)
-        /// In its padding.
+        /// In the padding of a DATA frame.
         case padding(FrameHeader, due: Int)
     }
 
-    /// What a client sends first (RFC 9113 §3.4).
+    /// The connection preface, which a client sends first (RFC 9113 §3.4).
     package static let clientPreface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
-    /// The longest payload that the peer may send: the acknowledged SETTINGS_MAX_FRAME_SIZE.
+    /// The longest payload that the peer may send: SETTINGS_MAX_FRAME_SIZE, where a smaller value holds once acknowledged.
     package var maximumFrameSize = 16_384
-    /// Whether the server may push: false from the acknowledgement of such a SETTINGS_ENABLE_PUSH on.
+    /// Whether the server may push. The owner sets it to false to refuse PUSH_PROMISE.
     package var allowsPush = true
 
     private let role: HTTP2Role
@@ -40,7 +40,7 @@ package struct FrameReader: Sendable {
     private var isFirstFrame = true
     private var failure: HTTP2Error?
 
-    /// A reader for what the other end of a fresh connection sends to this one.
+    /// Creates a reader for what an endpoint with this role receives on a new connection.
     package init(_ role: HTTP2Role, limits: FrameLimits = FrameLimits()) {
         self.role = role
         self.limits = limits
@@ -48,15 +48,14 @@ package struct FrameReader: Sendable {
         position = role == .server ? .preface(0) : .header
     }
 
-    /// Whether the octets so far end where a frame does, so that the peer may close the connection without having cut
-    /// anything off.
+    /// Whether the input so far ends at the end of a frame and header block, so that a close truncates nothing.
     package var isBetweenFrames: Bool {
         guard case .header = position else { return false }
         return headerParser.isAtStart && assembler.openStream == nil
     }
 
-    /// Takes from `input` what the next event is made of. Ask again with the rest until it says `.needMore`, which
-    /// leaves nothing over.
+    /// Consumes the octets of the next event from `input`. The caller repeats this with the rest of the input until the event is
+    /// `.needMore`, which consumes all of it.
     package mutating func next(
         _ input: Span<UInt8>
     ) throws(HTTP2Error) -> (event: FrameEvent, consumed: Int) {
@@ -74,7 +73,7 @@ package struct FrameReader: Sendable {
         }
     }
 
-    /// Whether the next step needs an octet; the end of a payload needs none.
+    /// Whether the next step needs input; the end of a payload needs none.
     private var needsInput: Bool {
         switch position {
         case .preface, .header, .padLength: true
@@ -158,7 +157,7 @@ package struct FrameReader: Sendable {
         return .dataBegan(header.stream, flowControlled: header.length)
     }
 
-    /// SETTINGS comes first, and nothing but CONTINUATION inside a header block.
+    /// Throws unless the first frame is SETTINGS, and a header block is followed only by its CONTINUATION frames.
     private mutating func requireOrder(_ header: FrameHeader) throws(HTTP2Error) {
         if isFirstFrame {
             guard header.type == .settings, !header.flags.contains(.ack) else {
@@ -175,7 +174,7 @@ package struct FrameReader: Sendable {
         }
     }
 
-    /// Not every end may get every frame, nor one of every size.
+    /// Throws if this endpoint may not receive a frame of this type, or if it has too many settings.
     private func requireLeave(_ header: FrameHeader) throws(HTTP2Error) {
         switch header.type {
         case .pushPromise where role == .server || !allowsPush: throw .pushNotAllowed
@@ -186,7 +185,7 @@ package struct FrameReader: Sendable {
         }
     }
 
-    /// How much of a frame's payload is kept until it is whole.
+    /// Returns how many octets of a frame's payload are buffered until it is complete; the rest is dropped.
     private func keptLength(_ header: FrameHeader) -> Int {
         switch header.type {
         case .headers, .pushPromise, .continuation, .settings: header.length
@@ -199,7 +198,7 @@ package struct FrameReader: Sendable {
 
     // MARK: payloads
 
-    /// A payload that is in the input as a whole is read where it lies.
+    /// Takes octets of a payload. A payload that the input contains completely is read in place.
     private mutating func takePayload(
         _ header: FrameHeader, _ due: Int, _ input: Span<UInt8>, _ index: inout Int
     ) throws(HTTP2Error) -> FrameEvent? {
@@ -223,7 +222,7 @@ package struct FrameReader: Sendable {
         return try end(header, payload.span)
     }
 
-    /// A frame other than DATA has come in full.
+    /// Returns the event of a complete frame other than DATA.
     private mutating func end(
         _ header: FrameHeader, _ payload: Span<UInt8>
     ) throws(HTTP2Error) -> FrameEvent? {
@@ -272,8 +271,8 @@ package struct FrameReader: Sendable {
         }
     }
 
-    /// Where in HEADERS or PUSH_PROMISE the part of a header block stands: the payload without what is in front and
-    /// behind.
+    /// Returns the range of the field block fragment in HEADERS or PUSH_PROMISE: the payload without its prefix and
+    /// padding.
     private static func fragment(
         _ header: FrameHeader, _ payload: Span<UInt8>
     ) throws(HTTP2Error) -> Range<Int> {
@@ -294,13 +293,13 @@ package struct FrameReader: Sendable {
 }
 
 extension Span where Element == UInt8 {
-    /// The four octets from `start` on as a number; the caller has checked that they are there.
+    /// Returns the four octets from `start` on as a big-endian number; the caller has checked that they exist.
     fileprivate func number(at start: Int) -> UInt32 {
         UInt32(self[start]) << 24 | UInt32(self[start &+ 1]) << 16 | UInt32(self[start &+ 2]) << 8
             | UInt32(self[start &+ 3])
     }
 
-    /// The octets from `start` on.
+    /// Returns the octets from `start` on.
     fileprivate func octets(from start: Int) -> [UInt8] {
         var octets: [UInt8] = []
         octets.append(self, start..<count)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 
-/// What a frame's header alone shows to be wrong: RFC 9113 §4.2 and §6.
+/// The checks that need only a frame's header: RFC 9113 §4.2 and §6.
 enum FrameRule {
-    /// Where a frame of some type may come.
+    /// The streams on which a frame of some type may be sent.
     private enum Place {
         case stream, connection, either
     }
 
-    /// Throws when no frame of its type has such a length or comes on such a stream. A wrong length of PRIORITY is
-    /// left to the reader, as it concerns one stream only.
+    /// Throws if the frame's type does not allow its length or its stream. The reader checks the length of PRIORITY, as
+    /// a wrong one is a stream error.
     static func validate(_ header: FrameHeader) throws(HTTP2Error) {
         switch place(of: header.type) {
         case .stream: if header.stream.isConnection { throw .streamNeeded(header.type) }

@@ -2,9 +2,9 @@
 
 import LupineHTTP
 
-/// Writes frames: RFC 9113 §4.1 and §6. It writes no padding and no priorities.
+/// Writes frames: RFC 9113 §4.1 and §6. It writes neither padding nor the priority fields of HEADERS.
 ///
-/// Lengths are the caller's to keep within the peer's SETTINGS_MAX_FRAME_SIZE; header blocks are cut here.
+/// The caller keeps lengths within the peer's SETTINGS_MAX_FRAME_SIZE; header blocks are split here.
 package enum FrameWriter {
     /// Writes a frame's header.
     package static func header(
@@ -19,14 +19,14 @@ package enum FrameWriter {
         append(stream.rawValue, to: &output)
     }
 
-    /// Writes the header of a DATA frame, behind which the caller sends `length` octets of content itself.
+    /// Writes the header of a DATA frame; the caller then sends the `length` octets of content itself.
     package static func data(
         _ stream: StreamID, length: Int, endsStream: Bool, into output: inout [UInt8]
     ) {
         header(.data, length: length, flags: endsStream ? .endStream : [], stream, into: &output)
     }
 
-    /// Writes a header block: HEADERS, and CONTINUATION for what does not fit into it.
+    /// Writes a header block: HEADERS, and CONTINUATION frames for the rest that does not fit into it.
     package static func headers(
         _ stream: StreamID, block: Span<UInt8>, endsStream: Bool, maximumFrameSize: Int,
         into output: inout [UInt8]
@@ -39,7 +39,7 @@ package enum FrameWriter {
         continuations(stream, block, from: first, maximumFrameSize, into: &output)
     }
 
-    /// Writes the header block of a promised request.
+    /// Writes the header block of a promised request as PUSH_PROMISE and CONTINUATION frames.
     package static func pushPromise(
         _ stream: StreamID, promised: StreamID, block: Span<UInt8>, maximumFrameSize: Int,
         into output: inout [UInt8]
@@ -67,13 +67,13 @@ package enum FrameWriter {
         }
     }
 
-    /// Ends a stream.
+    /// Writes RST_STREAM, which ends a stream.
     package static func reset(_ stream: StreamID, _ code: HTTP2ErrorCode, into output: inout [UInt8]) {
         header(.rstStream, length: 4, stream, into: &output)
         append(code.rawValue, to: &output)
     }
 
-    /// Sets parameters.
+    /// Writes SETTINGS.
     package static func settings(_ settings: [Setting], into output: inout [UInt8]) {
         header(.settings, length: settings.count &* 6, .connection, into: &output)
         for setting in settings {
@@ -83,19 +83,19 @@ package enum FrameWriter {
         }
     }
 
-    /// Says that the peer's settings are in force.
+    /// Writes the acknowledgement of the peer's SETTINGS.
     package static func settingsAcknowledgement(into output: inout [UInt8]) {
         header(.settings, length: 0, flags: .ack, .connection, into: &output)
     }
 
-    /// Writes PING, or the answer to one.
+    /// Writes a PING or its acknowledgement.
     package static func ping(_ octets: UInt64, isAcknowledgement: Bool, into output: inout [UInt8]) {
         header(.ping, length: 8, flags: isAcknowledgement ? .ack : [], .connection, into: &output)
         append(UInt32(truncatingIfNeeded: octets >> 32), to: &output)
         append(UInt32(truncatingIfNeeded: octets), to: &output)
     }
 
-    /// Ends the connection: the peer's streams up to `last` may still be answered.
+    /// Writes GOAWAY: the peer's streams up to `last` may still be processed.
     package static func goAway(
         last: StreamID, _ code: HTTP2ErrorCode, debug: Span<UInt8> = Span(), into output: inout [UInt8]
     ) {
@@ -105,14 +105,14 @@ package enum FrameWriter {
         output.append(debug, debug.indices)
     }
 
-    /// Gives the peer more room; `increment` is 1...2^31-1.
+    /// Writes WINDOW_UPDATE; `increment` is in 1...2^31-1.
     package static func windowUpdate(_ stream: StreamID, increment: Int, into output: inout [UInt8]) {
         precondition((1...FlowWindow.largest).contains(increment), "no window grows by \(increment)")
         header(.windowUpdate, length: 4, stream, into: &output)
         append(UInt32(truncatingIfNeeded: increment), to: &output)
     }
 
-    /// Tells the server how urgent a stream is (RFC 9218 §7.1).
+    /// Writes PRIORITY_UPDATE, which tells the server the priority of a stream (RFC 9218 §7.1).
     package static func priorityUpdate(
         _ stream: StreamID, value: Span<UInt8>, into output: inout [UInt8]
     ) {

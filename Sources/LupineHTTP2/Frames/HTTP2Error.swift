@@ -1,44 +1,44 @@
 // SPDX-License-Identifier: MIT
 
-/// Everything that can be wrong with a peer's frames (RFC 9113 §4 and §6). `code` is what the peer is told.
+/// An error in a peer's frames (RFC 9113 §4 and §6). `code` is sent to the peer.
 ///
-/// One that is thrown ends the connection (§5.4.1); one that concerns a single stream comes as the event `streamError`
-/// (§5.4.2), and the reader goes on.
+/// A thrown error ends the connection (§5.4.1); an error that affects a single stream is reported as the event
+/// `streamError` (§5.4.2), and the reader continues.
 package enum HTTP2Error: Error, Hashable, Sendable {
-    /// The client's connection preface has another octet at the offset (§3.4).
+    /// The client's connection preface has a wrong octet at the offset (§3.4).
     case invalidPreface(octet: UInt8, offset: Int)
     /// The first frame is not SETTINGS, or is an acknowledgement (§3.4).
     case settingsExpected(FrameType)
     /// A frame is longer than SETTINGS_MAX_FRAME_SIZE allows (§4.2).
     case frameTooLarge(FrameType, length: Int, allowed: Int)
-    /// A frame's length is not one that its type has, or too little for what its flags announce (§4.2).
+    /// A frame's length is not allowed for its type, or too small for the parts that its flags announce (§4.2).
     case wrongLength(FrameType, length: Int)
-    /// A frame that belongs to a stream came on stream 0.
+    /// A frame that needs a stream was sent on stream 0.
     case streamNeeded(FrameType)
-    /// A frame that belongs to the connection came on a stream.
+    /// A frame for the connection was sent on a stream other than 0.
     case connectionNeeded(FrameType, StreamID)
-    /// There is more padding than payload (§6.1, §6.2, §6.6).
+    /// The padding is longer than the payload has room for (§6.1, §6.2, §6.6).
     case paddingTooLong(FrameType, padding: Int, room: Int)
-    /// Another frame came where CONTINUATION on that stream was due (§4.3, §5.5, §6.10).
+    /// Another frame came where a CONTINUATION on the first stream was due (§4.3, §5.5, §6.10).
     case headerBlockInterrupted(StreamID, by: FrameType, on: StreamID)
     /// A CONTINUATION came where no header block is open (§6.10).
     case unexpectedContinuation(StreamID)
-    /// WINDOW_UPDATE adds nothing (§6.9).
+    /// A WINDOW_UPDATE has an increment of zero (§6.9).
     case zeroIncrement(StreamID)
     /// PUSH_PROMISE came to a server, or to a client that has refused it (§6.6).
     case pushNotAllowed
-    /// PUSH_PROMISE promises a stream that is not a server's (§5.1.1, §6.6).
+    /// PUSH_PROMISE promises a stream that is not server-initiated (§5.1.1, §6.6).
     case invalidPromisedStream(StreamID)
     /// PRIORITY_UPDATE came to a client (RFC 9218 §7.1).
     case priorityUpdateFromServer
-    /// PRIORITY_UPDATE speaks of stream 0 (RFC 9218 §7.1).
+    /// PRIORITY_UPDATE names stream 0 (RFC 9218 §7.1).
     case priorityUpdateOfConnection
-    /// A setting has a value that it may not have (§6.5.2, RFC 8441 §3, RFC 9218 §2.1).
+    /// A setting has an invalid value (§6.5.2, RFC 8441 §3, RFC 9218 §2.1).
     case invalidSetting(Setting)
-    /// A limit was exceeded; the value is what it allows.
+    /// A limit was exceeded; `allowed` is its value.
     case limitExceeded(FrameLimits.Limit, allowed: Int)
 
-    /// What the peer is told.
+    /// The error code that is sent to the peer.
     package var code: HTTP2ErrorCode {
         switch self {
         case .frameTooLarge, .wrongLength: .frameSizeError
@@ -53,7 +53,6 @@ package enum HTTP2Error: Error, Hashable, Sendable {
     }
 }
 
-/// A sentence for each.
 extension HTTP2Error: CustomStringConvertible {
     package var description: String {
         switch self {

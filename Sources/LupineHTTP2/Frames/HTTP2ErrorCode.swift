@@ -1,40 +1,40 @@
 // SPDX-License-Identifier: MIT
 
-/// A code that says why a stream or connection ends: RFC 9113 §7. Unknown codes are kept as they came.
+/// The reason for which a stream or connection ends: RFC 9113 §7. Unknown codes are kept as received.
 public struct HTTP2ErrorCode: Hashable, Sendable, CustomStringConvertible {
     /// The number on the wire.
     public let rawValue: UInt32
 
-    /// A code of any number.
+    /// Creates a code from its number.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// Nothing is wrong.
+    /// No error: for example, a graceful shutdown.
     public static let noError = HTTP2ErrorCode(rawValue: 0x00)
-    /// The peer broke the protocol in some way.
+    /// The peer violated the protocol; no more specific code applies.
     public static let protocolError = HTTP2ErrorCode(rawValue: 0x01)
-    /// Something unexpected happened here.
+    /// The sender had an unexpected internal error.
     public static let internalError = HTTP2ErrorCode(rawValue: 0x02)
-    /// The peer broke flow control.
+    /// The peer violated flow control.
     public static let flowControlError = HTTP2ErrorCode(rawValue: 0x03)
     /// Settings were not acknowledged in time.
     public static let settingsTimeout = HTTP2ErrorCode(rawValue: 0x04)
-    /// A frame came on a stream that was closed.
+    /// A frame was received on a closed or half-closed stream.
     public static let streamClosed = HTTP2ErrorCode(rawValue: 0x05)
-    /// A frame has a wrong size.
+    /// A frame has an invalid size.
     public static let frameSizeError = HTTP2ErrorCode(rawValue: 0x06)
-    /// The stream was not worked on: its request may be sent again.
+    /// The stream was not processed: its request may be sent again.
     public static let refusedStream = HTTP2ErrorCode(rawValue: 0x07)
-    /// The stream is not needed any more.
+    /// The stream is no longer needed.
     public static let cancel = HTTP2ErrorCode(rawValue: 0x08)
-    /// The header compression state was lost.
+    /// The header compression state cannot be maintained.
     public static let compressionError = HTTP2ErrorCode(rawValue: 0x09)
-    /// The connection behind a tunnel was lost.
+    /// The connection established by CONNECT was reset or closed abnormally.
     public static let connectError = HTTP2ErrorCode(rawValue: 0x0A)
-    /// The peer causes too much load.
+    /// The peer causes excessive load.
     public static let enhanceYourCalm = HTTP2ErrorCode(rawValue: 0x0B)
     /// The transport is not secure enough.
     public static let inadequateSecurity = HTTP2ErrorCode(rawValue: 0x0C)
-    /// The request is to be sent in HTTP/1.1.
+    /// The server requires HTTP/1.1 for the request.
     public static let http11Required = HTTP2ErrorCode(rawValue: 0x0D)
 
     private static let names = [

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Which end of a connection a codec is.
+/// The role of an endpoint of a connection.
 package enum HTTP2Role: Hashable, Sendable, CaseIterable {
     case client, server
 }

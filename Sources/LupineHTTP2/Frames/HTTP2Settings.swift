@@ -2,29 +2,29 @@
 
 /// One parameter of a SETTINGS frame: RFC 9113 §6.5.1.
 package struct Setting: Hashable, Sendable {
-    /// What is set. Any number is one; those that have no name here are ignored (§6.5.2).
+    /// The identifier of a setting. Any number is valid; identifiers without a name here are ignored (§6.5.2).
     package struct Identifier: Hashable, Sendable, CustomStringConvertible {
         /// The number on the wire.
         package let rawValue: UInt16
 
-        /// An identifier of any number.
+        /// Creates an identifier from its number.
         package init(rawValue: UInt16) { self.rawValue = rawValue }
 
-        /// §6.5.2, as the five that follow.
+        /// The size of the dynamic table for header compression (§6.5.2, as the next five).
         package static let headerTableSize = Identifier(rawValue: 0x01)
-        /// Whether the other end may push.
+        /// Whether the receiver may push.
         package static let enablePush = Identifier(rawValue: 0x02)
-        /// Streams that the other end may have open.
+        /// The number of concurrent streams that the receiver may open.
         package static let maxConcurrentStreams = Identifier(rawValue: 0x03)
-        /// The window of new streams.
+        /// The initial window size of streams.
         package static let initialWindowSize = Identifier(rawValue: 0x04)
-        /// The longest payload.
+        /// The largest frame payload.
         package static let maxFrameSize = Identifier(rawValue: 0x05)
         /// The largest header list.
         package static let maxHeaderListSize = Identifier(rawValue: 0x06)
-        /// RFC 8441 §3.
+        /// Whether extended CONNECT is allowed (RFC 8441 §3).
         package static let enableConnectProtocol = Identifier(rawValue: 0x08)
-        /// RFC 9218 §2.1.
+        /// Whether the priorities of RFC 7540 are not used (RFC 9218 §2.1).
         package static let noRFC7540Priorities = Identifier(rawValue: 0x09)
 
         package var description: String {
@@ -42,12 +42,12 @@ package struct Setting: Hashable, Sendable {
         }
     }
 
-    /// What is set.
+    /// The parameter.
     package var identifier: Identifier
-    /// To what it is set.
+    /// The value of the parameter.
     package var value: UInt32
 
-    /// A parameter and its value.
+    /// Creates a setting from a parameter and its value.
     package init(_ identifier: Identifier, _ value: UInt32) {
         self.identifier = identifier
         self.value = value
@@ -57,7 +57,7 @@ package struct Setting: Hashable, Sendable {
     package func validate(from sender: HTTP2Role) throws(HTTP2Error) {
         let isValid =
             switch identifier {
-            // A server may say no more than that it does not push (§6.5.2).
+            // A server may only send 0 (§6.5.2).
             case .enablePush: value <= (sender == .client ? 1 : 0)
             case .initialWindowSize: value <= UInt32(FlowWindow.largest)
             case .maxFrameSize: (16_384...16_777_215).contains(value)
@@ -68,29 +68,30 @@ package struct Setting: Hashable, Sendable {
     }
 }
 
-/// What one end of a connection has set: RFC 9113 §6.5.2.
+/// The settings of one endpoint of a connection: RFC 9113 §6.5.2.
 package struct HTTP2Settings: Hashable, Sendable {
-    /// Octets of the dynamic table that the other end's encoder may use.
+    /// The size in octets of the dynamic table that the other endpoint's encoder may use.
     package var headerTableSize = 4_096
-    /// Whether the other end may push.
+    /// Whether the other endpoint may push.
     package var enablePush = true
-    /// Streams that the other end may have open; nil for any number.
+    /// The number of streams that the other endpoint may have open; nil for no limit.
     package var maxConcurrentStreams: Int?
-    /// Octets that the other end may send on a stream before it is given more.
+    /// The initial flow-control window of a stream: the octets that the other endpoint may send before a WINDOW_UPDATE.
     package var initialWindowSize = 65_535
-    /// Octets of the longest payload that the other end may send.
+    /// The largest frame payload, in octets, that the other endpoint may send.
     package var maxFrameSize = 16_384
-    /// Octets of the largest header list that this end wants to get; nil for any number.
+    /// The largest header list, in octets, that this endpoint accepts; nil for no limit.
     package var maxHeaderListSize: Int?
-    /// Whether the other end may ask for a protocol with CONNECT.
+    /// Whether the other endpoint may send extended CONNECT, with `:protocol`.
     package var enableConnectProtocol = false
-    /// Whether this end takes no notice of the priorities of RFC 7540.
+    /// Whether this endpoint does not use the priorities of RFC 7540.
     package var noRFC7540Priorities = false
 
-    /// What holds before any setting.
+    /// Creates the initial values, which hold before any SETTINGS frame.
     package init() {}
 
-    /// Takes over the parameters of a SETTINGS frame, in their order. `isFirst` says that it is the first frame of `sender`.
+    /// Applies the parameters of a SETTINGS frame in order. `isFirst` is true for the first SETTINGS frame of `sender`.
+    /// Throws if a value is invalid.
     package mutating func apply(
         _ settings: [Setting], from sender: HTTP2Role, isFirst: Bool
     ) throws(HTTP2Error) {
@@ -106,11 +107,11 @@ package struct HTTP2Settings: Hashable, Sendable {
             case .maxFrameSize: maxFrameSize = value
             case .maxHeaderListSize: maxHeaderListSize = value
             case .enableConnectProtocol:
-                // What was allowed stays allowed (RFC 8441 §3).
+                // The permission cannot be withdrawn (RFC 8441 §3).
                 guard value == 1 || !enableConnectProtocol else { throw .invalidSetting(setting) }
                 enableConnectProtocol = value == 1
             case .noRFC7540Priorities:
-                // Only the first frame may say it (RFC 9218 §2.1).
+                // Only the first frame may change the value (RFC 9218 §2.1).
                 guard isFirst || (value == 1) == before.noRFC7540Priorities else {
                     throw .invalidSetting(setting)
                 }
@@ -120,10 +121,10 @@ package struct HTTP2Settings: Hashable, Sendable {
         }
     }
 
-    /// The parameters that differ from what holds before any setting, to be sent.
+    /// The parameters to send: those that differ from the initial values.
     package var changed: [Setting] { changes(from: HTTP2Settings()) }
 
-    /// The parameters that differ from those of `old`, to be sent. A number that may be any is sent as the largest one.
+    /// Returns the parameters to send: those that differ from `old`. A nil limit is sent as the largest number.
     package func changes(from old: HTTP2Settings) -> [Setting] {
         var settings: [Setting] = []
         func add(_ identifier: Setting.Identifier, _ value: Int?, _ old: Int?) {

@@ -2,11 +2,11 @@
 
 import LupineHTTP
 
-/// Puts header blocks together from HEADERS or PUSH_PROMISE and CONTINUATION frames: RFC 9113 §4.3 and §6.10.
+/// Assembles header blocks from HEADERS or PUSH_PROMISE and CONTINUATION frames: RFC 9113 §4.3 and §6.10.
 ///
-/// A block is limited by its octets and by its frames, since frames can be empty: neither memory nor work is for free.
+/// The octets of a block are limited, and also its frames, since empty frames cost work without adding octets.
 struct HeaderBlockAssembler: Sendable {
-    /// What the block belongs to.
+    /// The frame that opened the block.
     enum Opening: Sendable {
         case headers(endsStream: Bool)
         case pushPromise(promised: StreamID)
@@ -14,7 +14,7 @@ struct HeaderBlockAssembler: Sendable {
 
     private enum State: Sendable {
         case idle
-        /// In a block of that stream.
+        /// Inside a header block of the stream.
         case open(StreamID, Opening)
     }
 
@@ -26,7 +26,7 @@ struct HeaderBlockAssembler: Sendable {
 
     init(limits: FrameLimits) { self.limits = limits }
 
-    /// The stream whose block is open: no other frame than its CONTINUATION may come.
+    /// The stream whose block is open, if any: the next frame must be a CONTINUATION on it.
     var openStream: StreamID? {
         switch state {
         case .idle: nil
@@ -34,7 +34,7 @@ struct HeaderBlockAssembler: Sendable {
         }
     }
 
-    /// Begins a block. The event, when it is whole.
+    /// Begins a block. Returns its event if the block is complete.
     mutating func begin(
         _ stream: StreamID, _ opening: Opening, _ fragment: Span<UInt8>, endsBlock: Bool
     ) throws(HTTP2Error) -> FrameEvent? {
@@ -43,7 +43,7 @@ struct HeaderBlockAssembler: Sendable {
         return try add(fragment, endsBlock: endsBlock)
     }
 
-    /// Goes on with the block that is open. The event, when it is whole.
+    /// Continues the open block. Returns its event when the block is complete.
     mutating func goOn(_ fragment: Span<UInt8>, endsBlock: Bool) throws(HTTP2Error) -> FrameEvent? {
         continuations &+= 1
         guard continuations <= limits.continuationFrames else {

@@ -5,19 +5,19 @@ package struct StreamID: Hashable, Sendable, Comparable, CustomStringConvertible
     /// The number, without the reserved bit.
     package let rawValue: UInt32
 
-    /// The highest bit is reserved, and ignored.
+    /// Creates an identifier; the highest bit is reserved and ignored.
     package init(_ rawValue: UInt32) { self.rawValue = rawValue & 0x7FFF_FFFF }
 
     /// The connection as a whole.
     package static let connection = StreamID(0)
-    /// The last one that there is.
+    /// The largest identifier.
     package static let last = StreamID(0x7FFF_FFFF)
 
     /// Whether it stands for the connection as a whole.
     package var isConnection: Bool { rawValue == 0 }
-    /// Whether it is one of those that the client chooses.
+    /// Whether the client initiates the stream.
     package var isClientInitiated: Bool { rawValue & 1 == 1 }
-    /// Whether it is one of those that the server chooses.
+    /// Whether the server initiates the stream.
     package var isServerInitiated: Bool { rawValue & 1 == 0 && rawValue != 0 }
 
     package static func < (left: StreamID, right: StreamID) -> Bool { left.rawValue < right.rawValue }
