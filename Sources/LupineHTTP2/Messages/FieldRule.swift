@@ -2,11 +2,11 @@
 
 import LupineHTTP
 
-/// Which fields an HTTP/2 message may have: RFC 9113 §8.2.
+/// The rules for the fields of an HTTP/2 message: RFC 9113 §8.2.
 enum FieldRule {
-    /// Throws unless a received field may stand in a message: a name in small letters, a value without control
-    /// characters and blanks around it, and nothing about the connection. TE is one of those fields, but for a request that
-    /// says `trailers` in it.
+    /// Throws unless a received field is valid: its name is in lower case, its value has no control characters and no blanks
+    /// around it, and it is not connection-specific. TE is connection-specific too, except with the value `trailers` in a
+    /// request.
     static func validate(
         name: Span<UInt8>, value: Span<UInt8>, in section: PseudoFields.Section
     ) throws(MessageError) {
@@ -19,7 +19,7 @@ enum FieldRule {
         if !value.isText("trailers") { throw .invalidTE(Excerpt(value)) }
     }
 
-    /// Whether a value is one, for fields and pseudo-fields alike.
+    /// Returns whether a value is valid, for fields and pseudo-fields alike.
     static func isValue(_ value: Span<UInt8>) -> Bool {
         guard Fields.isValue(value) else { return false }
         return value.isEmpty || (!isBlank(value[0]) && !isBlank(value[value.count &- 1]))
@@ -27,7 +27,7 @@ enum FieldRule {
 
     private static func isBlank(_ octet: UInt8) -> Bool { octet == 0x20 || octet == 0x09 }
 
-    /// Whether a name, in small letters, is that of a field about the connection (§8.2.2).
+    /// Returns whether a name, in lower case, is that of a connection-specific field (§8.2.2).
     static func isConnectionField(_ name: Span<UInt8>) -> Bool {
         switch name.count {
         case 7: name.isText("upgrade")
@@ -38,7 +38,7 @@ enum FieldRule {
         }
     }
 
-    /// The number that all `content-length` values agree on; nil when there is none.
+    /// Returns the number in `content-length`; nil if the field is absent. Throws if a value is invalid or two values differ.
     static func contentLength(_ fields: Fields) throws(MessageError) -> Int64? {
         var agreed: Int64?
         var next = fields.firstIndex(of: .contentLength)
@@ -55,7 +55,7 @@ enum FieldRule {
         return agreed
     }
 
-    /// Digits and nothing else, and not more than fit.
+    /// Parses a number that consists of digits only; nil if it does not, or if it overflows.
     static func number(_ digits: Span<UInt8>) -> Int64? {
         guard !digits.isEmpty else { return nil }
         var number: Int64 = 0

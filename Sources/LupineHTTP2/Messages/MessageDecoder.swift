@@ -2,21 +2,21 @@
 
 package import LupineHTTP
 
-/// A request as it came: what HTTP/1.1's head says of it, and what only HTTP/2 does.
+/// A received request: its head, as in HTTP/1.1, and the parts that only HTTP/2 has.
 package struct ReceivedRequest: Hashable, Sendable {
-    /// The head. `Host` is among its fields, whether it came so or as `:authority`.
+    /// The head. Its fields include `Host`, whether it was received as `host` or as `:authority`.
     package var head: RequestHead
     /// The scheme; nil for CONNECT.
     package var scheme: String?
-    /// The protocol that an extended CONNECT asks for (RFC 8441 §4).
+    /// The protocol that an extended CONNECT requests (RFC 8441 §4).
     package var `protocol`: String?
-    /// What `content-length` says.
+    /// The value of `content-length`.
     package var contentLength: Int64?
 }
 
-/// Makes heads of header lists, and refuses the malformed ones: RFC 9113 §8.2 and §8.3.
+/// Converts header lists to heads and trailers, and rejects malformed ones: RFC 9113 §8.2 and §8.3.
 package enum MessageDecoder {
-    /// The head of a response, which may be an interim one.
+    /// Returns the head of a response, which may be an interim one.
     package static func response(_ list: HeaderList) throws(MessageError) -> ResponseHead {
         let pseudo = try PseudoFields(list, in: .response)
         let fields = try pseudo.fields(of: list)
@@ -33,18 +33,18 @@ package enum MessageDecoder {
         return ResponseHead(version: .http2, status: Status(code), fields: fields)
     }
 
-    /// What `content-length` says in fields that a reader has seen to agree about it; nil when there is none.
+    /// Returns the value of `content-length` in fields that a reader has already checked; nil if there is none.
     package static func contentLength(_ fields: Fields) -> Int64? {
         fields.withFirstValue(of: .contentLength) { FieldRule.number($0) } ?? nil
     }
 
-    /// The trailers of a message. Fields that may not stand there are left out (RFC 9110 §6.5.1).
+    /// Returns the trailers of a message, without fields that are not allowed in trailers (RFC 9110 §6.5.1).
     package static func trailers(_ list: HeaderList) throws(MessageError) -> Fields {
         let pseudo = try PseudoFields(list, in: .trailers)
         return TrailerRule.allowed(try pseudo.fields(of: list))
     }
 
-    /// The head of a request. `allowsProtocol` says whether this end has allowed extended CONNECT.
+    /// Returns a request. `allowsProtocol` says whether this endpoint has allowed extended CONNECT.
     package static func request(
         _ list: HeaderList, allowsProtocol: Bool = false
     ) throws(MessageError) -> ReceivedRequest {
@@ -71,7 +71,7 @@ package enum MessageDecoder {
             guard let path = pseudo[.path] else { throw .missingPseudoField(":path") }
             request.scheme = try schemeText(octets.extracting(scheme))
             request.protocol = pseudo[.protocol].map { octets.text($0) }
-            // The target of an extended CONNECT has the form of any other method's.
+            // The target of an extended CONNECT has the same form as that of other methods.
             let other = pseudo[.protocol] == nil ? method : .get
             request.head.target = try originTarget(octets.text(path), other, octets.extracting(path))
         }
@@ -88,13 +88,13 @@ package enum MessageDecoder {
         }
     }
 
-    /// A tunnel has an authority, and neither a scheme nor a path (§8.5).
+    /// Throws if a CONNECT request has a scheme or a path (§8.5).
     private static func requireTunnel(_ pseudo: PseudoFields) throws(MessageError) {
         if pseudo[.scheme] != nil { throw .unexpectedPseudoField(Excerpt(":scheme")) }
         if pseudo[.path] != nil { throw .unexpectedPseudoField(Excerpt(":path")) }
     }
 
-    /// RFC 3986 §3.1.
+    /// Returns the scheme as a string. Throws if it is not a scheme by RFC 3986 §3.1.
     private static func schemeText(_ scheme: Span<UInt8>) throws(MessageError) -> String {
         var isValid = !scheme.isEmpty && (scheme[0] | 0x20) &- 0x61 < 26
         for index in scheme.indices {
@@ -107,7 +107,7 @@ package enum MessageDecoder {
         return scheme.text(scheme.indices)
     }
 
-    /// `:path` is a path with perhaps a query, or the asterisk of OPTIONS (§8.3.1).
+    /// Parses `:path`, which is a path with an optional query, or the asterisk of OPTIONS (§8.3.1).
     private static func originTarget(
         _ path: String, _ method: Method, _ octets: Span<UInt8>
     ) throws(MessageError) -> RequestTarget {
@@ -129,8 +129,8 @@ package enum MessageDecoder {
         }
     }
 
-    /// `:authority` becomes `Host`, in front of all fields; with both, they are the same (§8.3.1): but for capitals, and for the
-    /// port that the scheme has anyhow (RFC 3986 §6.2.3).
+    /// Turns `:authority` into `Host`, before all other fields. If `host` is present too, both must be equal (§8.3.1), apart from
+    /// case and the default port of the scheme (RFC 3986 §6.2.3).
     private static func setHost(
         _ authority: [UInt8]?, _ scheme: String?, _ fields: inout Fields
     ) throws(MessageError) {
@@ -161,13 +161,13 @@ package enum MessageDecoder {
 }
 
 extension Span where Element == UInt8 {
-    /// Whether two authorities are the same, but for the port that the scheme has anyhow.
+    /// Returns whether two authorities are equal, apart from case and the default port of the scheme.
     fileprivate func isSame(_ other: Span<UInt8>, under scheme: String?) -> Bool {
         extracting(..<countWithoutPort(of: scheme)).isSame(
             other.extracting(..<other.countWithoutPort(of: scheme)))
     }
 
-    /// How many octets an authority has without the port that the scheme has anyhow.
+    /// Returns the length in octets of an authority without the default port of the scheme.
     private func countWithoutPort(of scheme: String?) -> Int {
         let port: String
         switch scheme?.lowercased() {
@@ -179,7 +179,7 @@ extension Span where Element == UInt8 {
         return start >= 0 && extracting(start...).isSame(port.utf8.span) ? start : count
     }
 
-    /// Whether both are the same, but for capitals.
+    /// Returns whether both are equal, ignoring ASCII case.
     private func isSame(_ other: Span<UInt8>) -> Bool {
         guard count == other.count else { return false }
         for index in indices where Self.small(self[index]) != Self.small(other[index]) { return false }

@@ -2,10 +2,10 @@
 
 package import LupineHTTP
 
-/// The extended CONNECT that opens a web socket: RFC 8441 §4 and §5.
+/// The extended CONNECT that opens a WebSocket: RFC 8441 §4 and §5.
 extension MessageEncoder {
-    /// The list of a web socket's handshake. `head` is what the same handshake is in HTTP/1.1: a GET, whose fields about the
-    /// connection, and whose key, mean nothing here.
+    /// Returns the header list of a WebSocket handshake. `head` is the same handshake in HTTP/1.1, a GET; its
+    /// connection-specific fields and its key are omitted.
     package static func webSocket(_ head: RequestHead, scheme: String) throws(HTTPError) -> HeaderList {
         try head.target.validate(for: head.method)
         guard case .origin(let path) = head.target else {

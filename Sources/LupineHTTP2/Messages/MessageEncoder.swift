@@ -2,12 +2,12 @@
 
 package import LupineHTTP
 
-/// Makes header lists of heads: RFC 9113 §8.2 and §8.3.
+/// Converts heads to header lists: RFC 9113 §8.2 and §8.3.
 ///
-/// Fields about the connection, and those that `Connection` names, do not go out. As in HTTP/1.1, framing is not a
-/// caller's to say, and what cannot be sent is an error.
+/// Connection-specific fields, and those that `Connection` names, are not sent. As in HTTP/1.1, the caller may not set the
+/// framing fields, and a message that cannot be sent is an error.
 package enum MessageEncoder {
-    /// The list of a request. `scheme` is that of its URL.
+    /// Returns the header list of a request. `scheme` is that of its URL.
     package static func request(
         _ head: RequestHead, scheme: String, body: OutgoingBody
     ) throws(HTTPError) -> HeaderList {
@@ -37,7 +37,7 @@ package enum MessageEncoder {
         return list
     }
 
-    /// The list of a response; of an interim one, too.
+    /// Returns the header list of a response, which may be an interim one.
     package static func response(
         _ head: ResponseHead, body: OutgoingBody
     ) throws(HTTPError) -> HeaderList {
@@ -50,7 +50,7 @@ package enum MessageEncoder {
         return list
     }
 
-    /// The list of trailers.
+    /// Returns the header list of trailers. Throws if a field is not allowed in trailers.
     package static func trailers(_ fields: Fields) throws(HTTPError) -> HeaderList {
         for index in 0..<fields.count where !TrailerRule.allows(fields.name(at: index)) {
             throw .forbiddenTrailerToSend(Excerpt(fields.name(at: index)))
@@ -68,14 +68,15 @@ package enum MessageEncoder {
         }
     }
 
-    /// Room for a request's fields, made once; about so much for the pseudo-fields besides its path, and for `content-length`.
+    /// Reserves capacity for a request's fields at once; 128 octets are an estimate for the pseudo-fields other than the path,
+    /// and for `content-length`.
     static func reserve(for head: RequestHead, in list: inout HeaderList) {
         var path = 0
         if case .origin(let text) = head.target { path = text.utf8.count }
         list.reserve(fields: head.fields.count &+ 5, octets: head.fields.textCount &+ path &+ 128)
     }
 
-    /// `:authority` is the `Host` among the fields, or the head's own.
+    /// Appends `:authority`: the `Host` field if there is one, and otherwise the head's authority.
     static func appendAuthority(
         _ head: RequestHead, lookingForOwn: Bool, to list: inout HeaderList
     ) throws(HTTPError) {
@@ -90,7 +91,8 @@ package enum MessageEncoder {
         }
     }
 
-    /// `http://host/path?query` in its parts: what a request to a proxy asks for. A user's name is not sent (§8.3.1).
+    /// Splits `http://host/path?query`, the target of a request to a proxy, into its pseudo-fields. Userinfo is not sent
+    /// (§8.3.1).
     private static func appendAbsolute(
         _ text: String, _ method: Method, to list: inout HeaderList
     ) throws(HTTPError) {
@@ -108,7 +110,7 @@ package enum MessageEncoder {
         }
         list.append(":scheme", String(Substring(parts[0])))
         list.append(":authority", hostText)
-        // OPTIONS without a path asks for the server as a whole (§8.3.1).
+        // OPTIONS without a path addresses the server as a whole (§8.3.1).
         let start = path.first == 0x2F ? "" : path.isEmpty && method == .options ? "*" : "/"
         list.append(":path", start + String(Substring(path)), indexing: .without)
     }
@@ -140,7 +142,7 @@ package enum MessageEncoder {
         }
     }
 
-    /// Whether `Connection` names the field.
+    /// Returns whether `Connection` names the field.
     private static func isNamed(_ name: Span<UInt8>, in fields: Fields) -> Bool {
         let text = name.text(name.indices)
         return fields.indices(of: .connection).contains { index in
@@ -148,7 +150,7 @@ package enum MessageEncoder {
         }
     }
 
-    /// Whether a field hardly ever has the same value twice, so that it is not worth a place in the table.
+    /// Returns whether a field rarely has the same value twice, so that it is not worth the space in the dynamic table.
     private static func isFleeting(_ name: Span<UInt8>) -> Bool {
         switch name.count {
         case 3: name.isText("age")

@@ -2,7 +2,7 @@
 
 import LupineHTTP
 
-/// What a `MessageError` says to a person.
+/// The description of a `MessageError`.
 extension MessageError: CustomStringConvertible {
     package var description: String {
         switch self {

@@ -2,19 +2,19 @@
 
 package import LupineHTTP
 
-/// The order of what one end of a stream receives: interim heads, a head, content, trailers (RFC 9113 §8.1), and the
-/// content held against `content-length` (§8.1.1).
+/// Checks the order of the parts of a received message: interim heads, a head, content, trailers (RFC 9113 §8.1). It also
+/// compares the length of the content with `content-length` (§8.1.1).
 ///
-/// A reader that has thrown is to be dropped with its stream.
+/// After an error, the reader must be discarded together with its stream.
 package struct MessageReader: Sendable {
-    /// What is being read.
+    /// The kind of message to read.
     package enum Kind: Hashable, Sendable {
         case request
-        /// The response to a request of that method.
+        /// The response to a request with the method.
         case response(to: Method)
     }
 
-    /// What a header list turned out to be.
+    /// The part of the message that a header list contains.
     package enum Part: Hashable, Sendable {
         indirect case request(ReceivedRequest)
         case interim(ResponseHead)
@@ -22,13 +22,13 @@ package struct MessageReader: Sendable {
         case trailers(Fields)
     }
 
-    /// What the content may be.
+    /// The content that the message may have.
     private enum Content: Sendable {
         case any
         case length(Int64)
-        /// There is none, whatever `content-length` says.
+        /// There is no content, whatever `content-length` says.
         case none
-        /// A tunnel: octets, and nothing else.
+        /// The stream is a tunnel: it carries octets, but no trailers.
         case tunnel
     }
 
@@ -45,7 +45,7 @@ package struct MessageReader: Sendable {
     private let allowsProtocol: Bool
     private let interimLimit: Int
 
-    /// A reader for one message. `allowsProtocol` says whether this end has allowed extended CONNECT.
+    /// Creates a reader for one message. `allowsProtocol` says whether this endpoint has allowed extended CONNECT.
     package init(
         _ kind: Kind, allowsProtocol: Bool = false, interimLimit: Int = ParserLimits().interimHeads
     ) {
@@ -54,7 +54,7 @@ package struct MessageReader: Sendable {
         self.interimLimit = interimLimit
     }
 
-    /// A header list came.
+    /// Takes a header list, and returns the part of the message that it contains.
     package mutating func headers(_ list: HeaderList, endsStream: Bool) throws(MessageError) -> Part {
         switch state {
         case .head(let interims):
@@ -71,7 +71,7 @@ package struct MessageReader: Sendable {
         }
     }
 
-    /// How many octets of content may come now: as many as were announced, if so, and none where none may stand.
+    /// The number of octets of content that may still come: the rest of an announced length, and 0 where content is not allowed.
     package var contentRoom: Int {
         switch state {
         case .head, .ended, .content(.none, _): 0
@@ -80,13 +80,13 @@ package struct MessageReader: Sendable {
         }
     }
 
-    /// So many octets of content came, without padding.
+    /// Takes `count` octets of content, without padding.
     package mutating func content(_ count: Int) throws(MessageError) {
         switch state {
         case .head, .ended:
             throw .misplacedContent
         case .content(let content, let received):
-            // Nobody lives to see 2^63 octets.
+            // No connection lives long enough for 2^63 octets, so the sum cannot overflow.
             let received = received &+ Int64(count)
             switch content {
             case .none:
@@ -101,7 +101,7 @@ package struct MessageReader: Sendable {
         }
     }
 
-    /// The peer's side of the stream ended behind content.
+    /// Ends the message, because the peer ended its side of the stream. Throws if content or the head is missing.
     package mutating func end() throws(MessageError) {
         switch state {
         case .head, .ended:
@@ -141,7 +141,7 @@ package struct MessageReader: Sendable {
     }
 
     private func content(of head: ResponseHead, to method: Method) throws(MessageError) -> Content {
-        // `content-length` means nothing in the answer that opens a tunnel (RFC 9110 §9.3.6).
+        // `content-length` is ignored in the response that opens a tunnel (RFC 9110 §9.3.6).
         if method == .connect, head.status.kind == .successful { return .tunnel }
         let length = try FieldRule.contentLength(head.fields)
         if method == .head || head.status.code == 204 || head.status.code == 304 { return .none }

@@ -2,24 +2,24 @@
 
 import LupineHTTP
 
-/// The pseudo-fields in front of a header list: RFC 9113 §8.3.
+/// The pseudo-fields at the start of a header list: RFC 9113 §8.3.
 struct PseudoFields {
-    /// What kind of header list it is; each has its own pseudo-fields.
+    /// The kind of header list; each kind has its own pseudo-fields.
     enum Section {
         case request, response, trailers
     }
 
-    /// The ones that there are; `protocol` is RFC 8441's.
+    /// The known pseudo-fields; `protocol` is defined by RFC 8441.
     enum Name: Int {
         case method, scheme, authority, path, `protocol`, status
     }
 
     private let section: Section
     private var values = InlineArray<6, Range<Int>?>(repeating: nil)
-    /// The position of the first field behind them.
+    /// The number of pseudo-fields, which is also the position of the first regular field.
     private(set) var count = 0
 
-    /// Finds them; their values are ranges of the list's octets.
+    /// Finds the pseudo-fields of a list; their values are ranges of the list's octets.
     init(_ list: HeaderList, in section: Section) throws(MessageError) {
         self.section = section
         let octets = list.octets.span
@@ -39,7 +39,7 @@ struct PseudoFields {
         }
     }
 
-    /// Where in the list's octets the value of a pseudo-field stands.
+    /// The range in the list's octets of the value of a pseudo-field; nil if it is absent.
     subscript(_ name: Name) -> Range<Int>? { values[name.rawValue] }
 
     private static func place(of name: Span<UInt8>, in section: Section) -> Name? {
@@ -58,9 +58,9 @@ struct PseudoFields {
         return nil
     }
 
-    /// The fields behind the pseudo-fields. Several `cookie` fields become one, as HTTP/1.1 has it (§8.2.3).
+    /// Returns the fields after the pseudo-fields. Several `cookie` fields are joined into one, as in HTTP/1.1 (§8.2.3).
     func fields(of list: HeaderList) throws(MessageError) -> Fields {
-        // The octets of the list become those of the fields.
+        // The fields share the octets of the list.
         var fields = Fields(over: list.octets, reserving: list.count &- count)
         var cookies: [UInt8]?
         let octets = list.octets.span

@@ -2,20 +2,20 @@
 
 package import LupineHTTP
 
-/// How urgent a stream is beside others of its connection: RFC 9218 §4.1, from 0 for the most urgent to 7.
+/// The urgency of a stream among the streams of its connection: RFC 9218 §4.1, from 0 for the most urgent to 7.
 ///
-/// Whether a response is of use in pieces (§4.2, `i`) is not kept: everything here is sent in turn among equals.
+/// The incremental parameter (§4.2, `i`) is ignored: streams of equal urgency always send in turn.
 package struct Urgency: Hashable, Comparable, Sendable {
     /// The number on the wire.
     package let rawValue: UInt8
 
-    /// An urgency of that number; one that is too large is the least.
+    /// Creates an urgency from its number; a number above 7 counts as 7.
     package init(_ rawValue: UInt8) { self.rawValue = min(rawValue, 7) }
 
-    /// That of a stream of which nothing is said.
+    /// The default urgency.
     package static let normal = Urgency(3)
 
-    /// What a `priority` field, or PRIORITY_UPDATE, says of it.
+    /// The value of a `priority` field, or of PRIORITY_UPDATE, for this urgency.
     package var fieldValue: String { "u=\(rawValue)" }
 
     package static func < (left: Urgency, right: Urgency) -> Bool { left.rawValue < right.rawValue }
@@ -28,8 +28,8 @@ extension Urgency {
     private static let backslash: UInt8 = 0x5C
     private static let blanks: [UInt8] = [0x20, 0x09]
 
-    /// The urgency in the value of a `priority` field. A dictionary without one, and a value that is none, say the normal one
-    /// (§4); of several members the last counts (RFC 9651 §3.2).
+    /// Parses the urgency in the value of a `priority` field. If it is missing or invalid, the default applies (§4); of several
+    /// members, the last one counts (RFC 9651 §3.2).
     package init(fieldValue value: Span<UInt8>) {
         self = .normal
         var member: [UInt8] = []
@@ -39,7 +39,7 @@ extension Urgency {
             let octet = value[index]
             index += 1
             if isQuoted, octet == Self.backslash {
-                // What is escaped ends no string.
+                // An escaped quote does not end the string.
                 index += 1
             } else if octet == Self.quote {
                 isQuoted.toggle()
@@ -54,7 +54,7 @@ extension Urgency {
         take(member)
     }
 
-    /// Takes a member `u=` of a dictionary, with or without parameters; others are passed over.
+    /// Applies a member `u=` of a dictionary, with or without parameters; other members are ignored.
     private mutating func take(_ member: [UInt8]) {
         let whole = member.drop { Self.blanks.contains($0) }.prefix { $0 != Self.semicolon }
         guard let last = whole.lastIndex(where: { !Self.blanks.contains($0) }) else { return }
@@ -69,7 +69,7 @@ extension Urgency {
 }
 
 extension FieldName {
-    /// What a request says of its urgency: RFC 9218 §5.
+    /// The field with the priority of a request: RFC 9218 §5.
     package static let priority: FieldName = {
         let name = Array("Priority".utf8)
         return FieldName(checked: name.span, name.indices)
