@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 
-/// The frames that wait to be sent, and how much of them the peer has caused.
+/// The queue of frames that wait to be sent, and the number of its octets that the peer has caused.
 ///
-/// What this end sends of its own will is its own business. What the peer causes, it must also take: acknowledgements,
-/// resets and window updates that pile up behind a connection nobody reads from are limited.
+/// A peer that does not read must not make this queue grow without bound. The acknowledgements, resets and window updates
+/// that it causes are therefore counted; frames that this endpoint sends on its own initiative are not.
 struct ControlOutput: Sendable {
-    /// All octets that wait, in their order.
+    /// All waiting octets, in order.
     private(set) var octets: [UInt8] = []
-    /// How many of them the peer has caused.
+    /// The number of waiting octets that the peer has caused.
     private(set) var provoked = 0
 
-    /// Writes frames of this end's own will.
+    /// Writes frames that this endpoint sends on its own initiative.
     mutating func write(_ body: (inout [UInt8]) -> Void) { body(&octets) }
 
     /// Writes frames that the peer has caused.
@@ -20,7 +20,7 @@ struct ControlOutput: Sendable {
         provoked &+= octets.count &- before
     }
 
-    /// Moves everything that waits behind the octets in `output`.
+    /// Moves all waiting octets to the end of `output`.
     mutating func move(to output: inout [UInt8]) {
         provoked = 0
         if output.isEmpty {

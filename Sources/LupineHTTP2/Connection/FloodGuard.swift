@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: MIT
 
-/// Counts what a peer does that costs work and carries nothing, against its allowances.
+/// Counts the frames of a peer that cause work without progress, and enforces their rate limits.
 ///
-/// Each kind has a level: a frame raises it, time lowers it, and so do frames that carry something, since a peer that
-/// moves messages may also ask how long the way is. No level falls below zero, so nothing can be saved up. The time is
-/// an argument: the time since any moment that the owner has chosen.
+/// Each kind has a level, as in a leaky bucket: a frame raises it, time lowers it, and so do useful frames, since a peer that
+/// transfers messages may also send, for example, PING to measure the round-trip time. No level falls below zero, so that
+/// credit cannot accumulate. The time is an argument, relative to any moment that the owner has chosen.
 struct FloodGuard: Sendable {
-    /// DATA of fewer octets carries nothing worth the name: it pays for no other frame.
+    /// Received DATA of fewer octets does not count as `Progress`.
     static let leastContent = 64
 
-    /// What is counted.
+    /// The kinds of frames and octets that are counted.
     enum Kind: Int, CaseIterable {
         case pings, settings, emptyData, paddingOctets, resets, provokedResets, priorities, windowUpdates
         case ignoredFrames, lateFrames
     }
 
-    /// Frames and messages that carry something.
+    /// Useful work that lowers levels.
     enum Progress {
-        /// A part of a message came, or DATA with content.
+        /// Part of a message was received: a header list, or DATA of at least `leastContent` octets.
         case received
-        /// A head was sent, or DATA as the owner wanted it.
+        /// A header list was sent, or DATA that is as long as the owner wanted or has at least `leastContent` octets.
         case sent
-        /// A stream ended as both ends meant it.
+        /// A stream ended with END_STREAM from both endpoints.
         case streamEnded
     }
 
-    /// Thousandths of a frame, and the millisecond up to which time has been counted.
+    /// The level in thousandths of a frame, and the millisecond at which time last lowered it.
     private struct Level {
         var thousandths = 0
         var counted: Int64 = 0
@@ -38,7 +38,7 @@ struct FloodGuard: Sendable {
 
     init(limits: HTTP2Limits) { self.limits = limits }
 
-    /// Counts frames or octets of a kind. Throws when they are more than the peer is allowed.
+    /// Counts frames or octets of a kind. Throws if the peer exceeds its allowance.
     mutating func spend(_ kind: Kind, _ count: Int = 1, at now: Duration) throws(HTTP2ConnectionError) {
         let (allowance, limit) = allowance(for: kind)
         guard allowance.atOnce < Allowance.most else { return }
@@ -47,7 +47,7 @@ struct FloodGuard: Sendable {
         let elapsed = min(max(time &- level.counted, 0), Self.longestPause)
         level.thousandths = max(level.thousandths &- Int(elapsed) &* allowance.perSecond, 0)
         level.counted = max(time, level.counted)
-        // No frame has more than 2^24 octets, and no level is above 2^31 thousands: far from overflowing.
+        // No frame has more than 2^24 octets, and no level is above 2^31 thousands, so this cannot overflow.
         level.thousandths &+= count &* 1_000
         levels[kind.rawValue] = level
         guard level.thousandths <= allowance.atOnce &* 1_000 else {
@@ -55,7 +55,7 @@ struct FloodGuard: Sendable {
         }
     }
 
-    /// Lowers the levels that something of worth pays for.
+    /// Lowers the levels that useful work offsets.
     mutating func earn(_ progress: Progress) {
         switch progress {
         case .received:
@@ -74,7 +74,7 @@ struct FloodGuard: Sendable {
         }
     }
 
-    /// Content pays for padding.
+    /// Lowers the level of padding, because as many octets of content were received.
     mutating func earnPadding(_ octets: Int) { earn(.paddingOctets, octets) }
 
     private mutating func earn(_ kind: Kind, _ count: Int) {
@@ -98,7 +98,7 @@ struct FloodGuard: Sendable {
 
     private static func milliseconds(_ time: Duration) -> Int64 {
         let (seconds, attoseconds) = time.components
-        // A time beyond that is no time of a running program.
+        // No program runs that long; the limit keeps the product from overflowing.
         let whole = min(max(seconds, 0), Int64.max / 2_000)
         return whole &* 1_000 &+ max(attoseconds, 0) / 1_000_000_000_000_000
     }

@@ -1,59 +1,60 @@
 // SPDX-License-Identifier: MIT
 
-/// How the two ends go away: RFC 9113 §6.8, either in two steps.
+/// The GOAWAY state of both endpoints: RFC 9113 §6.8.
 ///
-/// A server that wants to go first says that it takes no further streams without naming the last one, and names it when
-/// requests that were on their way have come. The last stream of a later GOAWAY is never above that of an earlier one.
+/// A server shuts down in two steps: it first sends GOAWAY with the largest stream identifier, which announces the shutdown,
+/// and names the last stream in a second GOAWAY, after requests in flight have arrived. The last stream of a later GOAWAY is
+/// never above that of an earlier one.
 struct GoAwayState: Hashable, Sendable {
-    /// What this end has said.
+    /// What this endpoint has sent.
     enum Own: Hashable, Sendable {
         case staying  // → announced, leaving
-        /// GOAWAY with the last identifier that there is: streams are still taken.
+        /// GOAWAY with the largest identifier: new streams are still accepted.
         case announced  // → leaving
-        /// GOAWAY with the last stream that was worked on.
+        /// GOAWAY with the last stream that is processed.
         case leaving(last: StreamID)  // → leaving with a lower one
     }
 
-    /// What the peer has said.
+    /// What the peer has sent.
     enum Peer: Hashable, Sendable {
         case staying  // → leaving
         case leaving(last: StreamID)  // → leaving with a lower one
     }
 
     enum Event: Hashable, Sendable {
-        /// This end begins to go.
+        /// This endpoint announces its shutdown.
         case announce
-        /// This end takes no streams above that one.
+        /// This endpoint accepts no streams above `last`.
         case leave(last: StreamID)
         /// The connection ends with an error.
         case fail(last: StreamID)
-        /// GOAWAY came.
+        /// GOAWAY was received.
         case received(last: StreamID)
     }
 
-    /// What is to be done about an event.
+    /// The action that an event requires.
     enum Action: Hashable, Sendable {
         case nothing
         case send(last: StreamID)
-        /// Streams of this end above that one were not worked on.
+        /// The peer did not process this endpoint's streams above the given one.
         case refuse(above: StreamID)
-        /// The peer takes back more than it may.
+        /// The peer's GOAWAY names a higher last stream than its previous one, which is not allowed.
         case raised(after: StreamID)
     }
 
     private(set) var own = Own.staying
     private(set) var peer = Peer.staying
 
-    /// Whether streams can still be opened by this end.
+    /// Whether this endpoint may still open streams.
     var allowsOpening: Bool { own == .staying && peer == .staying }
 
-    /// Whether an end has said that the connection ends with the streams at hand.
+    /// Whether the connection ends after its current streams: this endpoint has named its last stream, or the peer sent GOAWAY.
     var isLeaving: Bool {
         if case .leaving = own { return true }
         return peer != .staying
     }
 
-    /// Whether a stream of the peer is still worked on.
+    /// Returns whether this endpoint still accepts a stream of the peer.
     func takes(_ stream: StreamID) -> Bool {
         switch own {
         case .staying, .announced: true
@@ -81,7 +82,7 @@ struct GoAwayState: Hashable, Sendable {
         }
     }
 
-    /// An error is told even when the last stream is known already.
+    /// Names the last stream. If `isAgain`, GOAWAY is sent even if its last stream is unchanged, to report an error.
     private mutating func leave(_ last: StreamID, isAgain: Bool) -> Action {
         switch own {
         case .staying, .announced:

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: MIT
 
-/// Why a connection ends (RFC 9113 §5.4.1). `code` is what the peer is told in GOAWAY.
+/// A connection error (RFC 9113 §5.4.1). GOAWAY sends its `code` to the peer.
 package enum HTTP2ConnectionError: Error, Hashable, Sendable {
-    /// A frame is wrong by itself.
+    /// A frame is invalid by itself.
     case frame(HTTP2Error)
-    /// A header block could not be decoded, so that the two tables differ.
+    /// A header block could not be decoded, so that the dynamic tables of the two endpoints differ.
     case compression(HPACKError)
-    /// The peer broke flow control: of a stream, or of the connection.
+    /// The peer violated the flow control of a stream or of the connection.
     case flowControl(FlowControlError, StreamID)
-    /// A frame came on a stream whose state does not allow it (§5.1); the code depends on the state.
+    /// A frame was received on a stream whose state does not allow it (§5.1); the code depends on the state.
     case unexpectedFrame(FrameType, StreamID, HTTP2ErrorCode)
-    /// An acknowledgement of SETTINGS came, and none was due (§6.5.3).
+    /// An acknowledgement of SETTINGS was received, but none was due (§6.5.3).
     case unexpectedAcknowledgement
-    /// A GOAWAY takes back more than the one before it (§6.8).
+    /// A GOAWAY names a higher last stream than the previous one (§6.8).
     case goAwayRaised(StreamID, after: StreamID)
-    /// PRIORITY_UPDATE speaks of more streams than may be open, or of one that is not the client's (RFC 9218 §7.1).
+    /// PRIORITY_UPDATE names more streams than may be open, or one that the client cannot open (RFC 9218 §7.1).
     case priorityOfUnknownStream(StreamID)
     /// The peer did not acknowledge SETTINGS in time (§6.5.3).
     case settingsTimeout
-    /// The peer asked for another handshake of TLS, as the connection's owner has seen (§9.2.1).
+    /// The peer requested a TLS renegotiation (§9.2.1). The owner of the connection detects this.
     case renegotiation
-    /// A limit was exceeded; the value is what it allows.
+    /// A limit was exceeded; `allowed` is its value.
     case limitExceeded(HTTP2Limits.Limit, allowed: Int)
 
-    /// What the peer is told.
+    /// The error code that is sent to the peer.
     package var code: HTTP2ErrorCode {
         switch self {
         case .frame(let error): error.code
@@ -38,7 +38,6 @@ package enum HTTP2ConnectionError: Error, Hashable, Sendable {
     }
 }
 
-/// A sentence for each.
 extension HTTP2ConnectionError: CustomStringConvertible {
     package var description: String {
         switch self {

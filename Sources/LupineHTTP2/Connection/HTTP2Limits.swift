@@ -2,73 +2,74 @@
 
 import LupineHTTP
 
-/// How many of something a peer may do at once, and how many more it may do each second.
+/// A rate limit: a burst that a peer may send at once, and the number that it may send per second thereafter.
 package struct Allowance: Hashable, Sendable {
-    /// The largest number of either that is told apart: more means that there is no limit.
+    /// The largest value of either number. As `atOnce`, it means that there is no limit.
     static let most = 1 << 31
 
-    /// How many at once.
+    /// The size of the burst.
     package let atOnce: Int
-    /// How many more each second.
+    /// The rate per second.
     package let perSecond: Int
 
-    /// An allowance; numbers below zero count as zero.
+    /// Creates an allowance; numbers below zero count as zero.
     package init(atOnce: Int, perSecond: Int) {
         self.atOnce = min(max(atOnce, 0), Self.most)
         self.perSecond = min(max(perSecond, 0), Self.most)
     }
 }
 
-/// How much a peer may have one HTTP/2 connection keep, and how much work without progress it may cause.
+/// Limits on the memory that a peer can make one HTTP/2 connection use, and on the work without progress that it can cause.
 ///
-/// Each limit holds by default, and exceeding one ends the connection with an error that names it, unless it concerns
-/// one stream only. What a connection keeps is bounded by these numbers and by the settings that this end announces,
-/// whatever the peer does.
+/// All limits are on by default. Exceeding one ends the connection with an error that names it, unless it concerns
+/// one stream only. These numbers and the settings of this endpoint bound the memory of a connection, whatever the peer
+/// does.
 package struct HTTP2Limits: Hashable, Sendable {
-    /// Of single frames and header blocks.
+    /// The limits of single frames and header blocks.
     package var frames = FrameLimits()
-    /// Of header lists, decoded. A list over them costs its message, not the connection.
+    /// The limits of decoded header lists. A list that exceeds one fails its stream, not the connection.
     package var lists = HPACKLimits()
     /// Interim responses to one request.
     package var interimHeads = ParserLimits().interimHeads
-    /// Streams that this end opens at once, where the peer allows more or says nothing.
+    /// Concurrent streams that this endpoint opens if the peer allows more or sets no limit.
     package var openStreams = 256
-    /// Streams that this end opens at once before it knows what the peer allows: the least that RFC 9113 §6.5.2 recommends.
+    /// Concurrent streams that this endpoint opens before the peer's SETTINGS: the minimum that RFC 9113 §6.5.2 recommends.
     package var openStreamsAtFirst = 100
-    /// Octets of the table that this end's encoder keeps, where the peer allows more.
+    /// Octets of the dynamic table of this endpoint's encoder, if the peer allows more.
     package var encoderTableOctets = 4_096
-    /// Octets that the peer has caused and does not take: acknowledgements, resets, window updates
+    /// Octets of output that the peer has caused and does not read: acknowledgements, resets, window updates
     /// (CVE-2019-9512, -9514, -9515, -9517).
     package var waitingOctets = 64 * 1024
-    /// Streams that have been reset and are remembered, so that late frames on them can be judged.
+    /// Reset streams that are remembered, to tell late frames on them from violations.
     package var rememberedStreams = 256
 
-    /// PING frames (CVE-2019-9512). A ping a second measures and keeps alive; some peers send one with each burst of DATA.
+    /// PING frames (CVE-2019-9512). One per second is enough for keep-alive and to measure the round trip; some peers send one
+    /// with each burst of DATA.
     package var pings = Allowance(atOnce: 200, perSecond: 20)
-    /// SETTINGS frames, acknowledgements not counted (CVE-2019-9515).
+    /// SETTINGS frames, without acknowledgements (CVE-2019-9515).
     package var settings = Allowance(atOnce: 100, perSecond: 5)
     /// DATA frames without content that do not end their stream (CVE-2019-9518).
     package var emptyData = Allowance(atOnce: 100, perSecond: 20)
-    /// Octets of padding in DATA frames. Content pays for as much padding again.
+    /// Octets of padding in DATA frames. Each octet of content offsets one octet of padding.
     package var paddingOctets = Allowance(atOnce: 256 * 1024, perSecond: 64 * 1024)
-    /// RST_STREAM frames (CVE-2023-44487, rapid reset); nghttp2 allows as many.
+    /// RST_STREAM frames (CVE-2023-44487, rapid reset), with the default limits of nghttp2.
     package var resets = Allowance(atOnce: 1_000, perSecond: 33)
-    /// Streams that this end resets because of what the peer sent (CVE-2019-9514, CVE-2025-8671).
+    /// Streams that this endpoint resets because of errors of the peer (CVE-2019-9514, CVE-2025-8671).
     package var provokedResets = Allowance(atOnce: 1_000, perSecond: 33)
     /// PRIORITY and PRIORITY_UPDATE frames (CVE-2019-9513).
     package var priorities = Allowance(atOnce: 1_000, perSecond: 50)
-    /// WINDOW_UPDATE frames (CVE-2019-9511). A peer may send two for each DATA frame that it gets; a slow one with a tiny
+    /// WINDOW_UPDATE frames (CVE-2019-9511). A peer may send two for each DATA frame that it receives; a slow peer with a tiny
     /// window sends many.
     package var windowUpdates = Allowance(atOnce: 10_000, perSecond: 1_000)
-    /// Frames of unknown types, GOAWAY frames, and answers to no PING.
+    /// Frames of unknown types, GOAWAY frames, and acknowledgements of no PING.
     package var ignoredFrames = Allowance(atOnce: 1_000, perSecond: 50)
-    /// HEADERS, and DATA of few octets, on streams that have been reset or refused: those that are more than was to be expected.
+    /// HEADERS and small DATA frames on reset or refused streams, beyond the number that is expected to have been in flight.
     package var lateFrames = Allowance(atOnce: 1_000, perSecond: 100)
 
-    /// The defaults; each is a property to change.
+    /// Creates the default limits.
     package init() {}
 
-    /// The limits of a connection as a whole, by name.
+    /// Identifies, in an error, a limit of the connection as a whole.
     package enum Limit: Hashable, Sendable, CaseIterable, CustomStringConvertible {
         case pings, settings, emptyData, paddingOctets, resets, provokedResets, priorities, windowUpdates
         case ignoredFrames, lateFrames, waitingOctets

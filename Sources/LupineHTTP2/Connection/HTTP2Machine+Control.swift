@@ -2,9 +2,9 @@
 
 import LupineHTTP
 
-/// Frames about streams and the connection that come: RFC 9113 §6.3 to §6.9, RFC 9218 §7.1.
+/// Handles received control frames of streams and of the connection: RFC 9113 §6.3 to §6.9, RFC 9218 §7.1.
 extension HTTP2Machine {
-    /// Resets a stream because of what the peer sent on it, and says so upward when it was open.
+    /// Resets a stream because of an error of the peer, and emits `failed` if the stream was open.
     mutating func failStream(
         _ stream: StreamID, _ error: HTTP2StreamError, _ now: Duration
     ) throws(HTTP2ConnectionError) {
@@ -15,7 +15,7 @@ extension HTTP2Machine {
         try floods.spend(.provokedResets, at: now)
     }
 
-    /// A frame is wrong in a way that concerns one stream only (§5.4.2).
+    /// Handles a stream error that the frame reader found (§5.4.2).
     mutating func streamError(
         _ stream: StreamID, _ error: HTTP2Error, _ now: Duration
     ) throws(HTTP2ConnectionError) {
@@ -25,13 +25,13 @@ extension HTTP2Machine {
         }
         switch streams.place(of: stream) {
         case .open: try failStream(stream, .frame(error), now)
-        // An idle stream cannot be reset: what is wrong there is wrong with the connection.
+        // An idle stream cannot be reset: the error becomes a connection error.
         case .idle: throw .frame(error)
         case .closed, .forgotten, .skipped: return
         }
     }
 
-    /// RST_STREAM came.
+    /// Handles RST_STREAM.
     mutating func resetCame(
         _ stream: StreamID, _ code: HTTP2ErrorCode, _ now: Duration
     ) throws(HTTP2ConnectionError) {
@@ -41,7 +41,8 @@ extension HTTP2Machine {
         case .closed, .forgotten:
             try floods.spend(.resets, at: now)
         case .open:
-            // A server that has answered may end the rest of the request that way (§8.1): nothing was in vain.
+            // After a complete response, a server may stop the rest of the request with NO_ERROR (§8.1): no work was wasted, so
+            // this reset is not counted.
             let isWhole =
                 role == .client && code == .noError && streams.with(stream) { $0.peerMaySend } == false
             guard streams.reset(stream, by: .receive(.reset)) else { return }
@@ -56,13 +57,13 @@ extension HTTP2Machine {
         try floods.spend(.settings, at: now)
         let before = exchange.peer
         do throws(HTTP2Error) { try exchange.receive(settings) } catch { throw .frame(error) }
-        // Each value in its order: the encoder has to tell of the smallest one, too (RFC 7541 §4.2).
+        // Each value in order: the encoder must also announce the smallest one (RFC 7541 §4.2).
         for setting in settings where setting.identifier == .headerTableSize {
             encoder.setTableSizeLimit(Int(setting.value))
         }
         let (old, new) = (before.initialWindowSize, exchange.peer.initialWindowSize)
         if old != new {
-            // In their order, so that the error always names the same stream.
+            // In the order of identifiers, so that the error always names the same stream.
             for stream in openStreams { try changeSendWindow(of: stream, from: old, to: new) }
         }
         output.answer { FrameWriter.settingsAcknowledgement(into: &$0) }
@@ -84,17 +85,18 @@ extension HTTP2Machine {
     mutating func settingsAcknowledged() throws(HTTP2ConnectionError) {
         guard let shrinkage = exchange.acknowledge() else { throw .unexpectedAcknowledgement }
         reader.maximumFrameSize = exchange.maximumFrameSize
-        // A reduction has to be heeded by the next block, even where a larger table has been announced since.
+        // The next block must apply a reduction, even if a larger table has been announced since.
         decoder.setTableSizeLimit(exchange.acknowledged.headerTableSize)
         decoder.setTableSizeLimit(exchange.headerTableSize)
         changeReceiveWindows(by: -shrinkage)
         tell(.settingsAcknowledged)
     }
 
-    /// The windows of all streams follow SETTINGS_INITIAL_WINDOW_SIZE; the connection's does not (§6.9.2).
+    /// Applies a change of SETTINGS_INITIAL_WINDOW_SIZE to the receive windows of all streams, but not to the connection's
+    /// (§6.9.2).
     mutating func changeReceiveWindows(by difference: Int) {
         guard difference != 0 else { return }
-        // In their order: what is due goes out in it.
+        // In the order of identifiers, so that the WINDOW_UPDATE frames are sent in that order.
         for stream in openStreams {
             let due = streams.with(stream) { entry in
                 let increment = entry.receiveWindow.change(by: difference)
@@ -156,8 +158,8 @@ extension HTTP2Machine {
 
     // MARK: priorities
 
-    /// The client says how urgent a stream is, which it may do before it opens it. As many streams as may be open may
-    /// be spoken of, open ones among them (RFC 9218 §7.1).
+    /// Handles PRIORITY_UPDATE, which a client may send before it opens the stream. Such streams and the open ones together may
+    /// not exceed the limit of concurrent streams (RFC 9218 §7.1).
     mutating func priorityUpdate(
         _ stream: StreamID, _ value: [UInt8], _ now: Duration
     ) throws(HTTP2ConnectionError) {

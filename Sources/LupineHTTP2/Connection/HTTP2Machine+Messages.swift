@@ -2,9 +2,9 @@
 
 import LupineHTTP
 
-/// Heads, content and trailers that come: RFC 9113 §5.1, §6.1, §6.2 and §8.1.
+/// Handles received heads, content and trailers: RFC 9113 §5.1, §6.1, §6.2 and §8.1.
 extension HTTP2Machine {
-    /// A header block came. It is decoded whatever becomes of it: all blocks share one table (§4.3).
+    /// Handles a header block. It is decoded even if it is then ignored, since all blocks share one dynamic table (§4.3).
     mutating func headers(
         _ stream: StreamID, _ block: [UInt8], _ endsStream: Bool, _ now: Duration
     ) throws(HTTP2ConnectionError) {
@@ -15,7 +15,7 @@ extension HTTP2Machine {
             refusal = error
         }
         let place = streams.place(of: stream)
-        // The stream ends when its message turns out to be right: a malformed one is still there to be reset.
+        // END_STREAM is applied after the message has been validated: the stream of a malformed one must still be reset.
         switch streams.receive(.headers(endsStream: false), on: stream) {
         case .proceed:
             if case .idle = place {
@@ -32,13 +32,13 @@ extension HTTP2Machine {
         }
     }
 
-    /// A client opens a stream. Whether it is taken.
+    /// Accepts or refuses a stream that the client opens. Returns whether it is accepted.
     private mutating func accept(
         _ stream: StreamID, _ now: Duration
     ) throws(HTTP2ConnectionError) -> Bool {
         let priority = takePriority(of: stream)
         guard goAway.takes(stream) else {
-            // The client has not heard of GOAWAY yet, and will see that its stream is above the last one (§6.8).
+            // The client has not received GOAWAY yet, and will see that its stream is above the last one (§6.8).
             streams.refuse(stream, room: exchange.receiveInitial)
             try floods.spend(.lateFrames, at: now)
             return false
@@ -56,7 +56,8 @@ extension HTTP2Machine {
         return true
     }
 
-    /// What the client has said of a stream that it opens now; the streams below it will not be opened any more.
+    /// Removes and returns the early priority of a stream that the client opens. Priorities of lower streams, which can no
+    /// longer be opened, are dropped.
     private mutating func takePriority(of stream: StreamID) -> [UInt8]? {
         guard !earlyPriorities.isEmpty else { return nil }
         let priority = earlyPriorities[stream]
@@ -64,7 +65,7 @@ extension HTTP2Machine {
         return priority
     }
 
-    /// What is kept of a stream that either end opens.
+    /// Creates the entry of a stream that either endpoint opens.
     func entry(_ stream: StreamID, _ kind: MessageReader.Kind) -> StreamEntry {
         StreamEntry(
             machine: HTTP2StreamMachine(role, stream),
@@ -74,7 +75,7 @@ extension HTTP2Machine {
             receiveWindow: ReceiveWindow(exchange.receiveInitial))
     }
 
-    /// A header list came on an open stream.
+    /// Handles a header list on an open stream.
     private mutating func message(
         _ stream: StreamID, _ list: HeaderList, _ endsStream: Bool, _ now: Duration
     ) throws(HTTP2ConnectionError) {
@@ -98,7 +99,7 @@ extension HTTP2Machine {
         if endsStream { ended(stream, by: .headers(endsStream: true), trailers: trailers) }
     }
 
-    /// The peer's side of a stream is over.
+    /// Ends the peer's side of a stream.
     private mutating func ended(_ stream: StreamID, by frame: HTTP2StreamMachine.Frame, trailers: Fields) {
         _ = streams.receive(frame, on: stream)
         tell(.end(stream, trailers: trailers))
@@ -107,7 +108,7 @@ extension HTTP2Machine {
 
     // MARK: DATA
 
-    /// A DATA frame begins. All of its payload counts for both windows (§6.9.1).
+    /// Begins a DATA frame. Its whole payload counts for both windows (§6.9.1).
     mutating func dataBegan(
         _ stream: StreamID, _ count: Int, _ now: Duration
     ) throws(HTTP2ConnectionError) {
@@ -128,7 +129,7 @@ extension HTTP2Machine {
         _ = incoming.handle(.begin(total: count, isWanted: isWanted))
     }
 
-    /// Takes the frame's octets out of the stream's window. Whether its content is wanted.
+    /// Takes the frame's octets out of the stream's window. Returns whether its content is wanted.
     private mutating func take(
         _ count: Int, on stream: StreamID, _ now: Duration
     ) throws(HTTP2ConnectionError) -> Bool {
@@ -147,8 +148,8 @@ extension HTTP2Machine {
         return true
     }
 
-    /// A frame came on a stream that was reset or refused: the peer may not have known (§5.1). What it may have sent before
-    /// it knew is limited by the stream's window, and where that is forgotten by the number of frames.
+    /// Handles a frame on a stream that was reset or refused: the peer may have sent it before it knew (§5.1). The stream's
+    /// window limits the octets of such frames; if the stream is forgotten, the number of frames is limited.
     private mutating func late(
         _ type: FrameType, _ stream: StreamID, _ count: Int, _ now: Duration
     ) throws(HTTP2ConnectionError) {
@@ -159,8 +160,8 @@ extension HTTP2Machine {
         }
     }
 
-    /// Content of the DATA frame at hand. What there is room for goes upward before what is too much fails the stream, so that
-    /// it does not matter how the input is cut.
+    /// Handles content of the current DATA frame. Content up to the allowed length is delivered before the excess fails the
+    /// stream, so that the events do not depend on how the input is split.
     mutating func content(
         _ stream: StreamID, _ range: Range<Int>, _ now: Duration
     ) throws(HTTP2ConnectionError) {
@@ -184,7 +185,7 @@ extension HTTP2Machine {
         _ = incoming.handle(.content(range.count &- count))
     }
 
-    /// The DATA frame is over: what did not go upward goes back to the windows.
+    /// Ends the DATA frame: the octets that were not delivered are returned to the windows.
     mutating func dataEnded(
         _ stream: StreamID, _ endsStream: Bool, _ now: Duration
     ) throws(HTTP2ConnectionError) {
@@ -203,9 +204,9 @@ extension HTTP2Machine {
         ended(stream, by: .data(endsStream: true), trailers: Fields())
     }
 
-    /// Octets leave the connection's hands: the windows get them back, with WINDOW_UPDATE as soon as that is worth a frame.
+    /// Returns consumed or dropped octets to the windows, and sends WINDOW_UPDATE once enough of them are owed.
     mutating func giveBack(_ count: Int, on stream: StreamID, isOpen: Bool) {
-        // Also of nothing: what is owed may have become worth a frame by what the peer has used up meanwhile.
+        // Called even if `count` is 0: the peer may have used up its window meanwhile, so that an update is now due.
         let increment = receiveWindow.giveBack(count)
         if increment > 0 {
             output.answer { FrameWriter.windowUpdate(.connection, increment: increment, into: &$0) }

@@ -2,11 +2,11 @@
 
 package import LupineHTTP
 
-/// What this end sends: heads, content, trailers, and what it says of streams and the connection.
+/// Sends heads, content, trailers, and control frames of streams and of the connection.
 extension HTTP2Machine {
     // MARK: streams
 
-    /// Throws when a client cannot open a stream now.
+    /// Throws if a client cannot open a stream now.
     package func requireRoomForStream() throws(HTTP2SendError) {
         try requireLife()
         guard role == .client, goAway.allowsOpening, streams.nextIdentifier != nil else {
@@ -17,7 +17,7 @@ extension HTTP2Machine {
         guard streams.count < most else { throw .tooManyStreams(allowed: most) }
     }
 
-    /// A client opens a stream with the header list of a request.
+    /// Opens a stream of a client with the header list of a request, and returns its identifier.
     package mutating func open(
         _ list: HeaderList, method: Method, endsStream: Bool
     ) throws(HTTP2SendError) -> StreamID {
@@ -44,9 +44,9 @@ extension HTTP2Machine {
         if streams.removeIfEnded(stream) { floods.earn(.streamEnded) }
     }
 
-    /// Puts everything that waits, and the header of a DATA frame, behind the octets in `output`. How many octets of content
-    /// the caller is to send behind it: as many of `count` as the windows and the peer's frames have room for. The
-    /// stream ends when that is all of them and `endsStream`; nothing is written when there is no room.
+    /// Appends all waiting frames, and the header of a DATA frame, to `output`. Returns the number of octets of content that the
+    /// caller must send after it: as many of `count` as the windows and the peer's frame size allow. If these are all of
+    /// `count` and `endsStream` is true, the frame ends the stream. Without room, nothing is written.
     package mutating func sendContent(
         _ count: Int, on stream: StreamID, endsStream: Bool, into output: inout [UInt8]
     ) throws(HTTP2SendError) -> Int {
@@ -62,13 +62,13 @@ extension HTTP2Machine {
         try? sendWindow.debit(room)
         takeOutput(into: &output)
         FrameWriter.data(stream, length: room, endsStream: ends, into: &output)
-        // A peer that opens its window octet by octet gets no credit for what comes of it.
+        // A peer that opens its window octet by octet earns nothing with the tiny frames that this causes.
         if room == count || room >= FloodGuard.leastContent { floods.earn(.sent) }
         if streams.removeIfEnded(stream) { floods.earn(.streamEnded) }
         return room
     }
 
-    /// This end wants no more of a stream, or refuses it. Nothing happens when it is over.
+    /// Resets a stream that this endpoint no longer wants, or refuses. Does nothing if the stream is closed.
     package mutating func reset(_ stream: StreamID, _ code: HTTP2ErrorCode) {
         guard error == nil, streams.isOpen(stream), streams.reset(stream, by: .send(.reset)) else {
             return
@@ -76,8 +76,8 @@ extension HTTP2Machine {
         output.write { FrameWriter.reset(stream, code, into: &$0) }
     }
 
-    /// A client says how urgent a stream is whose response is not over (RFC 9218 §7.1); it says nothing to a server whose
-    /// settings do not promise that it listens (§2.1.1).
+    /// Sends PRIORITY_UPDATE from a client, for a stream whose response has not ended (RFC 9218 §7.1). Does nothing if the
+    /// server's settings lack SETTINGS_NO_RFC7540_PRIORITIES, since it may then ignore the frame (§2.1.1).
     package mutating func sendPriority(_ value: Span<UInt8>, of stream: StreamID) {
         guard error == nil, role == .client, value.count <= limits.frames.priorityOctets,
             !exchange.peerHasSet || exchange.peer.noRFC7540Priorities,
@@ -86,7 +86,7 @@ extension HTTP2Machine {
         output.write { FrameWriter.priorityUpdate(stream, value: value, into: &$0) }
     }
 
-    /// The largest room for a header block that is kept.
+    /// The largest capacity of the header block buffer that is kept for reuse.
     private static let keptBlock = 4_096
 
     private func requireSize(_ list: HeaderList) throws(HTTP2SendError) {
@@ -126,7 +126,7 @@ extension HTTP2Machine {
 
     // MARK: windows
 
-    /// Content that went upward has been consumed or dropped, also of a stream that is over.
+    /// Called by the owner when delivered content has been consumed or dropped, even after its stream has ended.
     package mutating func consumed(_ count: Int, on stream: StreamID) {
         precondition(count >= 0 && count <= unconsumed, "\(count) octets were not there to be consumed")
         unconsumed &-= count
@@ -134,14 +134,14 @@ extension HTTP2Machine {
         giveBack(count, on: stream, isOpen: true)
     }
 
-    /// Makes the connection's receive window larger, up to 1 GiB; it never becomes smaller.
+    /// Enlarges the connection's receive window, up to 1 GiB; it never shrinks.
     package mutating func raiseWindow(to size: Int) {
         let increment = receiveWindow.raise(to: size)
         guard increment > 0, error == nil else { return }
         output.write { FrameWriter.windowUpdate(.connection, increment: increment, into: &$0) }
     }
 
-    /// Makes the receive window of a stream larger than the settings say.
+    /// Enlarges the receive window of a stream beyond the value in the settings.
     package mutating func raiseWindow(of stream: StreamID, to size: Int) {
         guard error == nil else { return }
         let increment = streams.with(stream) { $0.peerMaySend ? $0.receiveWindow.raise(to: size) : 0 } ?? 0
@@ -151,18 +151,18 @@ extension HTTP2Machine {
 
     // MARK: the connection
 
-    /// Puts everything that waits to be sent behind the octets in `output`. The owner does that when what it took before has been
-    /// written: only what it has not taken counts as waiting.
+    /// Appends all frames that wait to be sent to `octets`. The owner calls it when it has written the previous output, since
+    /// `HTTP2Limits.waitingOctets` counts only output that was not taken.
     package mutating func takeOutput(into octets: inout [UInt8]) { output.move(to: &octets) }
 
-    /// Sends a PING, whose answer comes as `pong`.
+    /// Sends a PING; its acknowledgement is reported as `pong`.
     package mutating func sendPing(_ octets: UInt64) {
         guard error == nil else { return }
         pingsAwaited &+= 1
         output.write { FrameWriter.ping(octets, isAcknowledgement: false, into: &$0) }
     }
 
-    /// Changes what this end has set; the peer's acknowledgement comes as `settingsAcknowledged`.
+    /// Changes this endpoint's settings; the peer's acknowledgement is reported as `settingsAcknowledged`.
     package mutating func change(_ settings: HTTP2Settings, at now: Duration) {
         guard error == nil else { return }
         announce(settings, at: now, isFirst: false)
@@ -170,7 +170,7 @@ extension HTTP2Machine {
 
     mutating func announce(_ settings: HTTP2Settings, at now: Duration, isFirst: Bool) {
         var settings = settings
-        // Push is refused by clients, and a server has nothing to say of it.
+        // A client refuses push. A server keeps the initial value, so that it does not send the setting.
         settings.enablePush = role == .server
         let changes = settings.changes(from: exchange.own)
         for change in changes {
@@ -185,14 +185,15 @@ extension HTTP2Machine {
         output.write { FrameWriter.settings(changes, into: &$0) }
     }
 
-    /// A server begins to go: it still takes streams that are on their way, until `leave()`. A client leaves at once.
+    /// Announces the shutdown of a server, which still accepts streams until `leave()`. On a client, it is the same as `leave()`.
     package mutating func announceLeave() {
         guard error == nil else { return }
         guard role == .server else { return leave() }
         sendGoAway(goAway.handle(.announce))
     }
 
-    /// This end takes no further streams; those that are open go on. `isDrained` says when they are over.
+    /// Sends GOAWAY: this endpoint accepts no further streams. Open streams continue; `isDrained` becomes true when all have
+    /// ended.
     package mutating func leave() {
         guard error == nil else { return }
         sendGoAway(goAway.handle(.leave(last: role == .server ? streams.highest : .connection)))

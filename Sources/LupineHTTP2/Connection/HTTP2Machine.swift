@@ -2,16 +2,16 @@
 
 import LupineHTTP
 
-/// One HTTP/2 connection, from either end: RFC 9113.
+/// One HTTP/2 connection, as a client or a server: RFC 9113.
 ///
-/// Sans-IO and pure: octets and the time go in, events and octets to send come out. It owns what a connection shares, namely
-/// header compression, windows, settings and the table of streams, and holds the peer to the rules and to
-/// `HTTP2Limits`. Whoever owns it reads the socket, writes what `takeOutput` and `sendContent` give it, and decides
-/// which stream sends when. Content is never copied: it is told of as ranges of the input, and goes out behind a frame
-/// header that is written here.
+/// Sans-IO and pure: it takes octets and the time, and returns events and octets to send. It owns the shared state of the
+/// connection, namely header compression, windows, settings and the table of streams, and enforces the protocol and
+/// `HTTP2Limits`. Its owner reads the socket, writes the output of `takeOutput` and `sendContent`, and decides which
+/// stream sends when. Content is never copied: received content is returned as ranges of the input, and for sent content
+/// the machine writes only the frame header.
 ///
-/// What it keeps is bounded whatever the peer does. A machine that has thrown throws the same again; GOAWAY is then the last
-/// frame in its output.
+/// Its memory is bounded whatever the peer does. A machine that has thrown throws the same error again; GOAWAY is then the
+/// last frame in its output.
 package struct HTTP2Machine: Sendable {
     let role: HTTP2Role
     let limits: HTTP2Limits
@@ -26,22 +26,22 @@ package struct HTTP2Machine: Sendable {
     var output = ControlOutput()
     var goAway = GoAwayState()
     var incoming = IncomingData()
-    /// Priorities of streams that the client has not opened yet.
+    /// The priorities of streams that the client has not opened yet.
     var earlyPriorities: [StreamID: [UInt8]] = [:]
-    /// How many octets the HEADERS of the stream that was opened last have, with CONTINUATION.
+    /// The number of octets of the HEADERS and CONTINUATION frames that opened the last stream.
     package var openingOctets = 0
-    /// Content that went upward and of which `consumed` has not been told.
+    /// The octets of content that were delivered and not yet reported to `consumed(_:on:)`.
     var unconsumed = 0
-    /// PINGs whose answers are to come.
+    /// The number of PINGs that await their acknowledgements.
     var pingsAwaited = 0
-    /// Room for a header block that goes out, which the next one uses again.
+    /// The buffer for outgoing header blocks, kept for reuse.
     var block: [UInt8] = []
     private var events = EventQueue()
     private var failure: HTTP2ConnectionError?
 
-    /// A machine for a fresh connection, whose preface waits to be sent. The connection's receive window becomes
-    /// `window`, if that is larger than the initial one. A client never lets itself be pushed to. The limit of header lists is
-    /// announced unless `settings` has one.
+    /// Creates a machine for a new connection, with the preface in its output. The connection's receive window becomes
+    /// `window`, if that is larger than the initial one. A client always refuses push. Unless `settings` has a limit of header
+    /// lists, that of `limits` is announced.
     package init(
         _ role: HTTP2Role, settings: HTTP2Settings = HTTP2Machine.defaultSettings,
         window: Int = FlowWindow.initial, limits: HTTP2Limits = HTTP2Limits(), at now: Duration
@@ -63,7 +63,7 @@ package struct HTTP2Machine: Sendable {
         raiseWindow(to: window)
     }
 
-    /// What an end announces unless it is told otherwise: a hundred streams, the least that RFC 9113 §6.5.2 recommends.
+    /// The default settings: 100 concurrent streams, the minimum that RFC 9113 §6.5.2 recommends.
     package static var defaultSettings: HTTP2Settings {
         var settings = HTTP2Settings()
         settings.maxConcurrentStreams = 100
@@ -72,53 +72,54 @@ package struct HTTP2Machine: Sendable {
 
     // MARK: what is known
 
-    /// What the peer has set.
+    /// The peer's settings.
     package var peerSettings: HTTP2Settings { exchange.peer }
-    /// Whether the peer has said what it allows: its first SETTINGS have come.
+    /// Whether the peer's first SETTINGS have been received.
     package var peerHasSet: Bool { exchange.peerHasSet }
-    /// What this end has announced.
+    /// The settings that this endpoint announced last.
     package var settings: HTTP2Settings { exchange.own }
-    /// How many streams are open or half closed.
+    /// The number of streams that are open or half-closed.
     package var streamCount: Int { streams.count }
-    /// The streams that are open or half closed, in order.
+    /// The streams that are open or half-closed, in the order of their identifiers.
     package var openStreams: [StreamID] { streams.open }
-    /// Since when the peer has owed an acknowledgement of SETTINGS; its owner decides how long that may be.
+    /// The time of the oldest SETTINGS that the peer has not acknowledged; the owner decides on the timeout.
     package var settingsWaitSince: Duration? { exchange.waitsSince }
-    /// Whether an end has said that it goes, and no streams are left: the connection can be closed.
+    /// Whether no streams are left after this endpoint's final GOAWAY or any GOAWAY of the peer: the connection can be closed.
     package var isDrained: Bool { goAway.isLeaving && streams.count == 0 }
-    /// Whether the input so far ends where a frame does, so that a close has cut nothing off.
+    /// Whether the input so far ends at the end of a frame and header block, so that a close truncates nothing.
     package var isBetweenFrames: Bool { reader.isBetweenFrames }
-    /// How many octets wait to be sent.
+    /// The number of octets that wait to be sent.
     package var waitingCount: Int { output.octets.count }
-    /// What the dynamic tables count for: of what this end sends, and of what it receives.
+    /// The sizes of the dynamic tables of the encoder and the decoder.
     package var headerTableSizes: (encoder: Int, decoder: Int) { (encoder.tableSize, decoder.tableSize) }
-    /// How large the connection's receive window is when everything has been consumed.
+    /// The size of the connection's receive window when all content has been consumed.
     package var windowTarget: Int { receiveWindow.target }
-    /// How many octets of DATA the peer may still send on the connection.
+    /// The number of octets of DATA that the peer may still send on the connection.
     package var receiveRoom: Int { receiveWindow.available }
-    /// How many octets were consumed of which no WINDOW_UPDATE has told yet.
+    /// The number of consumed octets for which no WINDOW_UPDATE has been sent yet.
     package var owedOctets: Int { receiveWindow.owed }
-    /// Whether all content that came was consumed or dropped, and the window has all of it back or owes it to the peer: to be
-    /// asked when nobody holds content any more. The window of a connection that has failed, or ended inside a frame, is not kept.
+    /// Whether all received content was consumed or dropped, and the window plus the owed octets equal the target. It is a check
+    /// for the time after the last content was released. The window of a connection that failed or ended inside a frame is not
+    /// checked.
     package var windowsAddUp: Bool {
         guard unconsumed == 0 else { return false }
         return failure != nil || !isBetweenFrames
             || receiveWindow.available &+ receiveWindow.owed == receiveWindow.target
     }
-    /// Why the connection has failed, if so.
+    /// The error with which the connection has failed; nil if it has not.
     package var error: HTTP2ConnectionError? { failure }
-    /// How many octets of DATA can be sent on the connection now, whichever stream they are of.
+    /// The number of octets of DATA that can be sent on the connection now, on all streams together.
     package var sendRoom: Int { sendWindow.available }
 
-    /// How many octets of DATA can be sent on a stream now.
+    /// Returns the number of octets of DATA that can be sent on a stream now.
     package func sendRoom(of stream: StreamID) -> Int {
         min(streams.sendRoom(of: stream), sendWindow.available)
     }
 
     // MARK: input
 
-    /// Takes from `input` what the next event is made of. Ask again with the rest until it says `.needMore`, which leaves
-    /// nothing over. `now` is the time since any moment; it never goes back.
+    /// Consumes the octets of the next event from `input`. The caller repeats this with the rest of the input until the event is
+    /// `.needMore`, which consumes all of it. `now` is the time since any fixed moment; it must not decrease.
     package mutating func next(
         _ input: Span<UInt8>, at now: Duration
     ) throws(HTTP2ConnectionError) -> (event: HTTP2Event, consumed: Int) {
@@ -147,7 +148,7 @@ package struct HTTP2Machine: Sendable {
         do throws(HTTP2Error) { return try reader.next(input) } catch { throw .frame(error) }
     }
 
-    /// What a frame means. `offset` is where in the input the reader has begun.
+    /// Handles a frame. `offset` is the offset in the input at which the reader started.
     private mutating func handle(
         _ frame: FrameEvent, at offset: Int, _ now: Duration
     ) throws(HTTP2ConnectionError) {
@@ -179,12 +180,12 @@ package struct HTTP2Machine: Sendable {
         }
     }
 
-    /// Hands an event upward.
+    /// Queues an event for the owner.
     mutating func tell(_ event: consuming HTTP2Event) { events.append(event) }
 
     // MARK: failing
 
-    /// Ends the connection with an error that its owner has found, such as `.settingsTimeout`.
+    /// Fails the connection, and writes GOAWAY. The owner calls it for errors that it detects, such as `.settingsTimeout`.
     package mutating func fail(_ error: HTTP2ConnectionError) {
         guard failure == nil else { return }
         failure = error
@@ -194,23 +195,23 @@ package struct HTTP2Machine: Sendable {
         output.write { FrameWriter.goAway(last: last, error.code, into: &$0) }
     }
 
-    /// Throws when the connection has failed.
+    /// Throws if the connection has failed.
     func requireLife() throws(HTTP2SendError) {
         guard failure == nil else { throw .connectionOver }
     }
 }
 
-/// Events that wait to be handed out; a frame causes one or two, except for GOAWAY, which causes one for each stream.
+/// The queue of events to return; a frame causes one or two, except for GOAWAY, which causes one for each refused stream.
 private struct EventQueue: Sendable {
     private var events: [HTTP2Event] = []
-    /// How many of them have been handed out already; none when it is empty.
+    /// The number of events in `events` that have been returned already; 0 if the queue is empty.
     private var first = 0
 
     mutating func append(_ event: consuming HTTP2Event) { events.append(event) }
 
     mutating func removeFirst() -> HTTP2Event? {
         guard first &+ 1 < events.count else {
-            // The last one is not copied: mostly it is the only one.
+            // `popLast` does not copy the event, which is usually the only one.
             let event = events.popLast()
             if first > 0 {
                 events.removeAll(keepingCapacity: true)

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: MIT
 
-/// Why something cannot be sent. Nothing of it was written.
+/// The reason for which something cannot be sent. Nothing was written.
 package enum HTTP2SendError: Error, Hashable, Sendable {
     /// The connection has failed.
     case connectionOver
-    /// No stream can be opened any more: one of the two ends has sent GOAWAY, or there are no identifiers left.
+    /// No stream can be opened any more: an endpoint has sent GOAWAY, or no identifiers are left.
     case connectionLeaving
-    /// As many streams are open as the peer, or the limit of this end, allows.
+    /// The number of open streams has reached the limit of the peer or of this endpoint.
     case tooManyStreams(allowed: Int)
-    /// The stream is not open, or this end has ended its side of it.
+    /// The stream is closed, or this endpoint has ended its side of it.
     case streamOver(StreamID)
-    /// The header list is larger than the peer takes (SETTINGS_MAX_HEADER_LIST_SIZE).
+    /// The header list is larger than the peer accepts (SETTINGS_MAX_HEADER_LIST_SIZE).
     case headerListTooLarge(Int, allowed: Int)
 }
 
-/// A sentence for each.
 extension HTTP2SendError: CustomStringConvertible {
     package var description: String {
         switch self {

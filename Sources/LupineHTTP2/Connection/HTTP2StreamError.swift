@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 
-/// Why this end resets a stream because of what the peer sent (RFC 9113 §5.4.2). The connection goes on.
+/// A stream error of the peer, for which this endpoint resets the stream (RFC 9113 §5.4.2). The connection continues.
 package enum HTTP2StreamError: Error, Hashable, Sendable {
     /// A message is malformed.
     case message(MessageError)
-    /// A header list is over a limit.
+    /// A header list exceeds a limit.
     case headerList(HPACKError)
-    /// A frame is wrong in a way that concerns the stream alone.
+    /// A frame is invalid in a way that affects only the stream.
     case frame(HTTP2Error)
-    /// The peer broke the stream's flow control.
+    /// The peer violated the stream's flow control.
     case flowControl(FlowControlError)
-    /// A frame came behind the peer's end of the stream.
+    /// A frame was received after the peer had ended its side of the stream.
     case closed(FrameType, HTTP2ErrorCode)
 
-    /// What the peer is told.
+    /// The error code that is sent to the peer.
     package var code: HTTP2ErrorCode {
         switch self {
         case .message(let error): error.code
@@ -25,7 +25,6 @@ package enum HTTP2StreamError: Error, Hashable, Sendable {
     }
 }
 
-/// A sentence for each.
 extension HTTP2StreamError: CustomStringConvertible {
     package var description: String {
         switch self {

@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: MIT
 
-/// The DATA frame that is being received: what of it goes upward, and what the windows get back at its end.
+/// The DATA frame that is being received: how much of it is delivered, and how much is returned to the windows at its end.
 struct IncomingData: Hashable, Sendable {
-    /// Octets of a frame: of its whole payload, of its content so far, and of content that went upward.
+    /// Octets of a frame: of its whole payload, of its content so far, and of the delivered content.
     struct Count: Hashable, Sendable {
         var total: Int
         var content = 0
         var delivered = 0
 
-        /// What nobody will consume: padding, and content that was dropped.
+        /// The octets that nobody will consume: padding, and content that was dropped.
         var dropped: Int { total &- delivered }
         var padding: Int { total &- content }
     }
 
     private enum State: Hashable, Sendable {
         case none  // → delivering, dropping
-        /// Its content goes upward.
+        /// The content is delivered.
         case delivering(Count)  // → dropping, none
-        /// Nobody wants its content, or what is left of it.
+        /// The content, or the rest of it, is dropped.
         case dropping(Count)  // → none
     }
 
     enum Event: Hashable, Sendable {
-        /// A frame begins whose payload has so many octets.
+        /// A frame with a payload of `total` octets begins.
         case begin(total: Int, isWanted: Bool)
-        /// Its stream takes no more.
+        /// The stream accepts no more content.
         case drop
         case content(Int)
         case end
     }
 
-    /// What is to be done about an event.
+    /// The action that an event requires.
     enum Action: Hashable, Sendable {
         case nothing
-        /// The content at hand goes upward.
+        /// Deliver the content.
         case deliver
-        /// The frame is over, and its stream may still take it or not.
+        /// The frame ended: return the dropped octets to the windows. If `isWanted`, also to the stream's.
         case settle(Count, isWanted: Bool)
     }
 

@@ -1,44 +1,45 @@
 // SPDX-License-Identifier: MIT
 
-/// How many octets of DATA the peer may still send, on a stream or on the connection, and when it is told of more.
+/// A receive window: the octets of DATA that the peer may still send, on a stream or on the connection. It also decides when
+/// WINDOW_UPDATE is sent.
 ///
-/// Octets leave the window when they come, and are owed to the peer when they have been consumed or dropped. What is owed
-/// is given back in one WINDOW_UPDATE as soon as it is half of the target, or as much as the peer may still send: a consumer
-/// that stops stops its peer and nobody else's, and one that reads on costs few frames. Of a large window 512 KiB are given back
-/// and no more waits: what is owed is out of the peer's reach for a round trip. The window, what is owed and what has not been
-/// consumed are the target together.
+/// Received octets are taken out of the window, and are owed to the peer once they have been consumed or dropped. One
+/// WINDOW_UPDATE returns the owed octets as soon as they are half of the target, or as many as the peer may still send. A
+/// consumer that stops reading thus stops only its own peer, and one that keeps reading causes few frames. In a large window,
+/// at most 512 KiB are owed, since the peer cannot use owed octets for another round trip. The window, the owed octets and the
+/// unconsumed octets always add up to the target.
 struct ReceiveWindow: Hashable, Sendable {
-    /// The largest target that can be asked for: there must be room left for a setting that adds to it.
+    /// The largest target that `raise(to:)` sets: a later change of SETTINGS_INITIAL_WINDOW_SIZE can add to it.
     static let largestTarget = 1 << 30
 
-    /// The most that is owed.
+    /// The number of owed octets at which a WINDOW_UPDATE is sent in any case.
     static let mostOwed = 512 * 1024
 
     private var window: FlowWindow
-    /// How large the window is when everything has been consumed and given back.
+    /// The size of the window when everything has been consumed and returned.
     private(set) var target: Int
-    /// What was consumed and has not been given back yet.
+    /// The octets that were consumed and have not been returned yet.
     private(set) var owed = 0
 
-    /// A window of which nothing has been taken.
+    /// Creates a window of a size, from which nothing has been taken.
     init(_ size: Int) {
         window = FlowWindow(size)
         target = window.size
     }
 
-    /// How much the peer may send now.
+    /// The octets that the peer may send now.
     var available: Int { window.available }
 
-    /// DATA came: all of its payload, with padding.
+    /// Takes the payload of a received DATA frame, including padding, out of the window.
     mutating func take(_ count: Int) throws(FlowControlError) { try window.debit(count) }
 
-    /// Octets were consumed or dropped. How much a WINDOW_UPDATE has to give, 0 when none is due yet.
+    /// Adds consumed or dropped octets to the owed ones. Returns the increment of the WINDOW_UPDATE to send, 0 if none is due.
     mutating func giveBack(_ count: Int) -> Int {
         owed &+= count
         return openIfDue()
     }
 
-    /// The window becomes larger. How much a WINDOW_UPDATE has to give, 0 when it is as large already.
+    /// Enlarges the target. Returns the increment of the WINDOW_UPDATE to send, 0 if the target is already as large.
     mutating func raise(to size: Int) -> Int {
         let growth = min(size, Self.largestTarget) &- target
         guard growth > 0 else { return 0 }
@@ -46,8 +47,9 @@ struct ReceiveWindow: Hashable, Sendable {
         return open(by: owed &+ growth)
     }
 
-    /// SETTINGS_INITIAL_WINDOW_SIZE changes, without a WINDOW_UPDATE, what the peer may count on. How much a WINDOW_UPDATE has to
-    /// give then: what was too little to be told of a large window may be all that the peer waits for in a small one.
+    /// Applies a change of SETTINGS_INITIAL_WINDOW_SIZE, which moves the peer's window without a WINDOW_UPDATE. Returns the
+    /// increment of the WINDOW_UPDATE to send, 0 if none is due: owed octets that were few for a large window may block the peer
+    /// in a small one.
     mutating func change(by difference: Int) -> Int {
         let before = window.size
         window = FlowWindow(before &+ difference)
@@ -60,7 +62,7 @@ struct ReceiveWindow: Hashable, Sendable {
     }
 
     private mutating func open(by increment: Int) -> Int {
-        // The window never grows over its target, which is no larger than the largest window.
+        // The window never exceeds its target, which is at most `FlowWindow.largest`.
         guard (try? window.credit(increment)) != nil else { return 0 }
         owed = 0
         return increment

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: MIT
 
-/// What both ends have set, and what of this end's the peer has acknowledged: RFC 9113 §6.5.3.
+/// The settings of both endpoints, and which of this endpoint's settings the peer has acknowledged: RFC 9113 §6.5.3.
 ///
-/// What this end allows more of holds from its announcement on, since the peer may act on it before its acknowledgement
-/// comes; what it allows less of holds from the acknowledgement on, since the peer may not have heard of it before.
+/// An increased limit applies from its announcement on, since the peer may use it before its acknowledgement arrives; a
+/// reduced limit applies from its acknowledgement on, since the peer may not have received it before.
 struct SettingsExchange: Sendable {
     private struct Announcement: Sendable {
         var settings: HTTP2Settings
-        /// By how much the windows of streams shrink when it is acknowledged.
+        /// The octets by which the windows of streams shrink on acknowledgement.
         var shrinkage: Int
         var time: Duration
     }
 
     private let role: HTTP2Role
-    /// What this end has announced last.
+    /// The settings that this endpoint announced last.
     private(set) var own = HTTP2Settings()
-    /// What the peer has acknowledged last.
+    /// The settings that the peer acknowledged last.
     private(set) var acknowledged = HTTP2Settings()
     private var pending: [Announcement] = []
-    /// What the peer has set.
+    /// The peer's settings.
     private(set) var peer = HTTP2Settings()
-    /// Whether the peer's first SETTINGS have come.
+    /// Whether the peer's first SETTINGS have been received.
     private(set) var peerHasSet = false
-    /// The largest window that the peer may take for that of a new stream.
+    /// The largest initial window that the peer may assume for a new stream.
     private(set) var receiveInitial = FlowWindow.initial
 
     init(_ role: HTTP2Role) { self.role = role }
 
-    /// When the announcement was made that the peer has owed an acknowledgement for longest.
+    /// The time of the oldest announcement that the peer has not acknowledged.
     var waitsSince: Duration? { pending.first?.time }
 
     /// The longest payload that the peer may send.
@@ -40,7 +40,7 @@ struct SettingsExchange: Sendable {
         pending.reduce(acknowledged.headerTableSize) { max($0, $1.settings.headerTableSize) }
     }
 
-    /// This end announces settings. By how much windows of open streams grow at once.
+    /// Records an announcement of settings. Returns the octets by which the windows of open streams grow immediately.
     mutating func announce(_ settings: HTTP2Settings, at now: Duration) -> Int {
         let change = settings.initialWindowSize &- own.initialWindowSize
         pending.append(Announcement(settings: settings, shrinkage: max(-change, 0), time: now))
@@ -49,7 +49,8 @@ struct SettingsExchange: Sendable {
         return max(change, 0)
     }
 
-    /// The peer acknowledges the oldest announcement. By how much windows of open streams shrink; nil when none was due.
+    /// Acknowledges the oldest announcement. Returns the octets by which the windows of open streams shrink; nil if no
+    /// acknowledgement was due.
     mutating func acknowledge() -> Int? {
         guard !pending.isEmpty else { return nil }
         let announcement = pending.removeFirst()
@@ -58,7 +59,7 @@ struct SettingsExchange: Sendable {
         return announcement.shrinkage
     }
 
-    /// The peer sets parameters.
+    /// Applies a SETTINGS frame of the peer.
     mutating func receive(_ settings: [Setting]) throws(HTTP2Error) {
         let sender: HTTP2Role = role == .client ? .server : .client
         try peer.apply(settings, from: sender, isFirst: !peerHasSet)
