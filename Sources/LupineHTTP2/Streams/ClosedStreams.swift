@@ -1,49 +1,49 @@
 // SPDX-License-Identifier: MIT
 
-/// What is remembered of streams that are over: enough to judge late frames, and never more than a fixed number.
+/// Remembers a fixed number of closed streams, to tell late frames on them from violations.
 ///
-/// A stream that both ends have ended needs no memory: its identifier says that it is not idle, and nothing may come on it.
-/// Streams that were reset are remembered, since what the peer sent before it knew is to be expected. When there
-/// are too many, the oldest are forgotten, and from then on a stream up to the highest forgotten one may be either kind.
+/// A stream that both endpoints have ended is not stored: its identifier shows that it is not idle, and no frame may follow
+/// on it. Streams that were reset are remembered, since frames that the peer sent before it knew of the reset are allowed.
+/// Above the capacity, the oldest are forgotten: a stream up to the highest forgotten one may then be of either kind.
 struct ClosedStreams: Sendable {
-    /// What is known of a stream that is over.
+    /// What is known of a closed stream.
     enum Memory: Sendable {
-        /// A machine in its last state.
+        /// The stream's machine, in its last state.
         case known(HTTP2StreamMachine)
-        /// Both ends have ended it, or it was reset so long ago that nobody remembers.
+        /// Both endpoints have ended the stream, or its reset has been forgotten.
         case forgotten
-        /// The peer has passed over its identifier: it was never opened.
+        /// The peer has skipped the identifier: the stream was never opened.
         case skipped
     }
 
     private struct Entry: Sendable {
         var machine: HTTP2StreamMachine
-        /// How many octets of DATA the peer may still have sent before it knew.
+        /// The octets of DATA that the peer may still have sent before it knew of the reset.
         var room: Int
-        /// How many frames that carry little may have been on their way.
+        /// The number of small frames that may still have been in flight.
         var frames = ClosedStreams.lateFrames
     }
 
-    /// A frame that came on a stream that is over.
+    /// The classification of a frame on a closed stream.
     enum Late: Sendable {
-        /// The peer has probably not known.
+        /// The peer probably sent it before it knew of the reset.
         case expected
-        /// It may be, but a peer that sends many such frames does it on purpose.
+        /// It may be a legitimate late frame, but a peer that sends many of them does so on purpose.
         case doubtful
-        /// The peer cannot have sent so much before it knew.
+        /// It exceeds what the peer can have sent before it knew of the reset.
         case tooMuch
     }
 
-    /// Interim heads, a head, the beginning of content and trailers: so many frames are expected on a stream.
+    /// The number of small late frames allowed on a stream: interim heads, a head, the start of content, and trailers.
     private static let lateFrames = 16
 
-    /// Ranges of identifiers that the peer has passed over are remembered up to this number.
+    /// The largest number of ranges of skipped identifiers that is remembered.
     private static let mostSkips = 32
 
     private let role: HTTP2Role
     private let capacity: Int
     private var entries: [StreamID: Entry] = [:]
-    /// The remembered streams, in the order in which they were reset, from `oldest` on and around.
+    /// A ring of the remembered streams in the order of their resets, starting at index `oldest`.
     private var ring: [StreamID] = []
     private var oldest = 0
     private var highestForgotten = StreamID.connection
@@ -54,10 +54,10 @@ struct ClosedStreams: Sendable {
         self.capacity = max(capacity, 0)
     }
 
-    /// How many streams are remembered.
+    /// The number of remembered streams.
     var count: Int { entries.count }
 
-    /// What is known of a stream that is neither idle nor open.
+    /// Returns what is known of a stream that is neither idle nor open.
     func memory(of stream: StreamID) -> Memory {
         if let entry = entries[stream] { return .known(entry.machine) }
         if skips.contains(where: { $0.contains(stream) }) { return .skipped }
@@ -65,8 +65,8 @@ struct ClosedStreams: Sendable {
         return .known(HTTP2StreamMachine(role, stream, closed: .ended))
     }
 
-    /// A stream was reset; the peer may have sent up to `room` octets of DATA before it knew. One that is remembered
-    /// already keeps its room.
+    /// Remembers a reset stream; the peer may have sent up to `room` octets of DATA before it knew of the reset. If the stream
+    /// is already remembered, its room does not change.
     mutating func remember(_ stream: StreamID, _ machine: HTTP2StreamMachine, room: Int) {
         if entries[stream] != nil {
             entries[stream]?.machine = machine
@@ -84,7 +84,7 @@ struct ClosedStreams: Sendable {
         oldest = (oldest &+ 1) % capacity
     }
 
-    /// A frame came on a stream; it was DATA of so many octets, or HEADERS.
+    /// Classifies a late frame: DATA with a payload of `count` octets, or HEADERS, for which `count` is 0.
     mutating func takeLate(_ count: Int, on stream: StreamID) -> Late {
         guard let entry = entries[stream] else { return .doubtful }
         guard count <= entry.room else { return .tooMuch }
@@ -95,7 +95,7 @@ struct ClosedStreams: Sendable {
         return .expected
     }
 
-    /// The peer has opened a stream and thereby passed over others.
+    /// Records identifiers that the peer has skipped by opening a higher stream.
     mutating func skip(_ range: ClosedRange<StreamID>) {
         if skips.count < Self.mostSkips { skips.append(range) }
     }

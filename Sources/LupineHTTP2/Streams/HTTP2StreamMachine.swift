@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: MIT
 
-/// The states of one stream, from either end: RFC 9113 §5.1.
+/// The state machine of one stream, for either role: RFC 9113 §5.1.
 ///
-/// Pure: it says whether a frame may be sent or taken, and moves. It answers every event in every state. What the frames
-/// of a message may be, and in which order, is `MessageReader`'s to say.
+/// Pure: it decides whether a frame may be sent or received, and changes its state. It handles every event in every state.
+/// `MessageReader` checks the content and order of the frames of a message.
 package struct HTTP2StreamMachine: Hashable, Sendable {
-    /// Where the stream stands, as this end sees it.
+    /// The state of the stream, as seen by this endpoint.
     package enum State: Hashable, Sendable {
         /// Nothing has been sent or received. → reservedLocal, reservedRemote, open, halfClosedLocal, halfClosedRemote
         case idle
-        /// We have promised it. → halfClosedRemote, closed
+        /// This endpoint has promised it. → halfClosedRemote, closed
         case reservedLocal
         /// The peer has promised it. → halfClosedLocal, closed
         case reservedRemote
-        /// Both ends may send. → halfClosedLocal, halfClosedRemote, closed
+        /// Both endpoints may send. → halfClosedLocal, halfClosedRemote, closed
         case open
-        /// We have ended our side. → closed
+        /// This endpoint has ended its side. → closed
         case halfClosedLocal
         /// The peer has ended its side. → closed
         case halfClosedRemote
         case closed(Closure)
     }
 
-    /// How a stream came to its end; what the peer may still send depends on it.
+    /// How a stream was closed, which determines what the peer may still send.
     package enum Closure: Hashable, Sendable {
-        /// Both ends have sent END_STREAM.
+        /// Both endpoints have sent END_STREAM.
         case ended
-        /// We have sent RST_STREAM: what the peer sent before it knew is to be expected.
+        /// This endpoint has sent RST_STREAM: frames that the peer sent before it knew are allowed.
         case resetSent
         /// The peer has sent RST_STREAM.
         case resetReceived
@@ -51,40 +51,40 @@ package struct HTTP2StreamMachine: Hashable, Sendable {
         case receive(Frame)
     }
 
-    /// What is to be done about an event.
+    /// The decision about an event.
     package enum Verdict: Hashable, Sendable {
-        /// The frame goes out, or means what it says.
+        /// The frame may be sent, or is to be processed.
         case proceed
-        /// The frame means nothing to the stream. Its header block is still to be decoded, and its content still counts for
-        /// the connection's window.
+        /// The stream ignores the frame. Its header block must still be decoded, and its payload still counts for the window of
+        /// the connection.
         case ignore
-        /// The frame is not to be sent.
+        /// The frame must not be sent.
         case mayNotSend
-        /// The stream is to be reset.
+        /// The stream must be reset with the code.
         case streamError(HTTP2ErrorCode)
-        /// The connection is to end.
+        /// The connection must end with the code.
         case connectionError(HTTP2ErrorCode)
     }
 
-    /// Where the stream stands.
+    /// The current state.
     package private(set) var state = State.idle
     private let role: HTTP2Role
     /// Whether the client opens the stream; otherwise the server promises it.
     private let isClientInitiated: Bool
 
-    /// An idle stream, seen by that role.
+    /// Creates the machine of an idle stream.
     package init(_ role: HTTP2Role, _ stream: StreamID) {
         self.role = role
         isClientInitiated = stream.isClientInitiated
     }
 
-    /// A stream that is over, seen by that role: what is left of one that is no longer kept.
+    /// Creates the machine of a closed stream, for one that is no longer stored.
     init(_ role: HTTP2Role, _ stream: StreamID, closed closure: Closure) {
         self.init(role, stream)
         state = .closed(closure)
     }
 
-    /// The only writer of `state` from then on.
+    /// Handles an event. After initialization, only this changes `state`.
     package mutating func handle(_ event: Event) -> Verdict {
         switch event {
         case .send(let frame): send(frame)

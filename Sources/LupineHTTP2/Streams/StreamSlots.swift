@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: MIT
 
-/// Where in an array each open stream has its place: what a dictionary would do, without hashing an identifier for every frame.
+/// Maps each open stream to its index in an array, like a dictionary, but without hashing an identifier for every frame.
 ///
-/// The identifiers of streams that are open together mostly follow one another, and then each is found at once
-/// (`HashedNumbers`). A peer that chooses them otherwise makes a search as long as there are streams, whose number the owner
-/// limits. Places are handed out densely, and that of a stream that has gone goes to the next one.
+/// The identifiers of concurrently open streams are mostly consecutive, and a look-up in `HashedNumbers` then takes one step.
+/// A peer that chooses others can make a look-up take as many steps as there are streams, whose number the owner limits.
+/// Indices are dense, and that of a removed stream is reused for the next one.
 package struct StreamSlots: Sendable {
     private var numbers = HashedNumbers()
     private var vacant: [Int] = []
 
-    /// No streams.
+    /// Creates an empty map.
     package init() {}
 
-    /// How many streams there are.
+    /// The number of streams.
     package var count: Int { numbers.count }
 
-    /// The identifiers of a client's streams are odd: what lies above that bit counts from one to the next.
+    /// Returns the key of a stream. A client's identifiers are odd: without the lowest bit, which moves to bit 32, they are
+    /// consecutive.
     @inline(__always)
     private static func key(_ stream: StreamID) -> UInt64 {
         UInt64(stream.rawValue >> 1) | UInt64(stream.rawValue & 1) << 32
@@ -25,10 +26,10 @@ package struct StreamSlots: Sendable {
         StreamID(UInt32(truncatingIfNeeded: key) << 1 | UInt32(key >> 32))
     }
 
-    /// The place of a stream; nil where it has none.
+    /// Returns the index of a stream; nil if it has none.
     package func place(of stream: StreamID) -> Int? { numbers[Self.key(stream)] }
 
-    /// Gives a stream a place, which it does not have yet: one that was given back, or the next one.
+    /// Assigns an index to a stream that has none: a free index, or else the next one.
     package mutating func insert(_ stream: StreamID) -> Int {
         precondition(!stream.isConnection, "the connection has no place among the streams")
         let place = vacant.popLast() ?? count
@@ -36,7 +37,7 @@ package struct StreamSlots: Sendable {
         return place
     }
 
-    /// Takes a stream's place away, and returns which it was; nil where it had none.
+    /// Frees and returns the index of a stream; nil if it has none.
     package mutating func remove(_ stream: StreamID) -> Int? {
         guard let place = numbers.remove(Self.key(stream)) else { return nil }
         vacant.append(place)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// One stream that is open or half closed.
+/// A stream that is open or half-closed.
 struct StreamEntry: Sendable {
     var machine: HTTP2StreamMachine
-    /// What the peer's message may go on with.
+    /// The reader of the peer's message.
     var reader: MessageReader
-    /// How much DATA this end may send.
+    /// The octets of DATA that this endpoint may send.
     var sendWindow: FlowWindow
-    /// How much the peer may.
+    /// The octets of DATA that the peer may send.
     var receiveWindow: ReceiveWindow
 
     /// Whether the peer may still send DATA that counts for the window.
@@ -21,28 +21,28 @@ struct StreamEntry: Sendable {
 
 /// The streams of a connection: RFC 9113 §5.1.1.
 ///
-/// Open ones are kept; of closed ones `ClosedStreams` keeps what late frames need; idle ones are those above the highest
-/// identifier that either end has used. There is no push: only clients open streams.
+/// It stores the open streams. `ClosedStreams` remembers closed ones, for late frames. Streams above the highest identifier
+/// that the client has used are idle. There is no push: only clients open streams.
 struct StreamTable: Sendable {
-    /// Where a stream stands.
+    /// The lifecycle state of a stream, as far as the table knows it.
     enum Place: Sendable {
         case idle
         case open
-        /// It is over, and its machine says what may still come.
+        /// The stream is closed; its machine decides which frames are still allowed.
         case closed(HTTP2StreamMachine)
-        /// It is over, and nobody knows how it ended.
+        /// The stream is closed, and how it was closed is no longer known.
         case forgotten
-        /// It was never opened, and cannot be any more.
+        /// The stream was never opened, and can no longer be, because a higher identifier has been used.
         case skipped
     }
 
     private let role: HTTP2Role
-    /// Where in `entries` each open stream stands.
+    /// The index in `entries` of each open stream.
     private var slots = StreamSlots()
-    /// What stands at a place that no stream has is left over from the last one.
+    /// The entries of open streams. At an index that is not in use, the entry of its last stream remains.
     private var entries: [StreamEntry] = []
     private var closed: ClosedStreams
-    /// The highest stream that the client has opened.
+    /// The highest identifier that the client has used, including refused streams.
     private(set) var highest = StreamID.connection
 
     init(_ role: HTTP2Role, remembered: Int) {
@@ -50,36 +50,36 @@ struct StreamTable: Sendable {
         closed = ClosedStreams(role, capacity: remembered)
     }
 
-    /// How many streams are open or half closed.
+    /// The number of streams that are open or half-closed.
     var count: Int { slots.count }
 
-    /// Those streams, in the order of their identifiers.
+    /// The streams that are open or half-closed, in the order of their identifiers.
     var open: [StreamID] { slots.sorted }
 
-    /// Whether a stream is open or half closed.
+    /// Returns whether a stream is open or half-closed.
     func isOpen(_ stream: StreamID) -> Bool { slots.place(of: stream) != nil }
 
-    /// Whether the peer may still send DATA on a stream.
+    /// Returns whether the peer may still send DATA on a stream.
     func peerMaySend(on stream: StreamID) -> Bool {
         slots.place(of: stream).map { entries[$0].peerMaySend } ?? false
     }
 
-    /// How much DATA this end may send on a stream.
+    /// Returns the octets of DATA that the stream's window allows this endpoint to send.
     func sendRoom(of stream: StreamID) -> Int {
         guard let place = slots.place(of: stream) else { return 0 }
         return entries[place].sendWindow.available
     }
 
-    /// The identifier of the next stream that a client opens; nil when there are none left.
+    /// The identifier of the next stream that a client opens; nil if no identifiers are left.
     var nextIdentifier: StreamID? {
         if highest.isConnection { return StreamID(1) }
         return highest.rawValue < StreamID.last.rawValue &- 1 ? StreamID(highest.rawValue &+ 2) : nil
     }
 
-    /// Where a stream stands.
+    /// Returns the lifecycle state of a stream.
     func place(of stream: StreamID) -> Place {
         if isOpen(stream) { return .open }
-        // A server opens no stream, so that none with an even identifier is anything but idle.
+        // A server opens no streams, so every even identifier is idle.
         guard stream.isClientInitiated, stream <= highest else { return .idle }
         switch closed.memory(of: stream) {
         case .known(let machine): return .closed(machine)
@@ -88,27 +88,28 @@ struct StreamTable: Sendable {
         }
     }
 
-    /// The client uses an identifier, whether or not its stream is taken. Idle ones below it are so no more.
+    /// Records that the client has used an identifier, whether or not the stream is accepted. Lower idle streams are then
+    /// skipped.
     mutating func use(_ stream: StreamID) {
         let next = highest.isConnection ? 1 : highest.rawValue &+ 2
         if stream.rawValue > next { closed.skip(StreamID(next)...StreamID(stream.rawValue &- 2)) }
         highest = max(highest, stream)
     }
 
-    /// A stream is opened.
+    /// Adds a stream that was opened.
     mutating func insert(_ stream: StreamID, _ entry: StreamEntry) {
         use(stream)
         let place = slots.insert(stream)
         if place < entries.count { entries[place] = entry } else { entries.append(entry) }
     }
 
-    /// A stream is refused without having been open: what comes on it is late.
+    /// Records a stream that was refused without having been open: further frames on it count as late.
     mutating func refuse(_ stream: StreamID, room: Int) {
         use(stream)
         closed.remember(stream, HTTP2StreamMachine(role, stream, closed: .resetSent), room: room)
     }
 
-    /// Lends an open stream; nil when there is none.
+    /// Calls `body` with the entry of an open stream; returns nil if the stream is not open.
     mutating func with<Value, Failure: Error>(
         _ stream: StreamID, _ body: (inout StreamEntry) throws(Failure) -> Value
     ) throws(Failure) -> Value? {
@@ -116,7 +117,7 @@ struct StreamTable: Sendable {
         return try body(&entries[place])
     }
 
-    /// What a received frame means to its stream; moves the stream's machine.
+    /// Returns the verdict on a received frame, and updates the machine of an open stream.
     mutating func receive(_ frame: HTTP2StreamMachine.Frame, on stream: StreamID)
         -> HTTP2StreamMachine.Verdict
     {
@@ -139,12 +140,12 @@ struct StreamTable: Sendable {
         }
     }
 
-    /// DATA of so many octets, or HEADERS, came on a stream that is over.
+    /// Classifies a late frame on a closed stream: DATA with a payload of `count` octets, or HEADERS, for which `count` is 0.
     mutating func takeLate(_ count: Int, on stream: StreamID) -> ClosedStreams.Late {
         closed.takeLate(count, on: stream)
     }
 
-    /// Takes a stream out that both ends have ended. Whether they have.
+    /// Removes a stream if both endpoints have ended it. Returns whether it was removed.
     mutating func removeIfEnded(_ stream: StreamID) -> Bool {
         guard let place = slots.place(of: stream), entries[place].machine.state == .closed(.ended) else {
             return false
@@ -152,7 +153,8 @@ struct StreamTable: Sendable {
         return slots.remove(stream) != nil
     }
 
-    /// An end resets a stream, which may be over already. Whether this end is to send RST_STREAM, when it is its own wish.
+    /// Resets a stream, which may be closed already, for a sent or received RST_STREAM. Returns whether the state machine allows
+    /// it; a sent reset must then be written.
     mutating func reset(_ stream: StreamID, by event: HTTP2StreamMachine.Event) -> Bool {
         switch place(of: stream) {
         case .idle, .forgotten, .skipped:
