@@ -53,7 +53,7 @@ package struct Setting: Hashable, Sendable {
         self.value = value
     }
 
-    /// Throws when `sender` may not give the parameter that value.
+    /// Throws if `sender` may not set the parameter to this value.
     package func validate(from sender: HTTP2Role) throws(HTTP2Error) {
         let isValid =
             switch identifier {

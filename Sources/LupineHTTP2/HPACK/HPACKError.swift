@@ -27,7 +27,7 @@ package enum HPACKError: Error, Hashable, Sendable {
     /// A limit was exceeded; `allowed` is its value.
     case limitExceeded(HPACKLimits.Limit, allowed: Int)
 
-    /// Whether the decoder's table still agrees with the peer's, so that the connection can go on.
+    /// Whether the decoder's table still matches that of the peer's encoder, so that the connection can continue.
     package var keepsTable: Bool {
         switch self {
         case .limitExceeded: true

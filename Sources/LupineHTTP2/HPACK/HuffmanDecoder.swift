@@ -31,7 +31,7 @@ enum HuffmanDecoder {
         let steps = tables.steps.span
         var node = 0
         var failed = false
-        // A symbol has at least five bits.
+        // The code of each symbol has at least five bits.
         output.append(addingCapacity: bytes.count &* 8 / 5) { output in
             for index in bytes.indices {
                 let octet = Int(bytes[index])

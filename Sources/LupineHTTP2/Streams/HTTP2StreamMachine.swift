@@ -45,7 +45,7 @@ package struct HTTP2StreamMachine: Hashable, Sendable {
         case priority
     }
 
-    /// What happened on the stream.
+    /// A frame that was received, or is to be sent, on the stream.
     package enum Event: Hashable, Sendable {
         case send(Frame)
         case receive(Frame)
