@@ -19,9 +19,9 @@ struct Resumption: Sendable {
     let fields: [(name: String, value: String)]
     /// What is known about the complete resource.
     private let mark: PartialMark?
-    /// Whether something stands behind `offset`, which would be written over.
+    /// Whether the file has bytes after `offset`, which would be overwritten.
     private let hasMore: Bool
-    /// Why nothing can be put behind what is there.
+    /// Why the file cannot be resumed.
     private(set) var failure: CommandFailure?
 
     init(
