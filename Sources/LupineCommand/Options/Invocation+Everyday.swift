@@ -125,7 +125,7 @@ extension Invocation {
         data.append(DataPiece(kind: .json, text: text))
     }
 
-    /// Returns an invocation for the request after --next, with the options that apply to all requests.
+    /// Returns the options that also apply to the request after --next.
     func successor() -> Invocation {
         var next = Invocation()
         next.isSilent = isSilent

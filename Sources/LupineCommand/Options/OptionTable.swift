@@ -3,7 +3,7 @@
 /// The only table of options. The parser, `--help`, `lupine help`, the manual and the completions of three shells are made from
 /// it; there are no other options.
 ///
-/// Short options mean what they mean in curl. Long options are curl's, and HTTPie's where curl has none.
+/// Short options mean what they mean in curl. Long options are those of curl and HTTPie, and HTTPie's where the two conflict.
 enum OptionTable {
     /// All options, in the order of the manual.
     static let all: [Option] = request + identity + network + security + output + reports

@@ -77,7 +77,7 @@ enum RequestItem: Hashable, Sendable {
         }
     }
 
-    /// Splits an item into its name, without escapes, the separator, and the value, which is unchanged.
+    /// Splits an item into its name, without escapes, the separator, and the value, unchanged but for a header's leading spaces.
     private static func split(_ text: String) -> (String, Separator, String)? {
         var name = ""
         var rest = Substring(text)

@@ -92,7 +92,7 @@ enum JSONTree {
     /// A limit, since each step is a recursive call.
     private static let mostSteps = 100
 
-    /// The empty container for a step.
+    /// The initial value to which a step is applied.
     static func empty(for step: Step?) -> JSONTree {
         switch step {
         case .member: .object([])

@@ -3,8 +3,8 @@
 internal import Foundation
 internal import Lupine
 
-/// Loads one URL: sends the request, retries it, and prints or saves the content. Its callbacks run on one serial queue;
-/// `follows` runs on the session's root queue, so the state is locked.
+/// Loads one URL: sends the request, retries it, and prints or saves the content. Its callbacks run on one serial queue,
+/// `follows` on the session's root queue; the state is locked.
 final class Fetch: Sendable {
     /// The decision about a response, made when its head arrives.
     private enum Verdict {
@@ -194,7 +194,7 @@ final class Fetch: Sendable {
         return completion
     }
 
-    /// Called with the response head. Returns whether the body is to be received.
+    /// Whether the body is to be received, given its head.
     private func head(_ response: HTTPURLResponse) -> Bool {
         if wire != nil { WireReporter.catchUp(with: session) }
         do {
@@ -369,7 +369,7 @@ final class Fetch: Sendable {
 
     // MARK: what goes straight into a file
 
-    /// Returns the file that the transport may write the content into directly: a regular file that the content is saved to.
+    /// The regular file into which the transport may write the content directly; nil if there is none.
     private func place() -> FileHandle? {
         let (file, bar, stream) = state.withLock { state -> (FileHandle?, Int?, DataStreamRequest?) in
             guard case .taken = state.verdict, let saver = state.saver, saver.isRegular,
