@@ -3,26 +3,27 @@
 internal import Foundation
 internal import Lupine
 
-/// The command: arguments in, an exit code out. What it does with the world it does through its surroundings.
+/// The command line tool: takes arguments and returns an exit code. It reaches the environment, files and terminal only through a
+/// `ProcessContext`.
 ///
-/// It is written on what every user of the library can see; its module has no access to the package's own names. `serve` and
-/// `demo` need an origin server and are given to it by whoever starts it.
+/// It uses only the public API of the library; its module has no access to `package` declarations. `serve` and `demo` need an
+/// origin server, so the caller passes them in.
 public struct Command: Sendable {
-    /// Carries out an order that needs more than a client: `serve` and `demo`.
+    /// Runs a subcommand that needs more than a client: `serve` or `demo`.
     public typealias Show = @Sendable (_ arguments: [String], _ context: ProcessContext) async -> Int32
 
     private let context: ProcessContext
     private let serve: Show?
     private let demo: Show?
 
-    /// A command in these surroundings, with what shows the server where there is one.
+    /// Creates a command in a context, with the implementations of `serve` and `demo` if this build has them.
     public init(_ context: ProcessContext, serve: Show? = nil, demo: Show? = nil) {
         self.context = context
         self.serve = serve
         self.demo = demo
     }
 
-    /// Does what the arguments, without the command's own name, ask for. Returns how the process should end.
+    /// Runs the command. `arguments` do not include the command's own name. Returns the exit status of the process.
     public func run(_ arguments: [String]) async -> Int32 {
         do throws(UsageError) {
             switch try CommandLineReader.read(arguments) {
@@ -43,7 +44,7 @@ public struct Command: Sendable {
         }
     }
 
-    /// One after the other; how the last that failed has ended is how all end.
+    /// Runs the invocations one after the other. Returns the code of the last one that failed.
     private func series(_ invocations: [Invocation]) async -> ExitCode {
         var code = ExitCode.success
         for invocation in invocations {

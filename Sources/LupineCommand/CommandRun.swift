@@ -3,8 +3,8 @@
 internal import Foundation
 internal import Lupine
 
-/// One command line carried out: plans its requests, loads them one after the other or, saved to files, at the same time,
-/// and tells what is to be told.
+/// Runs one command line: plans its requests, loads them one after the other (or concurrently if they are saved to files), and
+/// prints the reports.
 struct CommandRun: Sendable {
     private let invocation: Invocation
     private let context: ProcessContext
@@ -108,7 +108,7 @@ struct CommandRun: Sendable {
         Style(isOn: context.usesColor(on: context.errors, invocation.color))
     }
 
-    /// Tells what a session sends and receives, where the line asks for that.
+    /// Returns a reporter of what a session sends and receives, if the command line asks for one.
     private func wire(_ anybody: () -> FetchReporter?) -> WireReporter? {
         let parts = invocation.print ?? []
         guard invocation.isVerbose || !parts.isDisjoint(with: [.requestHead, .requestBody]) else {
@@ -123,7 +123,7 @@ struct CommandRun: Sendable {
             output: OutputPlan(invocation, context, saves: false), request: plan.request)
     }
 
-    /// Asks for the password that -u leaves open, on a terminal. A token has none.
+    /// Asks on the terminal for a password that `-u` omits. With a token there is no password.
     private func withPassword() throws -> Invocation {
         guard invocation.token == nil, let user = invocation.user, !user.contains(":"),
             context.input.kind == .terminal
@@ -158,7 +158,7 @@ struct CommandRun: Sendable {
             : nil
         board?.begin()
         defer { board?.close() }
-        // One session for all, or one for the cookies of each origin.
+        // One session for all plans, or one for each origin's cookie storage.
         var sessions: [ObjectIdentifier?: (Session, WireReporter?)] = [:]
         let files = SavedFiles()
         let fetches = try plans.enumerated().map { index, plan in
@@ -183,7 +183,7 @@ struct CommandRun: Sendable {
         return reports
     }
 
-    /// All at once, at most eight at a time.
+    /// Runs all fetches concurrently, at most eight at a time.
     private func together(_ fetches: [Fetch]) async -> [FetchReport] {
         await withTaskGroup(of: (Int, FetchReport).self) { group in
             var found: [Int: FetchReport] = [:]
@@ -247,7 +247,7 @@ struct CommandRun: Sendable {
         if let report, report.resumable, let file = report.file {
             let start = "lupine -C - -o \(CurlLine.quoted(file))"
             let typed = report.plan.typed
-            // What may be a secret is not told, and the user has it.
+            // An address that may contain a secret is not printed; the user has it.
             text +=
                 ShownAddress.text(typed) == typed
                 ? " What has come is in \(file); go on with it by: \(start) \(CurlLine.quoted(typed))"

@@ -4,14 +4,14 @@ import Foundation
 public import LupineCommand
 import LupineOrigin
 
-/// `lupine demo`: what the library is for, in under a minute, against origins in this process.
+/// `lupine demo`: shows the library's features in under a minute, against origins in this process.
 public enum Demo {
     static let acts: [any DemoAct.Type] = [
         TypedAct.self, ValidationAct.self, RetryAct.self, RefreshAct.self, UploadAct.self, ResumeAct.self,
         CodingAct.self, PinningAct.self, StreamAct.self, TimingAct.self,
     ]
 
-    /// Shows all acts, and returns how the process should end.
+    /// Runs all acts. Returns the exit status of the process.
     public static func run(_ arguments: [String], _ context: ProcessContext) async -> Int32 {
         do {
             let stage = try DemoStage(context)

@@ -7,13 +7,13 @@ import LupineOrigin
 import LupineTLS
 import LupineTransport
 
-/// What the acts of the demo share: two origins in this process, the session that talks to the first, and the paper.
+/// The state that the acts of the demo share: two origins in this process, a session for the first, and the output.
 final class DemoStage: Sendable {
     typealias Server = LupineOrigin.Origin
 
     let origin: Server
     let secureOrigin: Server
-    /// The one that the second origin has, and nobody else.
+    /// The certificate of the second origin, used by no other server.
     let certificate: Certificate
     let session: Session
     let context: ProcessContext
@@ -32,7 +32,7 @@ final class DemoStage: Sendable {
         addEndpoints()
     }
 
-    /// What the acts ask for beyond the standard endpoints.
+    /// Adds the endpoints that the acts need beyond the standard ones.
     private func addEndpoints() {
         origin.route("GET", "/flowers") { _ throws(Refusal) in
             let text =
@@ -59,11 +59,11 @@ final class DemoStage: Sendable {
         }
     }
 
-    /// The address of the first origin.
+    /// The URL of the first origin.
     var root: String { origin.url }
-    /// The address of the second.
+    /// The URL of the second origin.
     var secureRoot: String { secureOrigin.url }
-    /// Requests that the second has understood.
+    /// The number of requests that the second origin has received and parsed.
     var secureRequests: Int { secureOrigin.counts.requests }
 
     func end() async {
@@ -77,7 +77,7 @@ final class DemoStage: Sendable {
         say("\n\(paint("\(number). \(text)", "1"))\n\n")
     }
 
-    /// The code that is about to run.
+    /// Prints the code that is about to run.
     func code(_ text: String) {
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
             say("    \(paint(String(line), "36"))\n")
@@ -93,18 +93,18 @@ final class DemoStage: Sendable {
         isColored && !text.isEmpty ? "\u{1B}[\(ink)m\(text)\u{1B}[0m" : "\(text)"
     }
 
-    /// Ends the demo when something does not come out as it must.
+    /// Throws a `DemoFailure`, which ends the demo, if the condition is false.
     func require(_ condition: Bool, _ what: String) throws {
         if !condition { throw DemoFailure(description: what) }
     }
 }
 
-/// What was to be shown and did not come out.
+/// Thrown when an act does not have the expected result.
 struct DemoFailure: Error, CustomStringConvertible {
     let description: String
 }
 
-/// One thing that the demo shows: the code, word for word as it stands in the act, and what it did.
+/// One feature that the demo shows: its code, word for word as in the act, and its result.
 protocol DemoAct: Sendable {
     static var title: String { get }
     static var code: String { get }

@@ -5,9 +5,9 @@ public import LupineCommand
 import LupineOrigin
 import LupineTLS
 
-/// `lupine serve`: the origin server on loopback, until the user ends it.
+/// `lupine serve`: runs the origin server on loopback until the user interrupts it.
 public enum Serve {
-    /// Serves, and returns how the process should end.
+    /// Runs the server. Returns the exit status of the process.
     public static func run(_ arguments: [String], _ context: ProcessContext) async -> Int32 {
         let options: ServeOptions
         do { options = try ServeOptions(arguments) } catch {
@@ -56,7 +56,7 @@ public enum Serve {
         context.output.say(summary)
     }
 
-    /// Puts the certificate where a client can read it.
+    /// Writes the certificate to a file that a client can read.
     private static func write(_ certificate: Certificate) throws -> String {
         let lines = Data(certificate.der).base64EncodedString(options: [
             .lineLength64Characters, .endLineWithLineFeed,
@@ -72,7 +72,7 @@ public enum Serve {
     }
 }
 
-/// What follows `lupine serve`.
+/// The arguments of `lupine serve`.
 struct ServeOptions: Hashable {
     var host = "127.0.0.1"
     var port: UInt16 = 8080
@@ -105,7 +105,7 @@ struct ServeOptions: Hashable {
         }
     }
 
-    /// What is worth asking for.
+    /// The endpoints listed at the start.
     static let endpoints = """
           /                         all paths, as JSON
           /get /post /put /anything what was sent, as JSON

@@ -5,7 +5,7 @@ import Foundation
 import Glibc
 import LupineCommand
 
-/// The surroundings of a process: its environment, its three standard files, its terminal and its signals.
+/// Creates the context of this process: its environment, its three standard files, its terminal and its signals.
 enum CurrentProcess {
     static func make() -> ProcessContext {
         ProcessContext(
@@ -14,7 +14,8 @@ enum CurrentProcess {
             input: input(), output: sink(STDOUT_FILENO), errors: sink(STDERR_FILENO))
     }
 
-    /// Tells of Ctrl-C and of a request to end. A second one ends the process at once. None is missed once this returns.
+    /// Forwards SIGINT and SIGTERM to `interruption`. A second signal ends the process at once. Once this returns, no signal is
+    /// missed.
     static func watchInterrupts(_ interruption: Interruption) -> any DispatchSourceSignal {
         let isWatching = DispatchSemaphore(value: 0)
         let queue = DispatchQueue(label: "lupine.signals")
@@ -33,7 +34,8 @@ enum CurrentProcess {
         return interrupts
     }
 
-    /// Before anything is loaded nobody hears of it, and the second time nobody is waited for.
+    /// The first signal notifies the listeners. If there are none yet, or on the second signal, the process exits without
+    /// waiting.
     private static func interrupt(_ interruption: Interruption, status: Int32) {
         guard interruption.hasCome || !interruption.interrupt() else { return }
         interruption.leave()
@@ -61,6 +63,6 @@ enum CurrentProcess {
 }
 
 extension FileHandle {
-    /// What can be read without waiting.
+    /// The bytes that can be read without blocking.
     fileprivate var availableRest: Data { Terminal.waitingBytes(fileDescriptor) }
 }

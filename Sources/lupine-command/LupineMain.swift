@@ -6,7 +6,7 @@ import Glibc
 import LupineCommand
 import LupineShow
 
-/// The process: hands the command what the process was started with, and ends as the command says.
+/// The process: passes its arguments and context to the command and exits with the code that the command returns.
 @main
 enum LupineMain {
     static func main() async {

@@ -4,9 +4,9 @@ import Foundation
 import Glibc
 import LupineCommand
 
-/// What the kernel knows about a descriptor and its terminal.
+/// Properties of a descriptor and its terminal, as the kernel reports them.
 enum Terminal {
-    /// How wide the terminal is; `COLUMNS`, or 80, where there is none.
+    /// Returns the width of the terminal; without a terminal `COLUMNS`, or 80.
     static func columns(of descriptor: Int32) -> Int {
         var size = winsize()
         let asked = unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size)
@@ -14,7 +14,7 @@ enum Terminal {
         return ProcessInfo.processInfo.environment["COLUMNS"].flatMap { Int($0) }.map { max(10, $0) } ?? 80
     }
 
-    /// What the standard input is.
+    /// Returns the kind of the standard input.
     static func kind(of descriptor: Int32) -> ProcessContext.Input.Kind {
         if isatty(descriptor) == 1 { return .terminal }
         var status = stat()
@@ -26,7 +26,7 @@ enum Terminal {
         }
     }
 
-    /// The bytes that wait to be read, at most 64 KiB.
+    /// Returns the bytes that can be read without blocking, at most 64 KiB.
     static func waitingBytes(_ descriptor: Int32) -> Data {
         var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard unsafe Glibc.poll(&poll, 1, 0) == 1 else { return Data() }
@@ -35,10 +35,10 @@ enum Terminal {
         return count > 0 ? Data(buffer[..<count]) : Data()
     }
 
-    /// How the terminal was, while it does not show what is typed.
+    /// The terminal's settings from before echo was turned off; nil while echo is on.
     private static let shown = Guarded<termios?>(nil)
 
-    /// A line that is typed without being shown. Whoever ends the process meanwhile does so by `exit`.
+    /// Reads a line without echo. Code that ends the process meanwhile must do so by `exit`, which restores echo.
     static func readSecret() -> String {
         shown.withLock { shown in
             var settings = termios()
@@ -51,8 +51,7 @@ enum Terminal {
         return readLine() ?? ""
     }
 
-    /// Ends the process at once, with a terminal that shows what is typed. Under the lock, so that nobody asks for a secret
-    /// meanwhile.
+    /// Restores echo and ends the process at once. Holds the lock, so that no other thread turns echo off meanwhile.
     static func exit(_ status: Int32) -> Never {
         shown.withLock { shown in
             showTyping(&shown)

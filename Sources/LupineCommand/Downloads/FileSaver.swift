@@ -3,25 +3,25 @@
 internal import Foundation
 internal import Glibc
 
-/// Writes a body into a file, from the beginning or behind what is there already. Used by one transfer.
+/// Writes a body into a file, from its start or after the bytes that it has already. Used by one transfer.
 struct FileSaver {
-    /// The path, from the root.
+    /// The absolute path.
     let path: String
-    /// How the user calls it.
+    /// The name as the user typed it.
     let shown: String
-    /// What it is open on; content may be put there by others too.
+    /// The open file; content may be written to it by others too.
     var handle: FileHandle { file.handle }
-    /// Whether it is a file, and no device or pipe.
+    /// Whether it is a regular file, not a device or a pipe.
     var isRegular: Bool { file.isRegular }
     private(set) var written: Int64 = 0
     private let file: OpenFile
     private let offset: Int64
     private let isNew: Bool
-    /// So many bytes belong behind `offset`; nil for a file that is begun.
+    /// The number of bytes that must follow `offset`; nil for a file that is written from its start.
     let expected: Int64?
 
-    /// Opens the file for `number` alone. What it holds from `offset` on is given up. One that has to be new (`isNew`) must not be
-    /// there, as a link neither.
+    /// Opens the file for the URL with `number` and truncates it at `offset`. With `isNew` nothing may exist at the path, not
+    /// even a symbolic link.
     init(
         path: String, shown: String, offset: Int64, expected: Int64? = nil, isNew: Bool = false,
         in files: SavedFiles = SavedFiles(), for number: Int = 0
@@ -42,7 +42,7 @@ struct FileSaver {
             if offset == 0 {
                 try empty()
             } else {
-                // What stands behind it would be taken for content when the connection breaks.
+                // If the connection broke, later bytes would be taken for content.
                 if file.isRegular, try file.handle.seekToEnd() > UInt64(offset) {
                     try file.handle.truncate(atOffset: UInt64(offset))
                 }
@@ -58,42 +58,43 @@ struct FileSaver {
         } catch { throw CommandFailure.unwritable(shown, error) }
     }
 
-    /// A device such as /dev/null has no length to cut.
+    /// A device such as /dev/null cannot be truncated.
     private func empty() throws {
         guard file.isRegular else { return }
         try file.handle.truncate(atOffset: 0)
     }
 
-    /// Gives up what was written, for another attempt that begins the same file.
+    /// Discards what was written, before another attempt that writes the same file from its start.
     mutating func beginAgain() throws {
         do { try empty() } catch { throw CommandFailure.unwritable(shown, error) }
         written = 0
     }
 
-    /// Writes a piece. What is more than belongs there is not written, and the file is as it was before.
+    /// Writes a piece. If there are more bytes than expected, none of the piece is written, the file is restored and an error is
+    /// thrown.
     mutating func write(_ data: Data) throws {
         if let expected, written + Int64(data.count) > expected { throw takeBack(expected) }
         do { try handle.write(contentsOf: data) } catch { throw CommandFailure.unwritable(shown, error) }
         written += Int64(data.count)
     }
 
-    /// Gives up what was written behind the bytes that were there.
+    /// Truncates the file to the bytes that it had before.
     private mutating func takeBack(_ expected: Int64) -> CommandFailure {
         do { try handle.truncate(atOffset: UInt64(offset)) } catch { return .unwritable(shown, error) }
         written = 0
         return Resumption.wrongLength(expected)
     }
 
-    /// So much has been put into the file by others.
+    /// Counts bytes that others have written into the file.
     mutating func wentPast(_ count: Int64) { written += count }
 
-    /// The content is over. What is gone on with has to have the bytes that belong there.
+    /// Called at the end of the content. A resumed download must have exactly the expected bytes.
     mutating func complete() throws {
         guard let expected else { return }
         guard written == expected else { throw takeBack(expected) }
     }
 
-    /// Removes the file if this has made it, and the note beside it: another attempt saves to another name.
+    /// Removes the file and its mark if this object created it, since another attempt saves to another name.
     func discard() {
         guard isNew else { return }
         try? FileManager.default.removeItem(atPath: path)

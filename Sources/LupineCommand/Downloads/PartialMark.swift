@@ -3,18 +3,18 @@
 internal import Foundation
 internal import Lupine
 
-/// What a partial file is a part of, kept beside it until it is whole, so that no two files are put together: a line with the
-/// validator of its version, one with the length of the whole and one with the coding that its bytes are in, each empty when it is
-/// not known or there is none.
+/// What is known about the complete resource of a partial file. Kept in a file beside it until the download is complete, so that
+/// bytes of two versions are never combined. It has three lines: the validator of the version, the total length and the content
+/// coding of the bytes. Each is empty if unknown or absent.
 struct PartialMark: Hashable, Sendable {
-    /// An ETag that is strong, or a date that is.
+    /// A strong ETag, or a date that is a strong validator.
     var validator: String?
     var total: Int64?
-    /// As `--raw-encoding` takes it.
+    /// The content coding, as `--raw-encoding` saves it.
     var coding: String?
 
-    /// What a file that a response begins is a part of; nil where its server gives no parts. `decodes`: whether the content arrives
-    /// decoded.
+    /// The mark of a file that a response begins; nil if the server does not support ranges. `decodes`: whether the content is
+    /// delivered decoded.
     init?(_ response: HTTPURLResponse, decodes: Bool) {
         guard response.statusCode == 200,
             response.value(forHTTPHeaderField: "Accept-Ranges")?.lowercased() != "none"
@@ -33,14 +33,14 @@ struct PartialMark: Hashable, Sendable {
         self.coding = coding
     }
 
-    /// The coding of a response's content; nil for none.
+    /// Returns the content coding of a response; nil if there is none.
     static func coding(of response: HTTPURLResponse) -> String? {
         let text = response.value(forHTTPHeaderField: "Content-Encoding")?.lowercased() ?? ""
         return text.isEmpty || text == "identity" ? nil : text
     }
 
-    /// What names a version for certain: a strong ETag, or the date of a change that was over for a second when the answer was made
-    /// (RFC 9110 §8.8.2.2), since a file may change twice in one.
+    /// Returns a strong validator: a strong ETag, or a `Last-Modified` at least one second before the response's `Date` (RFC 9110
+    /// §8.8.2.2), since a file may change twice within a second.
     private static func validator(of response: HTTPURLResponse) -> String? {
         if let tag = response.value(forHTTPHeaderField: "ETag") { return tag.hasPrefix("\"") ? tag : nil }
         guard let text = response.value(forHTTPHeaderField: "Last-Modified"), let changed = moment(text),
@@ -60,13 +60,13 @@ struct PartialMark: Hashable, Sendable {
 
     // MARK: beside the file
 
-    /// What the name of a mark ends with.
+    /// The suffix of a mark's file name.
     static let suffix = ".lupine-part"
     private static func path(_ file: String) -> String { file + suffix }
-    /// No head of a response is so long.
+    /// The maximum size of a mark; no response head is this long.
     private static let longest = 1 << 20
 
-    /// What was kept; nil when nothing was. Only a regular file of the user's counts.
+    /// Reads the mark of a file; nil if there is none. Only a regular file that the user owns is accepted.
     static func read(of file: String) -> PartialMark? {
         guard let data = try? PrivateFile.readOwn(path(file)), data.count < longest else { return nil }
         let lines = String(decoding: data, as: UTF8.self).split(
@@ -77,7 +77,7 @@ struct PartialMark: Hashable, Sendable {
         return mark == PartialMark() ? nil : mark
     }
 
-    /// Keeps it in place of what stands there. What cannot be kept is not there, nor is what was kept before.
+    /// Writes the mark, replacing an old one. If it cannot be written, the old one is removed too.
     func keep(of file: String) {
         guard self != PartialMark() else { return Self.remove(file) }
         var lines = [validator ?? "", total.map { "\($0)" } ?? ""]
@@ -87,6 +87,6 @@ struct PartialMark: Hashable, Sendable {
         } catch { Self.remove(file) }
     }
 
-    /// Removes what was kept.
+    /// Removes the mark of a file.
     static func remove(_ file: String) { try? FileManager.default.removeItem(atPath: path(file)) }
 }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 
-/// One line about a transfer, in whatever width there is. A function of what is known: it draws, it keeps no time.
+/// One line about a transfer, for any width. It only draws what it is given and has no clock.
 struct ProgressBar: Hashable, Sendable {
     var name: String
-    /// Bytes that were there before, of a download that is gone on with.
+    /// Bytes that the file had before, if the download is resumed.
     var offset: Int64 = 0
-    /// Bytes that have come, or gone, in this transfer.
+    /// Bytes received, or sent, in this transfer.
     var count: Int64 = 0
-    /// Bytes that there will be in all, the offset included; nil when nobody says.
+    /// The total size, `offset` included; nil if unknown.
     var total: Int64?
-    /// Seconds since the beginning.
+    /// Seconds since the start.
     var elapsed: Double = 0
-    /// How it ended; nil while it lasts.
+    /// How the transfer ended; nil while it runs.
     var end: String?
 
-    /// Bytes that are there, whatever a server has announced.
+    /// Bytes so far. Saturates, since `offset` and `count` may overflow.
     private var done: Int64 {
         let (sum, overflows) = offset.addingReportingOverflow(count)
         return overflows ? .max : sum
@@ -23,19 +23,19 @@ struct ProgressBar: Hashable, Sendable {
     /// Bytes per second.
     var rate: Double { count > 0 ? Double(count) / max(elapsed, 0.001) : 0 }
 
-    /// Seconds that are left; nil when that cannot be said.
+    /// Seconds left; nil if unknown.
     var remaining: Double? {
         guard let total, rate > 0 else { return nil }
         return Double(max(0, total - done)) / rate
     }
 
-    /// The share that is done, from 0 to 1.
+    /// The completed fraction, from 0 to 1.
     var share: Double? {
         guard let total, total > 0 else { return nil }
         return min(1, Double(done) / Double(total))
     }
 
-    /// The line for a terminal of that width; never wider.
+    /// Returns the line for a terminal of that width; never wider.
     func line(columns: Int, unicode: Bool, style: Style = Style(isOn: false)) -> TerminalText {
         let width = max(10, columns - 1)
         let speed = "\(ByteText.size(Int64(min(rate, 1e18))))/s"
@@ -73,7 +73,7 @@ struct ProgressBar: Hashable, Sendable {
         return "[\(style.paint(done, .good))\(style.paint(left, .faint))]"
     }
 
-    /// The line where nobody looks at a terminal.
+    /// The line for an output that is not a terminal.
     var plain: TerminalText {
         let percent = share.map { " (\(Int($0 * 100))%)" } ?? ""
         let left = end == nil ? remaining.map { ", \(ByteText.clock($0)) left" } ?? "" : ", \(end ?? "")"

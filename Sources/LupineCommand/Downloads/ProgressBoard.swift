@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 
-/// Shows how far transfers are, one row each: drawn over and over on a terminal, else a line every few seconds. Any thread.
+/// Shows the progress of transfers, one row each: redrawn on a terminal, otherwise printed every few seconds. Any thread.
 final class ProgressBoard: Sendable {
     private struct Row {
         var bar: ProgressBar
-        /// Says how far it is, where nobody tells.
+        /// Returns the bytes so far, for a transfer that does not report them.
         var count: (@Sendable () -> Int64)?
         let start: ContinuousClock.Instant
     }
 
     private struct State {
         var rows: [Row] = []
-        /// Rows that stand on the terminal now.
+        /// The number of rows that are on the terminal now.
         var drawn = 0
         var lastPlain: ContinuousClock.Instant?
         var isOver = false
@@ -21,11 +21,11 @@ final class ProgressBoard: Sendable {
     private let unicode: Bool
     private let style: Style
     private let state = Guarded(State())
-    /// Held from when a picture is made until it is written: an older one never stands over a newer one.
+    /// Held from composing a picture until it is written, so that an older picture never overwrites a newer one.
     private let pen = Guarded(())
     private let clock = ContinuousClock()
 
-    /// How often a plain line is written.
+    /// The interval of plain lines.
     static let plainInterval = Duration.seconds(3)
 
     init(sink: ProcessContext.Sink, unicode: Bool, style: Style) {
@@ -34,7 +34,7 @@ final class ProgressBoard: Sendable {
         self.style = style
     }
 
-    /// Shows from now on, until it is closed.
+    /// Starts to draw, until `close()`.
     func begin() {
         Task { [weak self] in
             while let self, !self.state.withLock({ $0.isOver }) {
@@ -44,7 +44,7 @@ final class ProgressBoard: Sendable {
         }
     }
 
-    /// A row more; gives its number.
+    /// Adds a row and returns its number.
     func add(_ name: String) -> Int {
         state.withLock { state in
             state.rows.append(Row(bar: ProgressBar(name: name), start: clock.now))
@@ -52,7 +52,7 @@ final class ProgressBoard: Sendable {
         }
     }
 
-    /// Changes what is known about a row.
+    /// Updates a row, unless it has ended.
     func update(_ number: Int, _ change: (inout ProgressBar) -> Void) {
         state.withLock { state in
             guard state.rows[number].bar.end == nil else { return }
@@ -60,12 +60,12 @@ final class ProgressBoard: Sendable {
         }
     }
 
-    /// Has a row ask `count` how far it is, from now on.
+    /// From now on `count` is polled for the progress of a row.
     func follow(_ number: Int, _ count: @escaping @Sendable () -> Int64) {
         state.withLock { $0.rows[number].count = count }
     }
 
-    /// Asks those that are followed.
+    /// Polls the `count` closures.
     private func look() {
         for (number, count) in state.withLock({ $0.rows.map(\.count).enumerated().map { ($0, $1) } }) {
             guard let value = count?() else { continue }
@@ -73,7 +73,7 @@ final class ProgressBoard: Sendable {
         }
     }
 
-    /// A row has come to its end, which is shown at once.
+    /// Ends a row and shows that at once.
     func finish(_ number: Int, _ end: String) {
         look()
         let line = state.withLock { state -> TerminalText? in
@@ -86,7 +86,7 @@ final class ProgressBoard: Sendable {
         if sink.isTerminal { draw() }
     }
 
-    /// Nothing is drawn any more; what follows stands below.
+    /// Stops drawing; later output appears below the rows.
     func close() {
         pen.withLock { _ in
             let needsLine = state.withLock { state in
@@ -121,7 +121,7 @@ final class ProgressBoard: Sendable {
         }
     }
 
-    /// How the rows stand now; nil when nothing is drawn.
+    /// Returns the rows as they are to be drawn now; nil if there are none or the board is closed.
     private func picture() -> TerminalText? {
         let columns = sink.columns()
         return state.withLock { state -> TerminalText? in

@@ -2,12 +2,13 @@
 
 internal import Foundation
 
-/// The name that -O gives: the last part of the path, made safe. Scalars are looked at, since a mark may combine with any.
+/// The file name for -O: the last path component, made safe. Compares scalars, since a combining mark may attach to any
+/// character.
 enum RemoteName {
-    /// So many bytes at most: a file system takes 255, the note of a part that is not whole included.
+    /// The maximum length in bytes: a file system allows 255, and the suffix of the mark must fit.
     private static let mostBytes = 200
 
-    /// A name that a server gave, without the dots that would hide the file.
+    /// Returns a name given by the server, without the leading dots that would hide the file.
     static func unhidden(_ name: String) -> String {
         let shown = safe(name).unicodeScalars.drop { $0 == "." || !isSeen($0) }
         return shown.isEmpty ? "download" : String(shown)
@@ -18,8 +19,8 @@ enum RemoteName {
         return name.isEmpty || name == "." || name == ".." ? "index.html" : name
     }
 
-    /// The name as one part of a path, without what a terminal would obey when it is listed. It is no mark's: whoever could write one
-    /// would have parts of two files put together.
+    /// Returns the name as one path component without characters that control a terminal when the name is listed. It never has
+    /// the suffix of a mark: a server that could write a mark could have parts of two files combined.
     private static func safe(_ name: String) -> String {
         var result = String.UnicodeScalarView()
         var count = 0
@@ -40,7 +41,7 @@ enum RemoteName {
         }
     }
 
-    /// Whether it can be seen at the beginning of a name: no mark, and nothing without a width.
+    /// Whether the scalar is visible at the start of a name: not a combining mark or a character without width.
     private static func isSeen(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .nonspacingMark, .enclosingMark, .spacingMark, .format: false
@@ -49,12 +50,12 @@ enum RemoteName {
     }
 }
 
-/// Where a body is saved: what the user calls the file, and its path.
+/// Where a body is saved: the file's name for the user, and its path.
 struct SavedPlace: Hashable {
     let name: String
     let path: String
 
-    /// `proposed`: the name that a server gives, where that may choose.
+    /// `proposed`: the name given by the server, if it may choose one.
     init(
         _ destination: Invocation.Destination, _ proposed: String?, _ url: URL, _ context: ProcessContext,
         in folder: String? = nil
@@ -64,7 +65,7 @@ struct SavedPlace: Hashable {
             name = folder.map { "\($0)/\(file)" } ?? file
             path = context.path(name)
         case .remoteName:
-            // A tilde in a name that somebody else has given is a letter.
+            // In a name given by someone else a tilde is not expanded.
             let part = proposed ?? RemoteName.of(url)
             if let folder {
                 name = "\(folder)/\(part)"
@@ -76,7 +77,7 @@ struct SavedPlace: Hashable {
         }
     }
 
-    /// Makes the folder that the file stands in; where it cannot be made, opening the file says why.
+    /// Creates the file's folder. An error is reported later, when the file cannot be opened.
     func makeFolder() {
         try? FileManager.default.createDirectory(
             at: URL(fileURLWithPath: path).deletingLastPathComponent(), withIntermediateDirectories: true)

@@ -4,24 +4,24 @@ internal import Foundation
 internal import Glibc
 internal import Lupine
 
-/// Where a download goes on (`-C`), what the server is asked, and whether its answer fits what is there.
+/// Decides where a download resumes (`-C`), what the request asks for, and whether the response fits the partial file.
 struct Resumption: Sendable {
     enum Verdict: Hashable {
-        /// So many bytes follow. Without a frame their number shows only as they come.
+        /// `count` bytes follow. If they are not framed, excess bytes are noticed only as they arrive.
         case goOn(count: Int64, isFramed: Bool)
         case complete
         case refuse(CommandFailure)
     }
 
-    /// Bytes that are there and stay.
+    /// The bytes that are kept.
     let offset: Int64
-    /// What the request is given for it.
+    /// The request fields for it.
     let fields: [(name: String, value: String)]
-    /// What is known about the whole.
+    /// What is known about the complete resource.
     private let mark: PartialMark?
-    /// Whether something stands behind `offset`, which would be written over.
+    /// Whether the file has bytes after `offset`, which would be overwritten.
     private let hasMore: Bool
-    /// Why nothing can be put behind what is there.
+    /// Why the file cannot be resumed.
     private(set) var failure: CommandFailure?
 
     init(
@@ -44,7 +44,7 @@ struct Resumption: Sendable {
             return
         }
         mark = PartialMark.read(of: path)
-        // A part of a coded body is no part of the body.
+        // A range of a coded body is not a range of the decoded body.
         var fields = [
             (name: "Range", value: "bytes=\(offset)-"),
             (name: "Accept-Encoding", value: mark?.coding ?? "identity"),
@@ -61,7 +61,7 @@ struct Resumption: Sendable {
         }
     }
 
-    /// Whether it is known of which version the part is.
+    /// Whether the version of the partial file is known.
     var knowsVersion: Bool { mark?.validator != nil }
 
     private static func failure(
@@ -71,8 +71,8 @@ struct Resumption: Sendable {
             code, "Cannot go on with the download: \(why). What is here was left as it is.\(advice)")
     }
 
-    /// What an answer to that request means. A part is put behind what is there only when version, place, end and length are the
-    /// ones that belong there. `decodes`: whether content arrives decoded.
+    /// Evaluates the response to that request. A part is appended only if version, start, end and length match the partial file.
+    /// `decodes`: whether content is delivered decoded.
     func verdict(on response: HTTPURLResponse, decodes: Bool) -> Verdict {
         let range = response.value(forHTTPHeaderField: "Content-Range").flatMap(ReceivedRange.init)
         switch response.statusCode {
@@ -104,8 +104,8 @@ struct Resumption: Sendable {
         }
     }
 
-    /// Says when the answer is not of the version that is here. A part tells the ETag of its whole (RFC 9110 §15.3.7), and need not
-    /// tell the date.
+    /// Returns a message if the response is of another version than the partial file. A 206 must have the ETag of the whole (RFC
+    /// 9110 §15.3.7), but not its date.
     private func otherVersion(_ response: HTTPURLResponse, mustTell: Bool = true) -> String? {
         guard let ours = mark?.validator else { return nil }
         let isTag = ours.hasPrefix("\"")
@@ -142,7 +142,7 @@ struct Resumption: Sendable {
                 Self.failure("the server sent a part in the coding \(coding ?? "none"), and \(ours) is here"))
         }
         let count = total - offset
-        // Beside a transfer coding it says nothing about the content (RFC 9112 §6.3).
+        // With a transfer coding, Content-Length says nothing about the content (RFC 9112 §6.3).
         let isCoded = response.value(forHTTPHeaderField: "Transfer-Encoding") != nil
         guard let length = response.value(forHTTPHeaderField: "Content-Length"), !isCoded else {
             return hasMore
@@ -153,10 +153,10 @@ struct Resumption: Sendable {
         return .goOn(count: count, isFramed: true)
     }
 
-    /// The whole comes, and nobody says of which version it is.
+    /// The complete content arrives without an HTTP response, so its version is unknown.
     static var noParts: CommandFailure { failure("what is no answer of a server comes as a whole") }
 
-    /// More or less has come than the range has.
+    /// The part is longer or shorter than its range.
     static func wrongLength(_ count: Int64) -> CommandFailure {
         failure("the server's part is not as long as its range, which has \(count) bytes")
     }
@@ -164,10 +164,10 @@ struct Resumption: Sendable {
 
 /// A `Content-Range` in bytes (RFC 9110 §14.4).
 struct ReceivedRange: Hashable {
-    /// The first byte and the last; nil for a range that cannot be had.
+    /// The first and the last byte; nil if the range is unsatisfiable.
     let start: Int64?
     let end: Int64?
-    /// The length of the whole; nil when it is not known.
+    /// The complete length; nil if unknown.
     let total: Int64?
 
     init?(_ text: String) {
@@ -190,13 +190,13 @@ struct ReceivedRange: Hashable {
         (start, end) = (first, last)
     }
 
-    /// Digits alone: no sign, no blank.
+    /// Accepts digits only: no sign, no space.
     private static func number(_ text: Substring) -> Int64? {
         text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int64(text) : nil
     }
 }
 
-/// The file of `-D`, for its owner alone: a head may have cookies. One that somebody else has put there is left alone.
+/// The file of `-D`, readable by its owner only, since a head may have cookies. A file of another user is not written to.
 enum HeadFile {
     static func append(_ text: String, to path: String, shown: String) throws {
         do {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-/// Reads a command line. A function of the arguments alone: it opens nothing and asks nobody.
+/// Parses a command line. A pure function of the arguments: it does no I/O.
 enum CommandLineReader {
-    /// What a command line asks for.
+    /// The request of a command line.
     enum Order: Hashable, Sendable {
         case fetch(Invocation)
-        /// Several, one after the other: what --next separates.
+        /// Several requests, separated by --next.
         case series([Invocation])
         /// `--help`.
         case help
@@ -18,7 +18,7 @@ enum CommandLineReader {
         case demo([String])
     }
 
-    /// What the arguments, without the name of the command, ask for.
+    /// Parses the arguments, which do not include the command's own name.
     static func read(_ arguments: [String]) throws(UsageError) -> Order {
         guard let first = arguments.first else {
             throw UsageError("a URL is missing: lupine [METHOD] URL [ITEM...] (lupine --help)")
@@ -40,7 +40,7 @@ enum CommandLineReader {
         }
     }
 
-    /// A word that is no switch and no value of one; the value of --url is among them, in its place.
+    /// An argument that is neither an option nor an option's value; the values of --url are included, in order.
     private struct Word {
         let text: String
         var isURL = false
@@ -88,7 +88,7 @@ enum CommandLineReader {
         return invocation
     }
 
-    /// Whether what stands behind --json is curl's DATA, and no URL or item, which the switch does not take.
+    /// Whether the argument after --json is curl's DATA and not a URL or an item, since HTTPie's --json takes no value.
     private static func isJSON(_ text: String, _ words: [Word]) -> Bool {
         if text.hasPrefix("@") { return words.allSatisfy { $0.isURL || isMethod($0.text) } }
         return (text.hasPrefix("{") || text.hasPrefix("[")) && JSONText.isValid([UInt8](text.utf8))
@@ -122,7 +122,7 @@ enum CommandLineReader {
         }
     }
 
-    /// A letter, or several in one word of which the last may have a value.
+    /// Parses a short option, or several in one argument, of which the last may have a value.
     private static func short(
         _ argument: String, _ rest: inout ArraySlice<String>
     ) throws(UsageError) -> [(Option, String)] {
@@ -162,7 +162,7 @@ enum CommandLineReader {
         }
     }
 
-    /// The known word that is at most two changes away.
+    /// Returns the known option at an edit distance of at most two.
     private static func nearest(to word: String) -> String? {
         let known = OptionTable.all.flatMap(\.longs)
         let ranked = known.map { ($0, EditDistance.between(word, $0)) }.min { $0.1 < $1.1 }
@@ -171,8 +171,8 @@ enum CommandLineReader {
 
     // MARK: the rest
 
-    /// `[METHOD] URL [ITEM...]`; a further word with a scheme in front is a further URL. URLs keep their order, those of --url
-    /// among them, as -o goes by it.
+    /// Parses `[METHOD] URL [ITEM...]`; a later argument with a scheme is another URL. The URLs, those of --url included, keep
+    /// their order, by which -o is assigned.
     private static func place(_ words: [Word], in invocation: inout Invocation) throws(UsageError) {
         let bare = words.filter { !$0.isURL }.map(\.text)
         let hasURL = bare.count < words.count
@@ -208,14 +208,14 @@ enum CommandLineReader {
         }
     }
 
-    /// Letters alone, and either in capitals or one of the methods that everybody knows.
+    /// Whether it consists of letters only and is either in capitals or a well-known method.
     private static func isMethod(_ word: String) -> Bool {
         let known = ["get", "head", "post", "put", "patch", "delete", "options", "trace"]
         return word.allSatisfy { $0.isASCII && $0.isLetter }
             && (word.allSatisfy(\.isUppercase) || known.contains(word.lowercased()))
     }
 
-    /// Whether it begins like a URL that the command can load.
+    /// Whether it begins with a scheme that the command can load.
     static func hasScheme(_ word: String) -> Bool {
         let lowered = word.lowercased()
         return ["http://", "https://", "ws://", "wss://", "file://", "data:"].contains {
@@ -224,7 +224,7 @@ enum CommandLineReader {
     }
 }
 
-/// How many insertions, removals and exchanges of characters lie between two words.
+/// The edit distance of two words, in insertions, deletions and substitutions.
 enum EditDistance {
     static func between(_ left: String, _ right: String) -> Int {
         let (left, right) = (Array(left), Array(right))

@@ -1,55 +1,55 @@
 // SPDX-License-Identifier: MIT
 
-/// How the command ends. The numbers are curl's, where curl has one for the same thing.
+/// The exit codes of the command. They are curl's where curl has one for the same failure.
 public enum ExitCode: Int32, CaseIterable, Sendable {
-    /// Everything went well.
+    /// Success.
     case success = 0
-    /// Something else went wrong; the message says what.
+    /// Another failure; the message has the reason.
     case failure = 1
-    /// The command line is not understood.
+    /// The command line is invalid.
     case usage = 2
-    /// The URL cannot be used.
+    /// The URL is invalid or unsupported.
     case malformedURL = 3
-    /// The proxy opened no way.
+    /// The proxy did not open a connection to the server.
     case proxy = 5
-    /// The host's name gives no address.
+    /// The host's name could not be resolved.
     case nameResolution = 6
-    /// No connection to the host.
+    /// No connection to the host could be made.
     case connect = 7
-    /// The answer is not HTTP.
+    /// The response is not HTTP.
     case notHTTP = 8
     /// A status from 400 to 499, with `--fail`.
     case clientError = 22
-    /// What came could not be written.
+    /// The content could not be written.
     case write = 23
     /// A status from 500 on, with `--fail`.
     case serverError = 24
     /// A file to be sent could not be read.
     case read = 26
-    /// A time-out passed.
+    /// A timeout expired.
     case timeout = 28
-    /// The download cannot be gone on with.
+    /// The download cannot be resumed.
     case resume = 33
-    /// The connection could not be secured.
+    /// The TLS connection could not be established.
     case tls = 35
-    /// Too many redirects, or one to nowhere.
+    /// Too many redirects, or an invalid one.
     case redirects = 47
-    /// The connection was lost before the end.
+    /// The connection was lost.
     case lost = 56
-    /// The server wants another client certificate, or one at all.
+    /// The server requires a client certificate, or rejected the one sent.
     case clientCertificate = 58
     /// The server's certificate is not trusted.
     case untrusted = 60
-    /// The content's coding is broken.
+    /// The content coding is malformed.
     case coding = 61
-    /// A head or a body over its limit.
+    /// A head or a body exceeds its limit.
     case tooLarge = 63
-    /// None of the pinned keys is there.
+    /// The chain has none of the pinned keys.
     case pin = 90
     /// Ctrl-C.
     case interrupted = 130
 
-    /// What it says, for the manual.
+    /// The description for the manual.
     public var meaning: String {
         switch self {
         case .success: "everything went well"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// An option of curl or HTTPie that the command does not take, and what to use instead. The parser and `lupine help` say so.
+/// An option of curl or HTTPie that the command does not support, with what to use instead. Used by the parser and `lupine help`.
 struct ForeignOption: Sendable {
-    /// Its letters and words, without dashes.
+    /// Its short and long names, without dashes.
     let names: [String]
-    /// What stands behind "is not taken: ".
+    /// The text after "is not taken: ".
     let advice: String
 
     private init(_ names: [String], _ advice: String) {
@@ -12,7 +12,7 @@ struct ForeignOption: Sendable {
         self.advice = advice
     }
 
-    /// What is said about an option as it was typed, with its dashes; nil for one that is not known here.
+    /// Returns the message about an option as typed, with its dashes; nil if it is not in the list.
     static func answer(to typed: String) -> String? {
         let name = String(typed.drop { $0 == "-" })
         return all.first { $0.names.contains(name) }.map { "\(typed) is not taken: \($0.advice)" }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// What `--help` and `lupine help` print. Made from the table of options.
+/// The text of `--help` and `lupine help`, made from the table of options.
 enum HelpPage {
-    /// One screen: 24 lines of 80 characters at most.
+    /// One screen: at most 24 lines of 80 characters.
     static func screen() -> String {
         var lines = [
             "lupine [METHOD] URL [ITEM...]", "",
@@ -88,7 +88,7 @@ enum HelpPage {
         brief.prefix(1).uppercased() + brief.dropFirst() + (brief.hasSuffix(".") ? "" : ".")
     }
 
-    /// Text in lines of at most 78 characters.
+    /// Wraps text into lines of at most `width` characters.
     static func wrapped(_ text: String, indent: Int, width: Int = 78) -> String {
         let margin = String(repeating: " ", count: indent)
         var lines: [String] = []
@@ -109,7 +109,7 @@ enum HelpPage {
 }
 
 extension String {
-    /// The text with blanks behind it, up to a length.
+    /// The text padded with spaces to a length.
     func padded(to length: Int) -> String {
         count >= length ? self : self + String(repeating: " ", count: length - count)
     }

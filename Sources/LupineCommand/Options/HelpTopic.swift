@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// What `lupine help` knows besides options.
+/// A topic of `lupine help` other than an option.
 struct HelpTopic: Sendable {
     let name: String
     let text: String

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Options that narrow a request, a way or a result down: what lines of curl and HTTPie have besides the common ones.
+/// The less common options of curl and HTTPie: conditions, credentials, routing, limits, TLS and saving.
 extension Invocation {
     mutating func takeCondition(_ option: Option, _ value: String) throws(UsageError) {
         switch option.name {
@@ -106,9 +106,9 @@ extension Invocation {
     /// The token of --oauth2-bearer, or of --auth-type bearer.
     var token: String? { bearer ?? (authType == .bearer ? user : nil) }
 
-    /// What options mean together, once all have come.
+    /// Applies what options mean in combination, after all have been parsed.
     mutating func settle() {
-        // HTTPie follows redirects to what it downloads, and saves no page of an error.
+        // HTTPie's --download follows redirects and does not save an error page.
         if downloads { (followsRedirects, fails) = (true, true) }
         if savesAll, !destinations.isEmpty {
             for _ in urls.dropFirst(destinations.count) { destinations.append(.remoteName) }
@@ -118,14 +118,14 @@ extension Invocation {
         if downloads { takesServersName = resumption == nil }
     }
 
-    /// curl's --json DATA: a body as it stands, which asks for JSON.
+    /// Takes curl's --json DATA: a verbatim body, with an Accept field for JSON.
     mutating func takeJSON(_ text: String) {
         itemForm = .json
         acceptsJSONAlone = true
         data.append(DataPiece(kind: .json, text: text))
     }
 
-    /// What holds for the requests behind --next too.
+    /// Returns the options that also apply to the request after --next.
     func successor() -> Invocation {
         var next = Invocation()
         next.isSilent = isSilent
@@ -134,7 +134,7 @@ extension Invocation {
         next.tellsOfStreams = tellsOfStreams
         next.showsProgress = showsProgress
         next.ignoresStandardInput = ignoresStandardInput
-        // Who asks for nothing to be sent means all of it.
+        // With --offline or --to-curl no request may be sent at all.
         next.isOffline = isOffline
         next.printsCurl = printsCurl
         return next
@@ -142,7 +142,7 @@ extension Invocation {
 }
 
 extension Invocation.Detour {
-    /// `HOST1:PORT1:HOST2:PORT2`, each of which may be empty; addresses of IPv6 stand in brackets.
+    /// `HOST1:PORT1:HOST2:PORT2`, each of which may be empty; IPv6 addresses are in brackets.
     init(_ text: String) throws(UsageError) {
         var parts = [""]
         var isBracketed = false

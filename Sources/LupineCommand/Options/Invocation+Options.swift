@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 extension Invocation {
-    /// Takes one switch in. `value` is empty for those that have none.
+    /// Applies one option. `value` is empty for options without one.
     mutating func take(_ option: Option, _ value: String) throws(UsageError) {
         switch option.name {
         case .request, .data, .dataRaw, .dataBinary, .dataURLEncode, .part, .json, .form, .multipart, .raw,
@@ -177,7 +177,7 @@ extension Invocation {
         }
     }
 
-    /// Whether it can stand as a method: letters, digits, and the few other characters of a token (RFC 9110 §5.6.2).
+    /// Whether it is a valid method: a token (RFC 9110 §5.6.2) of at most 64 octets.
     static func isToken(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.count <= 64
             && text.unicodeScalars.allSatisfy {
@@ -201,7 +201,7 @@ extension Invocation {
 }
 
 extension Invocation.Override {
-    /// `HOST:PORT:ADDRESS[,ADDRESS]`; addresses of IPv6 may stand in brackets.
+    /// `HOST:PORT:ADDRESS[,ADDRESS]`; IPv6 addresses may be in brackets.
     init(_ text: String) throws(UsageError) {
         var rest = Substring(text)
         if rest.first == "+" { rest = rest.dropFirst() }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// A command line that was understood: what to do, as a value. Nothing of it has been tried yet.
+/// A parsed command line, as a value. Parsing does no I/O.
 struct Invocation: Hashable, Sendable {
-    /// What of a message is printed, by the letters of `--print`.
+    /// The parts of messages to print, by the letters of `--print`.
     struct Parts: OptionSet, Hashable, Sendable {
         let rawValue: Int
 
@@ -13,45 +13,45 @@ struct Invocation: Hashable, Sendable {
         static let metrics = Parts(rawValue: 16)
     }
 
-    /// A piece of `-d` and its relatives.
+    /// One value of `-d` or a related option.
     struct DataPiece: Hashable, Sendable {
         enum Kind: Hashable, Sendable { case text, raw, binary, urlEncode, json }
         var kind: Kind
         var text: String
     }
 
-    /// What items become.
+    /// The format of the body that items make.
     enum ItemForm: Hashable, Sendable { case json, form, multipart }
     /// Where a response is saved.
     enum Destination: Hashable, Sendable {
         case file(String)
         case remoteName
     }
-    /// Where a download goes on.
+    /// The offset at which a download resumes.
     enum Resumption: Hashable, Sendable {
         case automatic
         case offset(Int64)
     }
-    /// Whether something is done.
+    /// A switch that may be decided automatically.
     enum Choice: String, Hashable, Sendable { case auto, always, never }
     /// How JSON is printed.
     enum Pretty: String, Hashable, Sendable { case all, colors, format, none }
-    /// How what was measured is printed.
+    /// The format of a timing report.
     enum Report: String, Hashable, Sendable { case text, json }
-    /// Another server for the name and port of a URL; what is nil stands for whatever the URL has.
+    /// A server to connect to instead of a URL's host and port; nil matches any, or keeps the URL's.
     struct Detour: Hashable, Sendable {
         var host: String?
         var port: UInt16?
         var newHost: String?
         var newPort: UInt16?
     }
-    /// How a request answers who asks.
+    /// The authentication scheme.
     enum AuthType: String, Hashable, Sendable { case basic, digest, bearer, any }
-    /// The family of addresses that connections use.
+    /// The address family of connections.
     enum Family: Hashable, Sendable { case ipv4, ipv6 }
-    /// The versions of HTTP that requests are sent in.
+    /// The HTTP versions that may be used.
     enum Versions: Hashable, Sendable { case http11, both, http2 }
-    /// An address in place of a look-up.
+    /// Addresses to use instead of a name look-up.
     struct Override: Hashable, Sendable {
         var host: String
         var port: UInt16
@@ -60,9 +60,9 @@ struct Invocation: Hashable, Sendable {
 
     // MARK: what is sent
 
-    /// The method that was asked for.
+    /// The method given by the user.
     var method: String?
-    /// The URLs as they were typed.
+    /// The URLs as typed.
     var urls: [String] = []
     var items: [RequestItem] = []
     var itemForm: ItemForm?
@@ -72,15 +72,15 @@ struct Invocation: Hashable, Sendable {
     var upload: String?
     var putsDataIntoQuery = false
     var asksForHead = false
-    /// The lines of -H, as they were typed.
+    /// The lines of -H, as typed.
     var headers: [String] = []
     var userAgent: String?
     var referer: String?
     var keepsEncoding = false
     var ignoresStandardInput = false
-    /// What is put into the query, of --url-query.
+    /// The query parameters of --url-query.
     var queryPieces: [String] = []
-    /// Fields of a form in which nothing has a meaning, among `parts` by their index.
+    /// The indices of those `parts` whose content is taken literally.
     var plainParts: Set<Int> = []
     var range: String?
     var timeCondition: String?
@@ -88,7 +88,7 @@ struct Invocation: Hashable, Sendable {
     var etagFile: String?
     var keepsDots = false
     var defaultScheme = "http"
-    /// JSON came as curl's --json DATA, which asks for JSON alone.
+    /// JSON was given by curl's --json DATA, so `Accept` has JSON only.
     var acceptsJSONAlone = false
 
     // MARK: who asks
@@ -121,7 +121,7 @@ struct Invocation: Hashable, Sendable {
     var retries = 0
     var rate: Int?
     var proxyUser: String?
-    /// Proxies for URLs of one scheme.
+    /// Proxies for the URLs of one scheme.
     var schemeProxies: [String: String] = [:]
     var detours: [Detour] = []
     var family: Family?
@@ -151,7 +151,7 @@ struct Invocation: Hashable, Sendable {
     var includesHead = false
     var print: Parts?
     var isVerbose = false
-    /// What HTTP/2 says beside the messages, too.
+    /// Whether HTTP/2 events are reported too.
     var tellsOfStreams = false
     var isSilent = false
     var showsErrors = false
@@ -172,7 +172,7 @@ struct Invocation: Hashable, Sendable {
     var takesServersName = false
     var resumption: Resumption?
     var showsProgress = true
-    /// Whether a file that content is saved to begins with the head.
+    /// Whether the saved file begins with the head.
     var savesHead: Bool { includesHead || asksForHead }
 
     // MARK: what else is told
@@ -187,10 +187,10 @@ struct Invocation: Hashable, Sendable {
 
 }
 
-/// The schemes of URLs that may be loaded, as --proto names them.
+/// The URL schemes that may be loaded, as --proto names them.
 struct ProtocolSet: Hashable, Sendable {
     static let all = ProtocolSet(["http", "https", "ws", "wss", "file", "data"])
-    /// What redirects may lead to.
+    /// The schemes that redirects may lead to.
     static let web = ProtocolSet(["http", "https", "ws", "wss"])
 
     private(set) var schemes: Set<String>
@@ -199,7 +199,7 @@ struct ProtocolSet: Hashable, Sendable {
 
     func contains(_ scheme: String?) -> Bool { scheme.map { schemes.contains($0.lowercased()) } ?? false }
 
-    /// Takes in `=https`, `-http`, `+file` or `https`, several separated by commas, each adding to what was before; `=` begins anew.
+    /// Applies `=https`, `-http`, `+file` or `https`, or several separated by commas. Each one changes the set; `=` replaces it.
     mutating func take(_ text: String) {
         for part in text.lowercased().split(separator: ",") {
             let sign = part.first.flatMap { "=+-".contains($0) ? $0 : nil }
@@ -215,7 +215,7 @@ struct ProtocolSet: Hashable, Sendable {
 }
 
 extension Invocation.Parts {
-    /// The letters of `--print`; nil when one is none.
+    /// Parses the letters of `--print`; nil if one is unknown.
     init?(letters: String) {
         self = []
         for letter in letters {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// What cannot go together on a command line, and can be said before anything is opened.
+/// Rejects invalid combinations of options, before any I/O.
 enum InvocationCheck {
     static func check(_ invocation: Invocation) throws(UsageError) {
         let bodies = [
@@ -63,7 +63,7 @@ enum InvocationCheck {
         }
     }
 
-    /// A GET or HEAD has no body.
+    /// Throws for GET and HEAD, which have no body.
     static func checkBody(of method: String, from source: String) throws(UsageError) {
         if method == "GET" || method == "HEAD" {
             throw UsageError(
@@ -72,7 +72,7 @@ enum InvocationCheck {
         }
     }
 
-    /// Whether it is the URL of a web socket.
+    /// Whether it is a WebSocket URL.
     static func isSocket(_ url: String) -> Bool {
         let lowered = url.lowercased()
         return lowered.hasPrefix("ws://") || lowered.hasPrefix("wss://")

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
 
-/// One row of the table of options: everything that parser, help, manual and completions know about it.
+/// One row of the table of options, from which parser, help, manual and completions are made.
 struct Option: Sendable {
-    /// What follows a switch.
+    /// The argument of an option.
     enum Argument: Hashable, Sendable {
         /// Nothing.
         case none
-        /// A value, called so.
+        /// A value, with its name in the help.
         case value(String)
-        /// One of these words, behind an equals sign, or nothing.
+        /// One of these words after an equals sign, or nothing.
         case optional([String])
         /// One of these words.
         case oneOf([String])
-        /// The path of a file, called so.
+        /// A file path, with its name in the help.
         case file(String)
     }
 
-    /// The chapter of the manual that it stands in.
+    /// The chapter of the manual.
     enum Chapter: String, CaseIterable, Sendable {
         case request = "What is sent"
         case identity = "Who asks"
@@ -26,19 +26,19 @@ struct Option: Sendable {
         case reports = "What else is told"
     }
 
-    /// Which switch it is.
+    /// The option's identifier.
     let name: OptionName
-    /// Its letter; curl's, where curl has one.
+    /// The short name; curl's, if curl has one.
     let short: Character?
-    /// Its words, the first one being how it is shown.
+    /// The long names; the first one is shown.
     let longs: [String]
-    /// What follows it.
+    /// The option's argument.
     let argument: Argument
-    /// Where the manual has it.
+    /// The chapter of the manual.
     let chapter: Chapter
-    /// One line about it.
+    /// A one-line description.
     let brief: String
-    /// What there is to say beyond that.
+    /// Further details.
     let details: String
 
     init(
@@ -54,7 +54,7 @@ struct Option: Sendable {
         self.details = details
     }
 
-    /// How it is written: `-X, --request METHOD`.
+    /// The synopsis: `-X, --request METHOD`.
     var synopsis: String {
         let names = (short.map { ["-\($0)"] } ?? []) + longs.map { "--\($0)" }
         switch argument {
@@ -65,6 +65,6 @@ struct Option: Sendable {
         }
     }
 
-    /// Its shortest name with the dash, as errors show it.
+    /// The shortest name with its dash, as errors show it.
     var shown: String { short.map { "-\($0)" } ?? "--\(longs.first ?? name.rawValue)" }
 }

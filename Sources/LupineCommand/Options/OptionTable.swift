@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 
-/// The one table of options. The parser, `--help`, `lupine help`, the manual and the completions of three shells are made
-/// from it; a switch that is not here does not exist.
+/// The only table of options. The parser, `--help`, `lupine help`, the manual and the completions of three shells are made from
+/// it; there are no other options.
 ///
-/// Letters mean what they mean in curl. Words are curl's, and HTTPie's where they differ.
+/// Short options mean what they mean in curl. Long options are those of curl and HTTPie, and HTTPie's where the two conflict.
 enum OptionTable {
     /// All options, in the order of the manual.
     static let all: [Option] = request + identity + network + security + output + reports
 
-    /// The option of that name.
+    /// Returns the option with that name.
     static func option(_ name: OptionName) -> Option? { all.first { $0.name == name } }
-    /// The option with that letter.
+    /// Returns the option with that letter.
     static func option(short letter: Character) -> Option? { all.first { $0.short == letter } }
-    /// The option with that word.
+    /// Returns the option with that long name.
     static func option(long word: some StringProtocol) -> Option? {
         all.first { $0.longs.contains { $0 == word } }
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// Numbers as people write them on a command line.
+/// Parses numbers on a command line.
 enum Quantity {
-    /// A rate or size: `100`, `100k`, `1.5M`, `2G`, in steps of 1024 as curl has them.
+    /// A rate or size: `100`, `100k`, `1.5M`, `2G`, in powers of 1024 as in curl.
     static func bytes(_ text: String) -> Int? {
         var digits = Substring(text)
         var scale = 1.0
@@ -21,7 +21,7 @@ enum Quantity {
         return value >= 1 && value < 9e15 ? Int(value) : nil
     }
 
-    /// Seconds, with a fraction.
+    /// Seconds, possibly with a fraction.
     static func seconds(_ text: String) -> Double? {
         guard let first = text.first, first.isNumber || first == ".", let value = Double(text),
             value.isFinite,
@@ -30,7 +30,7 @@ enum Quantity {
         return value
     }
 
-    /// A whole number from zero.
+    /// A non-negative integer.
     static func count(_ text: String) -> Int? {
         guard !text.isEmpty, text.allSatisfy({ $0.isASCII && $0.isNumber }), let value = Int(text),
             value < 1 << 40

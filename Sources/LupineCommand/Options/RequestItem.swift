@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// What follows the URL: one field of the request, in HTTPie's grammar.
+/// An argument after the URL: one field of the request, in HTTPie's grammar.
 ///
-/// The separator that comes first decides, and of several at one place the longest. A backslash before a separator's
-/// character, or before another backslash, makes it an ordinary one.
+/// The first separator counts, and of several at the same position the longest. A backslash before a separator's character, or
+/// before another backslash, makes it an ordinary character.
 enum RequestItem: Hashable, Sendable {
     /// `Name:value`.
     case header(String, String)
@@ -17,7 +17,7 @@ enum RequestItem: Hashable, Sendable {
     case field(String, String)
     /// `name:=json`.
     case json(String, String)
-    /// `name@path`, and its type where `;type=` gives one. Without a name the file is the body.
+    /// `name@path`, with a type if `;type=` gives one. Without a name the file is the body.
     case file(String, path: String, type: String?)
     /// `name=@path`: the text of a file.
     case textFile(String, path: String)
@@ -34,7 +34,7 @@ enum RequestItem: Hashable, Sendable {
         case file = "@"
     }
 
-    /// Whether it is part of a body.
+    /// Whether the item is part of a body.
     var isContent: Bool {
         switch self {
         case .header, .withoutHeader, .emptyHeader, .query: false
@@ -50,7 +50,7 @@ enum RequestItem: Hashable, Sendable {
         }
     }
 
-    /// An item as it was typed.
+    /// Parses an item as typed.
     init(_ text: String) throws(UsageError) {
         guard let (name, separator, value) = Self.split(text) else {
             if text.last == ";", text.count > 1 {
@@ -77,7 +77,7 @@ enum RequestItem: Hashable, Sendable {
         }
     }
 
-    /// The name, without backslashes, the separator, and the value, of which only the escapes of separators go.
+    /// Splits an item into its name, without escapes, the separator, and the value, unchanged but for a header's leading spaces.
     private static func split(_ text: String) -> (String, Separator, String)? {
         var name = ""
         var rest = Substring(text)

@@ -2,18 +2,18 @@
 
 internal import Foundation
 
-/// Puts a body on the standard output: as it is into a pipe or a file, and for people with care.
+/// Writes a body to the standard output: unchanged into a pipe or a file, presented for people on a terminal.
 ///
-/// For people JSON is painted, text is harmless, both as they come, and what is no text is not put on a terminal. A value, used
-/// by one transfer.
+/// For people JSON is coloured and text filtered, both as they arrive, and binary content is not written to a terminal. A value,
+/// used by one transfer.
 struct BodyPresenter {
-    /// How content is treated.
+    /// How content is written.
     enum Manner: Hashable, Sendable {
-        /// Byte for byte; harmless on a terminal.
+        /// Byte for byte; filtered on a terminal.
         case verbatim
-        /// For people: JSON gets line ends or not, colours as the style has them.
+        /// For people: JSON with line breaks if `breaksLines`, coloured if the style has colours.
         case pretty(breaksLines: Bool)
-        /// For people, each line for itself.
+        /// For people, each line on its own.
         case lines(breaksLines: Bool)
     }
 
@@ -26,9 +26,9 @@ struct BodyPresenter {
 
     private let sink: ProcessContext.Sink
     private let style: Style
-    /// Paints a value; nil where nothing is painted.
+    /// A fresh painter for one JSON value; nil if content is not painted.
     private let painter: JSONPainter?
-    /// Whether each line is a value.
+    /// Whether each line is a JSON value of its own.
     private let splitsLines: Bool
     private var writer: ProcessContext.ContentWriter
     private var phase = Phase.beginning
@@ -51,7 +51,7 @@ struct BodyPresenter {
             ? breaksLines.map { JSONPainter(style: style, breaksLines: $0, keepsMargin: splits) } : nil
     }
 
-    /// The next piece. Throws what the sink throws.
+    /// Takes the next piece. Rethrows the sink's errors.
     mutating func take(_ data: Data) throws {
         switch phase {
         case .beginning:
@@ -80,7 +80,7 @@ struct BodyPresenter {
         current = painter
     }
 
-    /// The body is over.
+    /// Called at the end of the body.
     mutating func finish() throws {
         switch phase {
         case .beginning: return
@@ -95,7 +95,8 @@ struct BodyPresenter {
         }
     }
 
-    /// Whether it is no text: a NUL, or bytes that are not UTF-8 but for a character that is cut at the end.
+    /// Whether content is binary: it has a NUL, is not UTF-8 (apart from a character cut off at the end), or has many control
+    /// characters.
     static func isBinary(_ data: Data) -> Bool {
         let head = data.prefix(4096)
         if head.contains(0) { return true }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Amounts as people read them.
+/// Formats sizes and times for people.
 enum ByteText {
     /// `512 B`, `1.5 KiB`, `12.3 MiB`.
     static func size(_ count: Int64) -> String {
@@ -33,7 +33,7 @@ enum ByteText {
 
     static func oneDecimal(_ value: Double) -> String { decimals(value, 1) }
 
-    /// A number with so many digits behind its point.
+    /// Formats a number with that many decimal places.
     static func decimals(_ value: Double, _ places: Int) -> String {
         var scale = 1.0
         for _ in 0..<places { scale *= 10 }

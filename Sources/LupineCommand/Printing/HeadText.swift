@@ -4,14 +4,14 @@ internal import Foundation
 internal import Lupine
 internal import LupineTransport
 
-/// Heads of messages as text for people, and as curl's `-i` has them for programs.
+/// Formats the heads of messages: for people, and like curl's `-i` for programs.
 struct HeadText: Sendable {
     let style: Style
-    /// What stands before each line.
+    /// The prefix of each line.
     var margin: TerminalText = ""
-    /// How lines end.
+    /// The line terminator.
     var lineEnd: TerminalText = "\n"
-    /// Values of these fields are not shown.
+    /// The fields whose values are not shown, in lower case.
     var hides: Set<String> = []
 
     /// Fields whose values are secrets.
@@ -30,13 +30,13 @@ struct HeadText: Sendable {
     }
 
     private func statusLine(_ version: String, _ code: Int, _ reason: String) -> TerminalText {
-        // HTTP/2 has no reason phrase (RFC 9113 §8.3.2): what is here would be the library's own.
+        // HTTP/2 has no reason phrase (RFC 9113 §8.3.2): this one would be the library's own.
         let status = "\(code)" + (reason.isEmpty || version == "HTTP/2" ? "" : " \(reason)")
         return "\(style.paint(version, .faint)) \(style.paint(status, Style.ink(status: code)))"
     }
 
-    /// The head of a request, as its octets go out. One of HTTP/2 is a list of fields: its method and path make a request line,
-    /// and the other pseudo-fields stay where they are.
+    /// Formats a request head from its octets as sent. In HTTP/2 it is a list of fields: method and path become a request line,
+    /// and the other pseudo-header fields remain in the list.
     func request(_ head: [UInt8]) -> TerminalText {
         var lines = head.split(separator: UInt8(ascii: "\n")).map { $0.last == 0x0D ? $0.dropLast() : $0 }
             .filter { !$0.isEmpty }
@@ -57,7 +57,7 @@ struct HeadText: Sendable {
         line.split(separator: UInt8(ascii: " ")).map(text)
     }
 
-    /// The name of a pseudo-field begins with a colon.
+    /// The name of a pseudo-header field begins with a colon.
     private static func field(_ line: ArraySlice<UInt8>) -> (name: String, value: String) {
         let end = line.dropFirst().firstIndex(of: UInt8(ascii: ":")) ?? line.endIndex
         return (text(line[..<end]), text(line[end...].dropFirst().drop { $0 == UInt8(ascii: " ") }))
@@ -78,7 +78,7 @@ struct HeadText: Sendable {
 }
 
 extension String {
-    /// The text without blanks at its end.
+    /// The text without trailing spaces.
     var trimmingBlanks: String {
         var text = self
         while text.last == " " { text.removeLast() }

@@ -2,27 +2,27 @@
 
 internal import Foundation
 
-/// JSON for people: line ends and colours, nothing else changed. It paints while the content comes, and holds none of it.
+/// Formats JSON for people with line breaks and colours, and changes nothing else. It works on a stream and buffers no content.
 ///
-/// From the first octet on that is no JSON the rest goes out unpainted; what was painted is left standing. An octet becomes at
-/// most 70: indent stops growing at depth 16.
+/// From the first octet that is not JSON on, the rest is written unpainted; what was painted stays. One octet becomes at most 70,
+/// since the indent stops growing at depth 16.
 struct JSONPainter: Sendable {
     private enum Previous { case nothing, open, comma, colon, value }
 
-    /// The depth from which on all stands below each other.
+    /// The depth from which on the indent no longer grows.
     static let deepestIndent = 16
-    /// White space that is kept for the case that no JSON follows.
+    /// The maximum of white space kept for the case that no JSON follows.
     private static let mostBlanks = 64
 
     private let style: Style
     private let breaksLines: Bool
-    /// Whether white space in front of the value stays, as it does where each line is a value.
+    /// Whether white space before the value is kept, as when each line is a value.
     private let keepsMargin: Bool
     private var scanner = JSONScanner()
     private var previous = Previous.nothing
     private var depth = 0
     private var blanks: [UInt8] = []
-    /// What is being written in its ink.
+    /// The kind whose colour is switched on.
     private var painted: JSONScanner.Kind?
     private var isBroken = false
 
@@ -32,7 +32,7 @@ struct JSONPainter: Sendable {
         self.keepsMargin = keepsMargin
     }
 
-    /// The next octet.
+    /// Takes the next octet.
     mutating func take(_ octet: UInt8, into writer: inout ProcessContext.ContentWriter) throws {
         if isBroken { return try writer.content(octet) }
         let step = scanner.take(octet)
@@ -70,7 +70,7 @@ struct JSONPainter: Sendable {
         blanks.removeAll(keepingCapacity: true)
     }
 
-    /// No more comes: what is written in an ink ends.
+    /// Switches the colour off, at the end of a scalar or of the input.
     mutating func finish(into writer: inout ProcessContext.ContentWriter) throws {
         guard painted != nil else { return }
         painted = nil
@@ -85,7 +85,7 @@ struct JSONPainter: Sendable {
         }
     }
 
-    /// What stands before a value or a name.
+    /// Writes the white space before a value or a name.
     private func lead(_ writer: inout ProcessContext.ContentWriter) throws {
         switch previous {
         case .nothing, .value: break
@@ -110,7 +110,7 @@ struct JSONPainter: Sendable {
 }
 
 extension ProcessContext.ContentWriter {
-    /// A text that is there as a whole: JSON painted in one line, any other as it is.
+    /// Writes a complete text: JSON painted on one line, any other text unchanged.
     mutating func painted(_ text: String, _ style: Style) throws {
         guard JSONText.isValid(Array(text.utf8)) else { return try content(Data(text.utf8)) }
         var painter = JSONPainter(style: style, breaksLines: false)

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 
-/// Reads one JSON value (RFC 8259) octet by octet, checking the grammar as it goes, and says what each octet is a part of.
+/// Scans one JSON value (RFC 8259) octet by octet, checks the grammar, and classifies each octet.
 ///
-/// It holds what is open, at most `deepest` brackets, and nothing of the content.
+/// It stores the open brackets, at most `deepest`, and none of the content.
 struct JSONScanner: Sendable {
-    /// What a scalar is.
+    /// The kind of a scalar.
     enum Kind: Hashable, Sendable { case name, string, number, word }
 
-    /// What an octet is.
+    /// The classification of an octet.
     enum Step: Hashable, Sendable {
         case blank, open, close, comma, colon
         /// A part of a scalar, its quotes included.
         case part(Kind)
-        /// The first octet that cannot stand there; so is every one behind it.
+        /// The first octet that violates the grammar, and every one after it.
         case broken
     }
 
@@ -22,15 +22,15 @@ struct JSONScanner: Sendable {
         case between
         case string(Kind)
         case escape(Kind)
-        /// So many hexadecimal digits are to come.
+        /// That many hexadecimal digits must follow.
         case hexadecimal(Kind, Int)
         case number(Number)
-        /// What is to come of `true`, `false` or `null`.
+        /// The rest of `true`, `false` or `null`.
         case word(Substring.UTF8View)
         case broken
     }
 
-    /// How far a number is.
+    /// The position within a number.
     private enum Number {
         case sign, zero, whole, point, fraction, exponent, exponentSign, exponentDigits
 
@@ -62,7 +62,7 @@ struct JSONScanner: Sendable {
     private var expectation = Expectation.value
     private var state = State.between
 
-    /// Whether what was taken is one whole value.
+    /// Whether the octets so far are one complete value.
     var isWhole: Bool {
         switch state {
         case .between: expectation == .end

@@ -4,7 +4,7 @@ internal import Foundation
 internal import Lupine
 internal import LupineTransport
 
-/// The chains that servers presented (`--certs`), with what a person checks and the pins to paste.
+/// The certificate chains that servers presented (`--certs`), with the details that a person checks and the pins to paste.
 enum CertificateReport {
     static func text(
         _ chains: [(host: String, certificates: [SecCertificate])], style: Style, now: UnixTime = .now

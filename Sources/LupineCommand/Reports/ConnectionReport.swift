@@ -3,7 +3,7 @@
 internal import Foundation
 internal import Lupine
 
-/// What `-v` says about connections at the end, a line for each transaction.
+/// The lines about connections that `-v` prints at the end, one for each transaction.
 enum ConnectionReport {
     static func text(_ report: FetchReport) -> TerminalText {
         var text = TerminalText()

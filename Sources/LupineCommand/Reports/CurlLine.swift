@@ -3,7 +3,7 @@
 internal import Foundation
 internal import Lupine
 
-/// The curl line that does what a plan does (`--to-curl`), for a POSIX shell. Secrets are hidden unless they are asked for.
+/// The equivalent curl command of a plan (`--to-curl`), quoted for a POSIX shell. Secrets are hidden unless requested.
 struct CurlLine: Sendable {
     static let hidden = "***"
 
@@ -27,7 +27,7 @@ struct CurlLine: Sendable {
             let lowered = name.lowercased()
             if plan.credentials != nil, !plan.usesDigest, lowered == "authorization" { continue }
             if lowered == "accept", value == "*/*" { continue }
-            // curl would read a file of that name; no field has one.
+            // curl would read a file of that name; no field name begins with `@`.
             if name.utf8.first == UInt8(ascii: "@") { continue }
             let shown = HeadText.secrets.contains(lowered) ? secret(value) : value
             words += ["-H", shown.isEmpty ? "\(name);" : "\(name): \(shown)"]
@@ -42,7 +42,7 @@ struct CurlLine: Sendable {
         }
         if !cookies.isEmpty {
             let pairs = cookies.map { "\($0.name)=\(secret($0.value))" }.joined(separator: "; ")
-            // curl takes what begins so for the name of a file.
+            // curl takes a value that begins with `@` for a file name.
             words += pairs.utf8.first == UInt8(ascii: "@") ? ["-H", "Cookie: \(pairs)"] : ["-b", pairs]
         }
         words += Self.versions(invocation, plan.url)
@@ -63,13 +63,13 @@ struct CurlLine: Sendable {
         if !invocation.keepsEncoding { words.append("--compressed") }
         let address = plan.url.absoluteString
         if invocation.keepsDots, address.contains("/.") { words.append("--path-as-is") }
-        // Brackets and braces are patterns to curl.
+        // curl interprets brackets and braces as patterns.
         if address.utf8.contains(where: { "[]{}".utf8.contains($0) }) { words.append("-g") }
         words.append(address)
         text = words.map(Self.quoted).joined(separator: " ") + note
     }
 
-    /// What keeps curl to the version of HTTP that the line is kept to. Where an https server may choose, curl lets it too.
+    /// The options that restrict curl to the same HTTP version. Where an https server may choose, curl lets it choose too.
     private static func versions(_ invocation: Invocation, _ url: URL) -> [String] {
         switch (invocation.versions, url.scheme?.lowercased()) {
         case (.http11, "https"): ["--http1.1"]
@@ -149,7 +149,7 @@ struct CurlLine: Sendable {
         return words
     }
 
-    /// The address of a proxy without the password that may stand in it. Scalars are looked at, since a mark may combine with any.
+    /// The proxy's URL without its password. Compares scalars, since a combining mark may attach to any character.
     private static func withoutPassword(_ proxy: String) -> String {
         let scalars = proxy.unicodeScalars
         let start = proxy.range(of: "://", options: .literal)?.upperBound ?? scalars.startIndex
@@ -159,7 +159,7 @@ struct CurlLine: Sendable {
         return String(scalars[...colon]) + hidden + String(scalars[at...])
     }
 
-    /// A word for a shell. Scalars are looked at: a quote with a combining mark ends the quoting all the same.
+    /// Quotes a word for a shell. Compares scalars: a quote followed by a combining mark still ends the quoting.
     static func quoted(_ word: String) -> String {
         let plain = word.unicodeScalars.allSatisfy {
             switch $0 {

@@ -4,7 +4,7 @@ internal import Dispatch
 internal import Foundation
 internal import Lupine
 
-/// Tells what happens to requests, as it happens (`--events`). On a queue of its own.
+/// Prints the events of requests as they happen (`--events`), on its own queue.
 final class EventReporter: EventMonitor {
     let queue = DispatchQueue(label: "lupine.events")
     private let sink: ProcessContext.Sink

@@ -2,12 +2,12 @@
 
 internal import Foundation
 
-/// An address as it may be told: without query, fragment, name and password, which may be secrets. Scalars are looked at, since a
-/// mark may combine with any.
+/// An address that may be printed: without query, fragment, user name and password, which may be secrets. Compares scalars, since
+/// a combining mark may attach to any character.
 enum ShownAddress {
     static func text(_ url: URL) -> String { text(url.absoluteString) }
 
-    /// The same of one that was typed, and need be none.
+    /// The same for an address as typed, which may be invalid.
     static func text(_ address: String) -> String {
         let scalars = address.unicodeScalars
         let start = address.range(of: "://", options: .literal)?.upperBound ?? scalars.startIndex

@@ -3,8 +3,8 @@
 internal import Foundation
 internal import Lupine
 
-/// Where the time of a fetch went (`--timing`): a row for each transaction, so for each redirect, challenge and attempt.
-/// Times are seconds from the beginning of the first.
+/// The timing of a fetch (`--timing`): a row for each transaction, thus for each redirect, challenge and attempt. Times are
+/// seconds since the start of the first.
 struct Waterfall: Sendable {
     /// A part of a transaction.
     enum Phase: String, CaseIterable, Sendable {
@@ -15,7 +15,7 @@ struct Waterfall: Sendable {
         case wait = "wait"
         case receive = "receive"
 
-        /// How it is drawn.
+        /// The letter that it is drawn with.
         var letter: Character {
             switch self {
             case .lookUp: "l"
@@ -116,7 +116,7 @@ struct Waterfall: Sendable {
 
     // MARK: for programs
 
-    /// One JSON object in a line.
+    /// The timing as one JSON object on one line.
     var json: String {
         let rows = rows.map { row -> String in
             var members: [(name: String, json: String)] = [

@@ -3,14 +3,14 @@
 internal import Foundation
 internal import Lupine
 
-/// What `-w` prints: a format with `%{name}` in it, filled from what became of a fetch.
+/// The output of `-w`: a format with `%{name}` placeholders, filled in from the result of a fetch.
 struct WriteOut: Sendable {
     private let report: FetchReport
 
     init(_ report: FetchReport) { self.report = report }
 
-    /// The text of a format, which is the user's own; what is filled in is not. Names that are not known are left out, as curl
-    /// does.
+    /// Returns the filled-in format. The format is the user's and trusted, the values are not. Unknown names are left out, as in
+    /// curl.
     func text(_ format: String) -> TerminalText {
         var text = TerminalText()
         var own = ""

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// Why the command could not do what it was asked, as it is told: one paragraph with what happened, where, why, and what
-/// to try; and the exit code that says the same to a script.
+/// Why the command failed, as it is reported: one paragraph with the event, the place, the reason and a remedy, and the exit code
+/// for scripts.
 struct CommandFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// How the command ends.
+    /// The exit code.
     let code: ExitCode
     /// The paragraph.
     let description: String
@@ -13,14 +13,14 @@ struct CommandFailure: Error, Hashable, Sendable, CustomStringConvertible {
         self.description = description
     }
 
-    /// A file that cannot be read.
+    /// Returns the failure for a file that cannot be read.
     static func unreadable(_ path: String, _ error: (any Error)?) -> CommandFailure {
         let reason = error.map { ": \(FileErrorReason.reason($0))" } ?? ""
         return CommandFailure(
             .read, "Cannot read \(path)\(reason). Check the name and whether you may read it.")
     }
 
-    /// A file that cannot be written.
+    /// Returns the failure for a file that cannot be written.
     static func unwritable(_ path: String, _ error: (any Error)?) -> CommandFailure {
         let reason = error.map { ": \(FileErrorReason.reason($0))" } ?? ""
         return CommandFailure(

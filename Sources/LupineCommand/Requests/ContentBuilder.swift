@@ -3,15 +3,15 @@
 internal import Foundation
 internal import Lupine
 
-/// Makes the body of a request out of items, `-d`, `-F`, `--raw`, `-T` and the standard input. It reads files, and the
-/// standard input when the rules say so.
+/// Builds the body of a request from items, `-d`, `-F`, `--raw`, `-T` or the standard input. It reads files, and the standard
+/// input if no other source is given.
 struct ContentBuilder {
     let invocation: Invocation
     let context: ProcessContext
-    /// Where multipart forms that are too long for the memory are put.
+    /// The folder for multipart forms that are too large for memory.
     let scratch: URL
 
-    /// The body and what goes with it.
+    /// Returns the body with its type and query.
     func build() throws -> RequestContent {
         var content = RequestContent()
         for case .query(let name, let value) in invocation.items { content.query.append((name, value)) }
@@ -76,7 +76,7 @@ struct ContentBuilder {
         content.source = "the standard input; --ignore-stdin leaves it alone"
     }
 
-    /// Says what is waited for when nothing has come for a while: a script's pipe may be one that nobody writes to.
+    /// Prints a message if the input stays silent for three seconds: a script's pipe may have no writer.
     private func tellOfWaiting() -> Task<Void, Never> {
         let (errors, isSilent) = (context.errors, invocation.isSilent)
         return Task.detached {
@@ -101,7 +101,7 @@ struct ContentBuilder {
         }
     }
 
-    /// A body whose type is to be seen from what it is.
+    /// Takes a body whose type is derived from its bytes.
     private func take(_ data: Data, into content: inout RequestContent) {
         content.body = .data(data)
         if invocation.itemForm == .form {
@@ -147,13 +147,13 @@ struct ContentBuilder {
         }
     }
 
-    /// curl's --url-query: percent-encoded, unless a plus sign is in front.
+    /// Adds curl's --url-query: percent-encoded, unless it begins with a plus sign.
     private func addQuery(_ piece: String, to content: inout RequestContent) throws {
         let text = piece.hasPrefix("+") ? String(piece.dropFirst()) : try encoded(piece)
         content.rawQuery = (content.rawQuery.map { $0 + "&" } ?? "") + text
     }
 
-    /// `content`, `=content`, `name=content`, `@file`, `name@file`, as curl has them.
+    /// Encodes `content`, `=content`, `name=content`, `@file` or `name@file`, as curl does.
     private func encoded(_ text: String) throws -> String {
         guard let place = text.firstIndex(where: { $0 == "=" || $0 == "@" }) else {
             return PercentEncoding.form(text)
@@ -166,7 +166,8 @@ struct ContentBuilder {
 
     // MARK: forms of parts
 
-    /// `NAME=CONTENT`, `NAME=@FILE` or `NAME=<FILE`, with `;type=` and `;filename=`; a plain one is `NAME=CONTENT` alone.
+    /// Appends `NAME=CONTENT`, `NAME=@FILE` or `NAME=<FILE`, with `;type=` and `;filename=`. A plain part is a literal
+    /// `NAME=CONTENT`.
     private func append(_ part: String, to form: MultipartFormData, isPlain: Bool) throws {
         let halves = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(
             String.init)
@@ -217,7 +218,7 @@ struct ContentBuilder {
             if form.contentLength < MultipartFormData.encodingMemoryThreshold {
                 content.body = .data(try form.encode())
             } else {
-                // The users of a machine share the place: the folder is closed to others.
+                // Other users may access the temporary folder, so this one is closed to them.
                 try FileManager.default.createDirectory(
                     at: scratch, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
                 let file = scratch.appendingPathComponent("form-\(UUID().uuidString)")
@@ -255,7 +256,7 @@ struct ContentBuilder {
     }
 
     private func takeObject(_ items: [RequestItem], into content: inout RequestContent) throws {
-        // With a path that begins with a bracket the whole is an array.
+        // A path that begins with a bracket makes the root an array.
         let first = items.lazy.compactMap(\.fieldName).first.map { Array($0.prefix(1)) == ["["] } ?? false
         var tree = first ? JSONTree.array([]) : JSONTree.object([])
         for item in items {

@@ -2,12 +2,12 @@
 
 internal import Foundation
 
-/// A name and a password.
+/// A user name and a password.
 struct Credentials: Hashable, Sendable {
     var user: String
     var password: String
 
-    /// `USER:PASSWORD`; without a colon the password is missing.
+    /// Parses `USER:PASSWORD`; without a colon the password is empty.
     init(_ text: String) {
         let halves = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         user = String(halves.first ?? "")
@@ -19,6 +19,6 @@ struct Credentials: Hashable, Sendable {
         self.password = password
     }
 
-    /// The value of `Authorization` (RFC 7617).
+    /// The value of `Authorization` for Basic (RFC 7617).
     var basic: String { "Basic " + Data("\(user):\(password)".utf8).base64EncodedString() }
 }

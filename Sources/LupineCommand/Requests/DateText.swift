@@ -2,15 +2,15 @@
 
 internal import Foundation
 
-/// Dates as HTTP and people write them.
+/// Formats and parses dates.
 enum DateText {
-    /// In the form that HTTP sends (RFC 9110 §5.6.7).
+    /// Formats a date as in HTTP (RFC 9110 §5.6.7).
     static func http(_ date: Date) -> String {
         formatter("EEE, dd MMM yyyy HH:mm:ss 'GMT'").string(from: date)
     }
 
-    /// What a date says: HTTP's three forms, and what people type, such as `2024-01-02 03:04`; nil for what is none. It is in
-    /// GMT where no zone is given.
+    /// Parses a date in one of HTTP's three forms or a common form such as `2024-01-02 03:04`; nil if it is invalid. Without a
+    /// zone it is in GMT.
     static func date(_ text: String) -> Date? {
         let trimmed = text.trimmingCharacters(in: .whitespaces)
         guard trimmed.contains(where: \.isNumber) else { return nil }

@@ -2,7 +2,7 @@
 
 internal import Foundation
 
-/// Why a file could not be used, in the system's words.
+/// The reason of a file error, in the system's words.
 enum FileErrorReason {
     static func reason(_ error: any Error) -> String {
         let error = error as NSError

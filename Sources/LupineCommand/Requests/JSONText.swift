@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// JSON as text (RFC 8259): written piece by piece, and checked without being understood.
+/// Writes JSON as text (RFC 8259) piece by piece, and validates it.
 ///
-/// Numbers and the order of names stay as they are, which is why no object is made of it.
+/// It is never decoded, so that numbers and the order of members stay as they are.
 enum JSONText {
-    /// A string with its quotes.
+    /// Returns a quoted string.
     static func quoted(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {
@@ -23,12 +23,12 @@ enum JSONText {
         return result + "\""
     }
 
-    /// An object of members in their order.
+    /// Returns an object with the members in their order.
     static func object(_ members: [(name: String, json: String)]) -> String {
         "{" + members.map { "\(quoted($0.name)): \($0.json)" }.joined(separator: ", ") + "}"
     }
 
-    /// Whether it is one JSON value.
+    /// Whether the bytes are one JSON value.
     static func isValid(_ bytes: [UInt8]) -> Bool {
         var scanner = JSONScanner()
         for byte in bytes {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// JSON that is put together from items with paths, HTTPie's `a[b][]=c`. Values are JSON text that was checked before.
+/// JSON built from items with paths, HTTPie's `a[b][]=c`. Values are validated JSON text.
 enum JSONTree {
     case value(String)
     case object([(name: String, tree: JSONTree)])
@@ -13,7 +13,7 @@ enum JSONTree {
         case append
     }
 
-    /// The steps of a name: `a`, `a[b]`, `a[]`, `a[0]`. A backslash before a bracket makes it an ordinary letter.
+    /// Parses a name into steps: `a`, `a[b]`, `a[]`, `a[0]`. A backslash before a bracket makes it an ordinary character.
     static func steps(_ name: String) throws(UsageError) -> [Step] {
         var steps: [Step] = []
         var part = ""
@@ -43,7 +43,7 @@ enum JSONTree {
         return steps.isEmpty ? [.member(part)] : steps
     }
 
-    /// What stands in brackets; digits are a place, however many.
+    /// The step for the text in brackets; digits are an index, however many.
     private static func step(_ part: String) -> Step {
         if part.isEmpty { return .append }
         let isNumber = part.allSatisfy { $0.isASCII && $0.isNumber }
@@ -54,7 +54,7 @@ enum JSONTree {
         UsageError("`\(name)` is no path of JSON: write a[b], a[] or a[0], and \\[ for a bracket of the name")
     }
 
-    /// Puts a value at the end of a path.
+    /// Sets the value at a path.
     mutating func put(_ json: String, at path: some Collection<Step>, of name: String) throws(UsageError) {
         guard let step = path.first else {
             self = .value(json)
@@ -89,10 +89,10 @@ enum JSONTree {
     }
 
     private static let mostElements = 10_000
-    /// Each step is a call inside another.
+    /// A limit, since each step is a recursive call.
     private static let mostSteps = 100
 
-    /// What a step is taken in.
+    /// The initial value to which a step is applied.
     static func empty(for step: Step?) -> JSONTree {
         switch step {
         case .member: .object([])

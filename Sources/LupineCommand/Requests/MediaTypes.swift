@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The type of a file, from its name.
+/// Media types by file name extension.
 enum MediaTypes {
     private static let types: [String: String] = [
         "json": "application/json", "xml": "application/xml", "html": "text/html", "htm": "text/html",

@@ -2,7 +2,7 @@
 
 internal import Foundation
 
-/// What a request carries.
+/// The body of a request.
 enum MessageBody: Hashable, Sendable {
     case none
     case data(Data)
@@ -14,17 +14,17 @@ enum MessageBody: Hashable, Sendable {
     var isNone: Bool { self == .none }
 }
 
-/// A body and what goes with it.
+/// A body with its type and its part of the query.
 struct RequestContent: Sendable {
     var body = MessageBody.none
-    /// Its type, unless the user gives another.
+    /// The media type, unless the user sets another.
     var type: String?
-    /// What items and `-G` add to the query.
+    /// The query parameters of items.
     var query: [(name: String, value: String?)] = []
-    /// A query that is complete: `-G`.
+    /// The part of the query that is encoded already, from `-G` and `--url-query`.
     var rawQuery: String?
-    /// How a usage error names its source.
+    /// The source's name in usage errors.
     var source = ""
-    /// A JSON answer is asked for.
+    /// Whether JSON is preferred in the response.
     var wantsJSON = false
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// A `.netrc`, whose entries are `machine NAME login NAME password WORD` and `default …`, with any white space between.
+/// A `.netrc` file with entries `machine NAME login NAME password WORD` and `default …`, separated by any white space.
 ///
-/// A word that begins with `#` is the rest of its line a comment where a keyword is due or the line begins; behind `login` or
-/// `password` it is a value. A value that was left out takes nothing from the entry behind it: one host's password never
-/// becomes another's.
+/// A word that begins with `#` starts a comment, up to the end of the line, at the start of a line or where a keyword is
+/// expected; after `login` or `password` it is a value. A missing value takes nothing from the next entry, so that one host's
+/// password never becomes another's.
 struct NetrcFile: Sendable {
     private var entries: [(host: String?, credentials: Credentials)] = []
 
@@ -22,7 +22,7 @@ struct NetrcFile: Sendable {
             case "machine", "default":
                 if let entry = entry() { entries.append(entry) }
                 (login, password) = ("", "")
-                // An entry whose name was left out is nobody's.
+                // An entry without a name matches no host.
                 if word == "default" { host = .some(nil) } else { host = words.value().map { .some($0) } }
             case "login": login = words.value() ?? ""
             case "password": password = words.value() ?? ""
@@ -34,7 +34,7 @@ struct NetrcFile: Sendable {
         if let entry = entry() { entries.append(entry) }
     }
 
-    /// The first entry for the host, else the default.
+    /// Returns the first entry for the host, else the default.
     func credentials(for host: String) -> Credentials? {
         let wanted = host.lowercased()
         let found =
@@ -43,10 +43,10 @@ struct NetrcFile: Sendable {
         return found?.credentials
     }
 
-    /// The word where it is short enough to be a keyword: others may take long to compare.
+    /// Returns the word if it is short enough for a keyword, since long words take long to compare.
     private static func keyword(_ word: String) -> String { word.utf8.count <= 8 ? word : "" }
 
-    /// The words of the file, of which some stand in quotes.
+    /// The words of the file, some of them quoted.
     private struct Words {
         private struct Word {
             let text: String
@@ -65,7 +65,7 @@ struct NetrcFile: Sendable {
             rest = words[...]
         }
 
-        /// The next word, comments left out.
+        /// Returns the next word, skipping comments.
         mutating func keyword() -> String? {
             while let word = rest.popFirst() {
                 if !word.beginsComment { return word.text }
@@ -74,7 +74,7 @@ struct NetrcFile: Sendable {
             return nil
         }
 
-        /// The value of the keyword that was just taken; nil where there is none.
+        /// Returns the value of the keyword just read; nil if it is missing.
         mutating func value() -> String? {
             while let word = rest.first {
                 if word.beginsLine, word.beginsEntry { return nil }
@@ -87,7 +87,7 @@ struct NetrcFile: Sendable {
 
         private mutating func skipLine() { rest = rest.drop { !$0.beginsLine } }
 
-        /// Scalars are looked at, since a mark may combine with a quote.
+        /// Compares scalars, since a combining mark may follow a quote.
         private static func add(_ line: Substring.UnicodeScalarView, to words: inout [Word]) {
             let isBlank = { (scalar: Unicode.Scalar) in scalar == " " || scalar == "\t" || scalar == "\r" }
             var rest = line.drop(while: isBlank)

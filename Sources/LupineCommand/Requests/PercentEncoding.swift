@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-/// Percent-encoding as queries and forms need it.
+/// Percent-encoding for queries and forms.
 enum PercentEncoding {
-    /// All but the unreserved characters (RFC 3986 §2.3).
+    /// Encodes all but the unreserved characters (RFC 3986 §2.3).
     static func encoded(_ text: String) -> String { encoded(text, blank: "%20") }
 
-    /// The same for forms, where a blank is a plus sign.
+    /// Encodes for forms, where a space becomes a plus sign.
     static func form(_ text: String) -> String { encoded(text, blank: "+") }
 
     private static func encoded(_ text: String, blank: String) -> String {

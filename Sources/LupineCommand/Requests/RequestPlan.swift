@@ -3,26 +3,26 @@
 internal import Foundation
 internal import Lupine
 
-/// One request, made complete out of a command line: what is sent to one URL, and as whom.
+/// One complete request of a command line, for one URL, with its credentials.
 struct RequestPlan: Sendable {
-    /// Files up to this length are read before they are sent, longer ones while they are.
+    /// Files up to this length are read into memory, longer ones while they are sent.
     static let longestHeld: Int64 = 8 << 20
 
-    /// The URL as it was typed.
+    /// The URL as typed.
     let typed: String
     let url: URL
     let method: String
-    /// The header fields that are set, in their order.
+    /// The header fields, in order.
     let headers: [(name: String, value: String)]
-    /// Fields that must not be sent although every request is given them.
+    /// Default fields that must not be sent.
     let omitted: Set<String>
-    /// Names of fields that a session has kept for the URL's origin, and that may hold a secret: no other origin gets them.
+    /// Names of fields that a session has kept for the URL's origin and that may hold a secret: they are sent to no other origin.
     let boundFields: Set<String>
     let body: MessageBody
     let credentials: Credentials?
     let usesDigest: Bool
 
-    /// The request as the library wants it.
+    /// The request for the library.
     var request: URLRequest {
         var request = URLRequest(url: url)
         request.httpMethod = method
@@ -47,13 +47,13 @@ struct RequestPlan: Sendable {
         return request
     }
 
-    /// The file that is sent in place of a body in the request.
+    /// The file that is sent instead of a body in the request.
     var bodyFile: URL? {
         guard case .file(let path, let count) = body, count > Self.longestHeld else { return nil }
         return URL(fileURLWithPath: path)
     }
 
-    /// The same with header fields more, which replace those of their name.
+    /// Returns the plan with more header fields, which replace those with the same name.
     func adding(_ more: [(name: String, value: String)]) -> RequestPlan {
         let names = Set(more.map { $0.name.lowercased() })
         return RequestPlan(
@@ -64,14 +64,14 @@ struct RequestPlan: Sendable {
     }
 }
 
-/// Makes plans. The body is read once, for all URLs of a command line.
+/// Makes plans. The body is read once for all URLs of a command line.
 struct RequestPlanner {
     let invocation: Invocation
     let context: ProcessContext
     let content: RequestContent
-    /// Header fields that a session of the user's has kept for the origin of a URL.
+    /// Header fields that the user's session has kept for a URL's origin.
     var remembered: @Sendable (URL) -> [(name: String, value: String)] = { _ in [] }
-    /// Cookies go out as a field, since nothing keeps them.
+    /// Whether cookies are sent as a field, since there is no storage for them.
     var sendsCookiesAsField = true
 
     func plan(for typed: String) throws -> RequestPlan {
@@ -139,12 +139,12 @@ struct RequestPlanner {
         return headers
     }
 
-    /// What -r, -z and --etag-compare ask for.
+    /// The fields of -r, -z and --etag-compare.
     private func conditions() throws -> [(name: String, value: String)] {
         var fields: [(name: String, value: String)] = []
         if let range = invocation.range {
             fields.append(("Range", "bytes=\(range)"))
-            // A part of a coded body is no part of the body.
+            // A range of a coded body is not a range of the decoded body.
             if !invocation.keepsEncoding { fields.append(("Accept-Encoding", "identity")) }
         }
         if let typed = invocation.timeCondition {
@@ -172,7 +172,7 @@ struct RequestPlanner {
         return values?[.modificationDate] as? Date
     }
 
-    /// Of -u, else of the URL, else of the .netrc when that may be read.
+    /// The credentials of -u, else of the URL, else of the .netrc if it is to be read.
     private func credentials(for url: URL, in address: Address) throws -> Credentials? {
         if invocation.token != nil { return nil }
         if let user = invocation.user { return Credentials(user) }
@@ -190,14 +190,14 @@ struct RequestPlanner {
     }
 }
 
-/// A URL as people type it.
+/// A URL as typed.
 struct Address: Sendable {
-    /// The URL without name, password and fragment.
+    /// The URL without user, password and fragment.
     var text: String
-    /// Name and password that stood in it.
+    /// User and password in the URL.
     let credentials: Credentials?
 
-    /// `host`, `host/path`, `:8080/path` (this machine), `//host`, or with a scheme of its own.
+    /// Parses `host`, `host/path`, `:8080/path` (localhost), `//host`, or a URL with a scheme.
     init(_ typed: String, scheme standard: String = "http") throws {
         var text = typed
         if typed.hasPrefix("//") {
@@ -239,7 +239,7 @@ struct Address: Sendable {
         self.text = text
     }
 
-    /// Takes `/./` and `/../` out of the path (RFC 3986 §5.2.4).
+    /// Removes `/./` and `/../` from the path (RFC 3986 §5.2.4).
     mutating func removeDots() {
         guard text.contains("/."), let slashes = text.range(of: "://"), !text.lowercased().hasPrefix("file:"),
             let start = text[slashes.upperBound...].firstIndex(where: { $0 == "/" || $0 == "?" }),
@@ -260,7 +260,7 @@ struct Address: Sendable {
         text = text[..<start] + "/" + kept.joined(separator: "/") + text[end...]
     }
 
-    /// Adds parameters to the query.
+    /// Encodes parameters and adds them to the query.
     mutating func add(_ pairs: [(name: String, value: String?)]) {
         for (name, value) in pairs {
             let encoded =
@@ -269,7 +269,7 @@ struct Address: Sendable {
         }
     }
 
-    /// Adds to the query as it stands.
+    /// Adds encoded text to the query.
     mutating func addQuery(_ query: String) {
         if let mark = text.firstIndex(of: "?") {
             text += text.index(after: mark) == text.endIndex ? query : "&\(query)"
@@ -291,7 +291,7 @@ struct Address: Sendable {
     }
 }
 
-/// What `-H` and items do to the header fields.
+/// The changes to the header fields by `-H` and items.
 struct HeaderEdits: Sendable {
     private var fields: [(name: String, value: String)] = []
     private(set) var removed: Set<String> = []
@@ -331,14 +331,14 @@ struct HeaderEdits: Sendable {
         }
     }
 
-    /// The user's fields stand in place of ours; two of one name go out as two.
+    /// The user's fields replace default ones of the same name; two user fields of one name are both sent.
     func apply(to headers: inout [(name: String, value: String)]) {
         let names = Set(fields.map { $0.name.lowercased() }).union(removed.map { $0.lowercased() })
         headers.removeAll { names.contains($0.name.lowercased()) }
         headers += fields
     }
 
-    /// Puts one field in the place of all of its name.
+    /// Replaces all fields of that name with one.
     static func set(_ name: String, _ value: String, in headers: inout [(name: String, value: String)]) {
         headers.removeAll { $0.name.lowercased() == name.lowercased() }
         headers.append((name, value))

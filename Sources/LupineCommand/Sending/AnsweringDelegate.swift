@@ -3,8 +3,8 @@
 internal import Foundation
 internal import Lupine
 
-/// What the command answers the loading system beyond what `SessionDelegate` does: with `--digest` a password is never sent
-/// as it is. On the session's root queue.
+/// A `SessionDelegate` that also refuses Basic challenges with `--digest`, so that the password is never sent in clear. Called on
+/// the session's root queue.
 final class AnsweringDelegate: SessionDelegate, @unchecked Sendable {
     private let digestOnly: Bool
 

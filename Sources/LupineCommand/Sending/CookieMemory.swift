@@ -3,10 +3,10 @@
 internal import Foundation
 internal import Lupine
 
-/// Cookies and header fields that outlive a request: of `-b FILE`, `-c FILE` and `--session NAME`. Without any of these
+/// Cookies and header fields that outlive a request: those of `-b FILE`, `-c FILE` and `--session NAME`. Without any of these
 /// nothing is kept, as with curl.
 ///
-/// Under a session each origin has cookies and fields of its own, and a request sees those of its URL's origin alone.
+/// A session keeps separate cookies and fields for each origin; a request sees only those of its URL's origin.
 struct CookieMemory: Sendable {
     private struct Memory: Sendable {
         let session: UserSession
@@ -18,9 +18,9 @@ struct CookieMemory: Sendable {
     private let store: SessionStore?
     /// By origin; empty without a session.
     private let memories: [SessionOrigin: Memory]
-    /// Where cookies of no session are kept; nil when they are not.
+    /// The cookie storage used without a session; nil if cookies are not kept.
     private let common: HTTPCookieStorage?
-    /// The cookies of `-b a=b`, each with the one of a file that it hides.
+    /// The cookies of `-b a=b`, each with the cookie of a file that it replaced.
     private var given: [(cookie: HTTPCookie, hidden: HTTPCookie?)] = []
 
     init(_ invocation: Invocation, _ context: ProcessContext) throws {
@@ -68,16 +68,16 @@ struct CookieMemory: Sendable {
     /// Whether cookies are kept at all.
     var keepsCookies: Bool { common != nil }
 
-    /// Where the cookies of a request to a URL are kept; nil when they are not.
+    /// Returns the cookie storage for requests to a URL; nil if cookies are not kept.
     func storage(for url: URL) -> HTTPCookieStorage? { memory(for: url)?.storage ?? common }
 
-    /// Fields that the session has kept for the origin of a URL.
+    /// Returns the header fields that the session has kept for the URL's origin.
     func headers(for url: URL) -> [(name: String, value: String)] {
         memory(for: url)?.session.headers.map { ($0.name, $0.value) } ?? []
     }
 
-    /// Puts `-b a=b` where the other cookies are, for the origins of these URLs alone: their ports, and, where all of a host's are
-    /// https, with `Secure`.
+    /// Stores the cookies of `-b a=b`, restricted to the origins of these URLs: to their ports, and with `Secure` if all of the
+    /// host's URLs are https.
     mutating func setGivenCookies(for urls: [URL]) {
         let pairs = invocation.cookies.filter { $0.contains("=") }.flatMap { $0.split(separator: ";") }
         guard !pairs.isEmpty else { return }
@@ -88,7 +88,7 @@ struct CookieMemory: Sendable {
             }
             let origins = urls.filter { self.storage(for: $0) === storage }.compactMap { SessionOrigin($0) }
                 .filter { $0.host == origin.host }
-            // Of several addresses of a host in one storage, each cookie is one.
+            // Several URLs of one host in one storage share one cookie.
             guard isSet.insert(store != nil ? origin.text : origin.host).inserted else { continue }
             for pair in pairs { set(pair, for: host, origins, in: storage) }
         }
@@ -117,8 +117,8 @@ struct CookieMemory: Sendable {
 
     // MARK: writing
 
-    /// The cookies of a storage that are written down: none that was given on the command line, none that is for certain ports,
-    /// which the files have no word for, and none of a server that nobody has checked.
+    /// Returns the cookies of a storage that are saved: none from the command line, none restricted to ports, which the file
+    /// formats cannot express, and none of a server whose certificate was not checked.
     private func lasting(in storage: HTTPCookieStorage) -> (cookies: [HTTPCookie], hasOthers: Bool) {
         let all = storage.cookies ?? []
         let trusted = all.filter { !invocation.isInsecure || Self.isTrusted($0, in: storage) }
@@ -129,7 +129,8 @@ struct CookieMemory: Sendable {
         return (cookies.filter { $0.portList == nil }, trusted.count < all.count)
     }
 
-    /// Whether a storage gives a cookie to everyone. What came over connections that nobody has checked it does not.
+    /// Whether a storage sends the cookie over any connection. Cookies from unverified connections are kept apart and are not
+    /// sent.
     private static func isTrusted(_ cookie: HTTPCookie, in storage: HTTPCookieStorage) -> Bool {
         var parts = URLComponents()
         parts.scheme = "https"
@@ -142,7 +143,7 @@ struct CookieMemory: Sendable {
         return storage.cookies(for: url)?.contains { $0 === cookie } ?? false
     }
 
-    /// Writes what is to be kept.
+    /// Writes the cookie jar and the session.
     func save() throws {
         let store = invocation.sessionIsKept ? store : nil
         let isKept = invocation.cookieJar != nil || store != nil

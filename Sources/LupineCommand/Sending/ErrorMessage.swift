@@ -4,9 +4,9 @@ internal import Foundation
 internal import Lupine
 internal import LupineTransport
 
-/// Makes the paragraph and the exit code of an error of the library. The one place where they are translated.
+/// Translates an error of the library into a message and an exit code. No other code does that.
 enum ErrorMessage {
-    /// What is told about the failure of a load of `url`.
+    /// Returns the failure to report for a load of `url`.
     static func failure(of error: AFError, url: URL, invocation: Invocation) -> CommandFailure {
         if let report = error.pinningReport { return pinning(report) }
         let place = ShownAddress.text(url)
@@ -51,7 +51,7 @@ enum ErrorMessage {
         )
     }
 
-    /// What lies under an error of the pipeline.
+    /// Returns the first underlying error that is not an `AFError`.
     private static func loading(_ error: AFError) -> (any Error)? {
         var error: any Error = error
         while let next = (error as? AFError)?.underlyingError { error = next }
@@ -67,7 +67,7 @@ enum ErrorMessage {
         return said.hasSuffix(".") ? String(said.dropLast()) : said
     }
 
-    /// What the transport says, and for a refused tunnel the status alone.
+    /// Returns the transport's description, and for a refused tunnel only the status.
     private static func words(_ error: TransportError) -> String {
         switch error {
         case .tunnel(let proxy, .refused(let head)):
@@ -78,12 +78,12 @@ enum ErrorMessage {
         }
     }
 
-    /// What begins with a head cannot be gone on with, and neither can a range.
+    /// A file that begins with a head cannot be resumed, and neither can a range.
     private static func goingOn(_ link: String, _ invocation: Invocation) -> String {
         invocation.savesHead || invocation.range != nil ? "" : "\(link)-C - goes on with a download"
     }
 
-    /// What a line that insists on HTTP/2 may leave away.
+    /// The advice for a command line that insists on HTTP/2.
     private static func withHTTP11(_ invocation: Invocation) -> String {
         invocation.versions == .http2 ? " Without --http2-prior-knowledge it is spoken to in HTTP/1.1." : ""
     }

@@ -3,25 +3,25 @@
 internal import Foundation
 internal import Lupine
 
-/// Loads one URL: sends, tries again, prints or saves what comes. Its callbacks come on one serial queue, its state is
-/// locked all the same.
+/// Loads one URL: sends the request, retries it, and prints or saves the content. Its callbacks run on one serial queue,
+/// `follows` on the session's root queue; the state is locked.
 final class Fetch: Sendable {
-    /// What happened to the response when its head came.
+    /// The decision about a response, made when its head arrives.
     private enum Verdict {
         case undecided, taken
-        /// Another attempt follows after so many seconds.
+        /// Another attempt follows after that many seconds.
         case again(Double)
         case refused(CommandFailure)
-        /// All of it was here.
+        /// The file was complete already.
         case complete
-        /// The server has nothing newer than what is here, whole or not.
+        /// The server has no newer version than the file, which may be partial.
         case unchanged
     }
 
-    /// What goes on with a download, as its head announced it.
+    /// The rest of a resumed download, as the response head announced it.
     private struct Rest {
         let count: Int64
-        /// Whether the message ends with it, and no byte more can come.
+        /// Whether the message ends after `count` bytes, so that no more can arrive.
         let isFramed: Bool
     }
 
@@ -31,17 +31,17 @@ final class Fetch: Sendable {
         var saver: FileSaver?
         var report: FetchReport
         var bar: Int?
-        /// This attempt.
+        /// The stream of this attempt.
         var stream: DataStreamRequest?
-        /// The content of this attempt goes into the file without our seeing it.
+        /// Whether the transport writes this attempt's content into the file, without passing it to `piece`.
         var isSavedDirectly = false
-        /// What belongs behind the saved part.
+        /// The rest that must follow the partial file.
         var rest: Rest?
         var redirects: RedirectAllowance
         var schedule: RetrySchedule
         var start = ContinuousClock.now
 
-        /// How long to wait before another attempt, where the time allows one.
+        /// Returns the delay before another attempt; nil if it would exceed the time limit.
         func pause(retryAfter: Double?) -> Double? {
             schedule.pause(retryAfter: retryAfter, spent: (ContinuousClock.now - start) / .seconds(1))
         }
@@ -54,15 +54,15 @@ final class Fetch: Sendable {
     private let output: OutputPlan
     private let destination: Invocation.Destination?
     private let board: ProgressBoard?
-    /// The files that addresses of the line are saved to, and the number of this one.
+    /// The files of this command line, and the number of this URL.
     private let files: SavedFiles
     private let number: Int
     private let reporter: FetchReporter
-    /// Tells what goes over the wire; nil where nobody wants to see it.
+    /// Reports what is sent and received; nil if that was not requested.
     private let wire: WireReporter?
     private let state: Guarded<State>
     private let resumption: Resumption
-    /// Where the saved part ends, of a download that is gone on with.
+    /// The length of the partial file of a resumed download.
     private var offset: Int64 { resumption.offset }
     private let queue = DispatchQueue(label: "lupine.fetch")
 
@@ -87,12 +87,12 @@ final class Fetch: Sendable {
         var state = State(
             report: FetchReport(plan: plan), redirects: RedirectAllowance(invocation),
             schedule: RetrySchedule(invocation))
-        // Rows stand in the order of the URLs, whichever is loaded first.
+        // Rows are in the order of the URLs, whichever is loaded first.
         state.bar = board?.add(Self.barName(plan, invocation, destination))
         self.state = Guarded(state)
     }
 
-    /// Loads it, and says what became of it.
+    /// Loads the URL and returns the result.
     func run() async -> FetchReport {
         if let failure = resumption.failure { return finish(failure) }
         state.withLock { $0.start = .now }
@@ -125,13 +125,13 @@ final class Fetch: Sendable {
         }
     }
 
-    /// Whether the body can be read once more: a pipe or a terminal can be read once, a file from its start again.
+    /// Whether the body can be sent again: a pipe or a terminal can be read only once, a file again from its start.
     private var canSendBodyAgain: Bool {
         if case .standardInput = plan.body { return context.input.kind == .file }
         return true
     }
 
-    /// Whether an attempt has come as far as the request, with which its body is read.
+    /// Whether the attempt got as far as sending the request, which reads the body.
     private static func hasBegun(_ completion: DataStreamRequest.Completion) -> Bool {
         completion.metrics?.transactionMetrics.contains { $0.requestStartDate != nil } ?? true
     }
@@ -194,7 +194,7 @@ final class Fetch: Sendable {
         return completion
     }
 
-    /// Whether the body is wanted.
+    /// Whether the body is to be received, given its head.
     private func head(_ response: HTTPURLResponse) -> Bool {
         if wire != nil { WireReporter.catchUp(with: session) }
         do {
@@ -255,7 +255,7 @@ final class Fetch: Sendable {
         return true
     }
 
-    /// Writes the ETag into the file of --etag-save, once what it names has come whole.
+    /// Saves the ETag in the file of --etag-save, once the content is complete.
     private func keepTag(_ response: HTTPURLResponse) throws {
         guard let file = invocation.etagFile, let tag = response.value(forHTTPHeaderField: "ETag") else {
             return
@@ -294,18 +294,18 @@ final class Fetch: Sendable {
             destination == .remoteName && invocation.takesServersName && offset == 0
             && response?.value(forHTTPHeaderField: "Content-Disposition") != nil
         let proposed = given ? response?.suggestedFilename.map(RemoteName.unhidden) : nil
-        // What is gone on with is the file that was looked at, whatever an answer calls it.
+        // A resumed file is the one that was checked, whatever name the response suggests.
         let place = SavedPlace(destination, proposed, plan.url, context, in: invocation.outputFolder)
         state.report.file = place.name
         if invocation.createsFolders { place.makeFolder() }
         if state.saver?.path == place.path, offset == 0 {
-            // An earlier attempt has begun it.
+            // An earlier attempt has started the file.
             try state.saver?.beginAgain()
         } else {
             let saver = try FileSaver(
                 path: place.path, shown: place.name, offset: offset, expected: state.rest?.count,
                 isNew: given, in: files, for: number)
-            // An earlier attempt's goes when this one stands.
+            // The earlier attempt's file is discarded only now that the new one is open.
             state.saver?.discard()
             state.saver = saver
         }
@@ -325,7 +325,7 @@ final class Fetch: Sendable {
         }
     }
 
-    /// Keeps what the file that begins here is a part of. One that begins with a head is none.
+    /// Saves the mark of a new file. A file that begins with a head has none.
     private func mark(_ path: String, _ response: HTTPURLResponse) {
         let mark = invocation.savesHead ? nil : PartialMark(response, decodes: !invocation.keepsEncoding)
         if let mark { mark.keep(of: path) } else { PartialMark.remove(path) }
@@ -333,7 +333,7 @@ final class Fetch: Sendable {
 
     private func piece(_ data: Data) throws {
         try state.withLock { state in
-            // What is no answer of HTTP, such as a file, has no head to judge.
+            // A response other than HTTP, such as a file, has no head to check.
             if case .undecided = state.verdict {
                 guard offset == 0 else {
                     let failure = Resumption.noParts
@@ -369,7 +369,7 @@ final class Fetch: Sendable {
 
     // MARK: what goes straight into a file
 
-    /// Where the content goes past us: a regular file that it is saved to.
+    /// The regular file into which the transport may write the content directly; nil if there is none.
     private func place() -> FileHandle? {
         let (file, bar, stream) = state.withLock { state -> (FileHandle?, Int?, DataStreamRequest?) in
             guard case .taken = state.verdict, let saver = state.saver, saver.isRegular,
@@ -382,7 +382,7 @@ final class Fetch: Sendable {
         return file
     }
 
-    /// The attempt is over; until then the stream and what it calls hold each other. The caller's reference keeps it from ending
+    /// Ends the attempt: until then the stream and its callbacks retain each other. The caller's reference prevents a deinit
     /// under the lock.
     private func forget(_ stream: DataStreamRequest) { state.withLock { $0.stream = nil } }
 
@@ -410,7 +410,7 @@ final class Fetch: Sendable {
 
     // MARK: redirects
 
-    /// Whether a redirect is followed. On the session's root queue.
+    /// Whether a redirect is followed. Called on the session's root queue.
     func follows(_ task: URLSessionTask, _ response: HTTPURLResponse, to request: URLRequest) -> Bool {
         guard state.withLock({ $0.redirects.takeOne(from: plan.url, to: request.url) }) else { return false }
         if let wire {
@@ -460,7 +460,7 @@ final class Fetch: Sendable {
                     failure = error as? CommandFailure ?? Self.broken(error)
                 }
             }
-            // The page of an error is no part of what was asked for, and neither is one from its middle.
+            // An error page is not the requested content, and neither is a rest of one.
             let isError = (state.report.response?.statusCode ?? 200) >= 400
             if let saver = state.saver {
                 if failure == nil { PartialMark.remove(saver.path) }
@@ -476,7 +476,7 @@ final class Fetch: Sendable {
         }
     }
 
-    /// Forgets that a file is a part where all of it is here, and says that it is one where only nothing newer was to be had.
+    /// Removes the mark of a complete file; warns about a partial file for which the server has nothing newer.
     private func sayWhatIsHere(_ verdict: Verdict) {
         guard let destination else { return }
         let place = SavedPlace(destination, nil, plan.url, context, in: invocation.outputFolder)
@@ -489,7 +489,7 @@ final class Fetch: Sendable {
         }
     }
 
-    /// How the line of the file ends on the board.
+    /// The final text of the file's row on the board.
     private static func end(_ verdict: Verdict, _ failure: CommandFailure?) -> String {
         if let failure { return failure.code == .interrupted ? "interrupted" : "failed" }
         return switch verdict {
@@ -499,7 +499,7 @@ final class Fetch: Sendable {
         }
     }
 
-    /// Gives a saved file the time of the answer's Last-Modified.
+    /// Sets a saved file's modification date to the response's Last-Modified.
     private func giveTime(_ state: State) {
         guard let saver = state.saver, saver.isRegular,
             let date = state.report.response?.value(forHTTPHeaderField: "Last-Modified").flatMap(
@@ -522,7 +522,7 @@ final class Fetch: Sendable {
     }
 }
 
-/// Has a fetch decide about redirects.
+/// Asks the fetch about redirects.
 private struct FetchRedirectHandler: RedirectHandler {
     private let fetch: Fetch
 
@@ -537,6 +537,6 @@ private struct FetchRedirectHandler: RedirectHandler {
 }
 
 extension HTTPURLResponse {
-    /// The content's type as it came, its parameters included.
+    /// The content type with its parameters.
     fileprivate var mimeTypeField: String? { value(forHTTPHeaderField: "Content-Type") }
 }

@@ -3,19 +3,19 @@
 internal import Foundation
 internal import Lupine
 
-/// What became of one URL.
+/// The result of loading one URL.
 struct FetchReport: Sendable {
     var plan: RequestPlan
     var response: HTTPURLResponse?
-    /// Of every attempt.
+    /// The metrics of every attempt.
     var metrics: [URLSessionTaskMetrics] = []
     var failure: CommandFailure?
-    /// Where it was saved, as the user calls it.
+    /// The name of the saved file, as the user typed it.
     var file: String?
-    /// Bytes of content that were handed on.
+    /// Bytes of content that were delivered.
     var received: Int64 = 0
     var redirects = 0
-    /// A way to go on with what was interrupted.
+    /// Whether an interrupted download can be resumed.
     var resumable = false
 
     var code: ExitCode { failure?.code ?? .success }

@@ -4,12 +4,12 @@ internal import Foundation
 internal import Lupine
 internal import LupineTransport
 
-/// What is told about a fetch while it is under way: its requests, the heads of its responses, its attempts.
+/// Prints the progress of a fetch: its requests, the heads of its responses, its retries.
 struct FetchReporter: Sendable {
     let invocation: Invocation
     let context: ProcessContext
     let output: OutputPlan
-    /// The request that the line asks for, with its content.
+    /// The request, with its content.
     let request: URLRequest
 
     private func margins(_ margin: TerminalText) -> HeadText {
@@ -18,7 +18,7 @@ struct FetchReporter: Sendable {
             hides: invocation.showsSecrets ? [] : HeadText.secrets.subtracting(["cookie", "set-cookie"]))
     }
 
-    /// Tells of a request by its head, as it goes out.
+    /// Prints a request from its head as sent.
     func sent(_ head: [UInt8], hasContent: Bool) {
         if invocation.isVerbose { context.errors.say(margins("> ").request(head)) }
         if output.parts.contains(.requestHead) {
@@ -34,14 +34,14 @@ struct FetchReporter: Sendable {
         }
     }
 
-    /// Tells what HTTP/2 says beside the messages.
+    /// Prints HTTP/2 events other than messages.
     func heard(_ notice: HTTP2Notice) {
         guard invocation.tellsOfStreams else { return }
         let text = output.errorStyle.paint("* HTTP/2: \(notice)", .faint)
         context.errors.say("\(text)\n")
     }
 
-    /// Tells of a head that has come.
+    /// Prints a received head.
     func received(_ head: TransferHead) {
         if invocation.isVerbose { context.errors.say(margins("< ").response(head)) }
         if output.printsHeadsAsTheyCome {
@@ -49,7 +49,7 @@ struct FetchReporter: Sendable {
         }
     }
 
-    /// Says why and when it is tried again.
+    /// Prints why and when the request is retried.
     func retry(
         after wait: Double, of failure: CommandFailure?, _ response: HTTPURLResponse?, left: Int
     ) {
@@ -72,7 +72,7 @@ struct FetchReporter: Sendable {
         }
     }
 
-    /// A head as it is printed or saved.
+    /// Formats a head for printing or saving.
     func head(_ response: HTTPURLResponse) -> TerminalText { head { $0.response(response) } }
 
     private func head(_ text: (HeadText) -> TerminalText) -> TerminalText {

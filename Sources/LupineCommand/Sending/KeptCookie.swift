@@ -3,12 +3,12 @@
 internal import Foundation
 internal import Lupine
 
-/// A cookie that a file has: taken where a server could have set it, as far as its size goes (RFC 6265 §6.1).
+/// A cookie read from a file: accepted only up to the size that a server could have set (RFC 6265 §6.1).
 enum KeptCookie {
-    /// The most octets of name and value together, of a path, and of a domain.
+    /// The maximum octets of name and value together, of a path, and of a domain.
     private static let (longest, longestPath, longestDomain) = (4_096, 1_024, 255)
 
-    /// The cookie of these properties; nil where it is none, or longer than any that a server sets.
+    /// Returns the cookie with these properties; nil if it is invalid, or longer than any that a server sets.
     static func cookie(
         name: String, value: String, domain: String, path: String, _ others: [HTTPCookiePropertyKey: Any]
     ) -> HTTPCookie? {
@@ -19,7 +19,7 @@ enum KeptCookie {
             .name: name, .value: value, .domain: domain, .path: path,
         ]
         let cookie = HTTPCookie(properties: properties.merging(others) { first, _ in first })
-        // A name in Unicode may have become longer.
+        // Converting a Unicode domain may make it longer.
         return cookie.flatMap { $0.domain.utf8.count <= longestDomain ? $0 : nil }
     }
 }

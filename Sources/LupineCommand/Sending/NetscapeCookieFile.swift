@@ -3,12 +3,12 @@
 internal import Foundation
 internal import Lupine
 
-/// Cookies in Netscape's format, one per line, as curl reads and writes them.
+/// Reads and writes cookies in Netscape's format, one per line, as curl does.
 enum NetscapeCookieFile {
     /// The last second of the year 9999.
     private static let lastSecond = 253_402_300_799.0
 
-    /// The cookies of a text, of which only a line feed ends a line. Lines that are none are passed over.
+    /// Returns the cookies of a text, in which only a line feed ends a line. Other lines are skipped.
     static func cookies(_ text: String) -> [HTTPCookie] {
         text.unicodeScalars.split(separator: "\n").compactMap { line in
             var line = line
@@ -24,7 +24,7 @@ enum NetscapeCookieFile {
             }
             let isWide = fields[1] == "TRUE"
             let host = isWideDomain(fields[0]) ? String(fields[0].unicodeScalars.dropFirst()) : fields[0]
-            // No host begins so, and a line that did would be a comment or one for another domain.
+            // No host begins with these, and when written the line would be a comment or belong to another domain.
             if let first = host.unicodeScalars.first, first == "." || first == "#" { return nil }
             var properties: [HTTPCookiePropertyKey: Any] = [:]
             if fields[3] == "TRUE" { properties[.secure] = "TRUE" }
@@ -36,7 +36,7 @@ enum NetscapeCookieFile {
         }
     }
 
-    /// The text for cookies. One with a control character in it could be read as several, and is left out.
+    /// Returns the text for cookies. A cookie with a control character could be read as several, and is left out.
     static func text(_ cookies: [HTTPCookie]) -> String {
         let rows = cookies.compactMap { cookie -> String? in
             let isWide = isWideDomain(cookie.domain)
@@ -53,10 +53,10 @@ enum NetscapeCookieFile {
             .joined(separator: "\n") + "\n"
     }
 
-    /// Whether a domain begins with a dot, also with one that makes a character with what follows.
+    /// Whether a domain begins with a dot. Compares octets, since a combining mark may follow the dot.
     private static func isWideDomain(_ domain: String) -> Bool { domain.utf8.first == UInt8(ascii: ".") }
 
-    /// The second of a date; 0 would mean that there is none.
+    /// The expiry in seconds, at least 1, since 0 would mean a session cookie.
     private static func seconds(_ date: Date) -> Int64 {
         let seconds = date.timeIntervalSince1970
         return seconds.isFinite ? Int64(min(max(seconds, 1), lastSecond)) : 1

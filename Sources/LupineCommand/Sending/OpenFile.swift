@@ -3,24 +3,24 @@
 internal import Foundation
 internal import Glibc
 
-/// A file that was opened, and what the kernel says of that very file: its name may be another's by now.
+/// An open file with its properties from `fstat`: by now its path may lead to another file.
 struct OpenFile: Sendable {
-    /// Tells it from all other files, whatever names it has.
+    /// Identifies a file regardless of its names.
     struct Identity: Hashable, Sendable {
         let device: UInt64
         let number: UInt64
     }
 
-    /// Closes itself when nobody has it any more.
+    /// Closes itself on deinit.
     let handle: FileHandle
     let identity: Identity
-    /// Whether it is a file, and no device, pipe or folder.
+    /// Whether it is a regular file, not a device, pipe or folder.
     let isRegular: Bool
     let owner: uid_t
-    /// Whether others than its owner can write to it.
+    /// Whether users other than the owner can write to it.
     let othersMayWrite: Bool
 
-    /// Opens a path with flags of `open`; a file that it makes has the rights of `mode`, as far as the user's mask leaves them.
+    /// Opens a path with the flags of `open`; a new file gets the permissions of `mode`, reduced by the umask.
     init(_ path: String, _ flags: Int32, mode: mode_t = 0o666) throws {
         var descriptor: Int32
         repeat {

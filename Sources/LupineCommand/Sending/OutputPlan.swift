@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// What goes where: decided once from the switches and from what the sinks are.
+/// Decides which output goes where, once, from the options and the kinds of the sinks.
 struct OutputPlan: Sendable {
-    /// What is printed on the standard output, or into the file for heads with `-i`.
+    /// The parts that are printed on the standard output, or saved into the file (the head with `-i`).
     let parts: Invocation.Parts
-    /// Whether the heads of responses are printed where they come: with the requests before them, each step of the way.
+    /// Whether response heads are printed as they arrive: with the requests before them, for each redirect too.
     let printsHeadsAsTheyCome: Bool
     /// Whether the heads of redirects are printed too.
     let showsHops: Bool

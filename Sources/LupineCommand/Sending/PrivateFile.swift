@@ -5,17 +5,17 @@ internal import Glibc
 
 /// Files that only their owner can read, from their first byte on.
 enum PrivateFile {
-    /// A file that is longer is none of ours.
+    /// The maximum size of a file that is read.
     static let mostBytes = 16 << 20
 
-    /// What a file holds that the user's secrets are kept in. It may be a pipe, as a shell makes one for `<(...)`.
+    /// Reads a file with the user's secrets. It may be a pipe, such as a shell creates for `<(...)`.
     static func read(_ path: String) throws -> Data {
         let handle = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
         defer { try? handle.close() }
         return try content(of: handle)
     }
 
-    /// What a file holds that this command has written: a regular file of the user's, at its own place.
+    /// Reads a file that this command has written: a regular file of the user's, not a symbolic link.
     static func readOwn(_ path: String) throws -> Data {
         let file = try OpenFile(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
         defer { try? file.handle.close() }
@@ -23,11 +23,11 @@ enum PrivateFile {
         return try content(of: file.handle)
     }
 
-    /// Why a file is not believed.
+    /// Why a file is not trusted.
     enum Distrust: Error { case anotherUsers, writableByOthers }
 
-    /// What a file holds that is sent in the user's name: the user's file, or the system's, to which nobody else can write; or a
-    /// pipe.
+    /// Reads a file whose content is sent in the user's name: it must belong to the user or root and be writable by its owner
+    /// only; or it is a pipe.
     static func readTrusted(_ path: String) throws -> Data {
         let file = try OpenFile(path, O_RDONLY)
         defer { try? file.handle.close() }
@@ -44,7 +44,7 @@ enum PrivateFile {
         return data
     }
 
-    /// Replaces the file as a whole; a link to one is replaced, and not followed. A device or a pipe is written to.
+    /// Replaces the file atomically; a symbolic link is replaced and not followed. A device or a pipe is written to.
     static func write(_ data: Data, to path: String) throws {
         if let device = try device(at: path) {
             try device.handle.write(contentsOf: data)
@@ -55,7 +55,7 @@ enum PrivateFile {
         do {
             try file.handle.write(contentsOf: data)
             try file.handle.close()
-            // The one call that replaces a file in one step.
+            // Only `rename` replaces a file atomically.
             guard unsafe rename(temporary, path) == 0 else { throw CocoaError(.fileWriteUnknown) }
         } catch {
             try? FileManager.default.removeItem(atPath: temporary)
@@ -63,7 +63,8 @@ enum PrivateFile {
         }
     }
 
-    /// What a path leads to, open for writing; nil where that is a file or a folder, or nothing. A pipe that nobody reads is an error.
+    /// Opens a device or a pipe for writing; nil if the path leads to a file, a folder or nothing. Throws for a pipe without a
+    /// reader.
     private static func device(at path: String) throws -> OpenFile? {
         do {
             if try OpenFile(path, O_WRONLY | O_NONBLOCK | O_NOCTTY).isRegular { return nil }

@@ -2,14 +2,14 @@
 
 internal import Foundation
 
-/// How many redirects the command line allows a request: none without `-L`, as many as `--max-redirs` says with it.
+/// The redirects that the command line allows a request: none without `-L`, with it the number of `--max-redirs`.
 struct RedirectAllowance {
     private let follows: Bool
     private let limit: Int?
     private let protocols: (ProtocolSet, ProtocolSet)
-    /// How many have been followed.
+    /// The number of redirects followed.
     private(set) var followed = 0
-    /// Set when there was one too many.
+    /// Set when a redirect exceeded the limit or led to a scheme that is not allowed.
     private(set) var failure: CommandFailure?
 
     init(_ invocation: Invocation) {
@@ -18,7 +18,7 @@ struct RedirectAllowance {
         protocols = (invocation.protocols, invocation.redirectProtocols)
     }
 
-    /// Whether the next redirect is followed.
+    /// Whether the next redirect is followed. Counts it.
     mutating func takeOne(from url: URL, to target: URL?) -> Bool {
         guard follows else { return false }
         if let target, !protocols.0.contains(target.scheme) || !protocols.1.contains(target.scheme) {

@@ -3,17 +3,17 @@
 internal import Foundation
 internal import Lupine
 
-/// When `--retry` sends again, and after what. A value without a clock: the seconds that are spent are an argument.
+/// Decides when `--retry` sends again, and after which failures. A value without a clock: the elapsed seconds are an argument.
 struct RetrySchedule: Sendable {
     static let statuses: Set<Int> = [408, 429, 500, 502, 503, 504]
     static let longestWait = 600.0
 
-    /// Attempts that are left.
+    /// The number of attempts left.
     private(set) var left: Int
     private var wait = 1.0
-    /// The seconds of --retry-delay, where 0 stands for the usual ones.
+    /// The seconds of --retry-delay; nil, also for 0, stands for exponential delays.
     private var delay: Double?
-    /// The seconds of --retry-max-time, where 0 stands for no limit.
+    /// The seconds of --retry-max-time; nil, also for 0, stands for no limit.
     private var limit: Double?
     private var takesAll = false
     private var takesRefused = false
@@ -28,12 +28,12 @@ struct RetrySchedule: Sendable {
         takesRefused = invocation.retriesRefused
     }
 
-    /// Whether a response is given another try, one that `isFailure` by --fail included.
+    /// Whether a response is retried. `isFailure`: whether --fail makes it a failure.
     func takes(_ status: Int, isFailure: Bool = false) -> Bool {
         left > 0 && (Self.statuses.contains(status) || (takesAll && isFailure))
     }
 
-    /// Whether a failure is: what may pass by itself.
+    /// Whether a failure is retried: one that may be temporary.
     func takes(_ failure: CommandFailure) -> Bool {
         guard left > 0 else { return false }
         switch failure.code {
@@ -44,20 +44,20 @@ struct RetrySchedule: Sendable {
         }
     }
 
-    /// How long to wait before the next attempt; nil when that would end after --retry-max-time. The server's wish counts when it
-    /// is longer.
+    /// Returns the delay before the next attempt; nil if it would end after --retry-max-time. A longer Retry-After of the server
+    /// takes precedence.
     func pause(retryAfter: Double?, spent: Double) -> Double? {
         let pause = min(max(delay ?? wait, retryAfter ?? 0), Self.longestWait)
         return spent + pause <= limit ?? .infinity ? pause : nil
     }
 
-    /// Uses one attempt up.
+    /// Counts one attempt and doubles the delay.
     mutating func advance() {
         left -= 1
         wait = min(wait * 2, Self.longestWait)
     }
 
-    /// The seconds of a `Retry-After`; a date is left to the schedule.
+    /// The seconds of a `Retry-After`; nil for a date, for which the schedule's own delay is used.
     static func retryAfter(_ response: HTTPURLResponse) -> Double? {
         response.value(forHTTPHeaderField: "Retry-After").flatMap(Quantity.seconds)
     }

@@ -4,8 +4,7 @@ internal import Foundation
 internal import Lupine
 internal import LupineTransport
 
-/// Makes the library's session out of what the switches ask for. What Apple's configuration has no word for goes through
-/// its `lupine`.
+/// Creates the library's session from the options. Settings that Apple's configuration lacks go through its `lupine` property.
 struct SessionMaker {
     let invocation: Invocation
     let context: ProcessContext
@@ -14,7 +13,7 @@ struct SessionMaker {
     /// The URLs of the command line.
     let urls: [URL]
 
-    /// A session for requests of one body, with the cookies that are kept there.
+    /// Creates a session for the requests of a plan, with a cookie storage.
     func session(
         for plan: RequestPlan, cookies: HTTPCookieStorage?, wire: WireReporter? = nil
     ) throws -> Session {
@@ -59,7 +58,7 @@ struct SessionMaker {
         return configuration
     }
 
-    /// What -x says, else what the environment does.
+    /// The proxies of -x, else of the environment.
     private var proxies: [String: String]? {
         guard invocation.proxy != nil || invocation.noProxy != nil || !invocation.schemeProxies.isEmpty else {
             return nil
@@ -79,7 +78,7 @@ struct SessionMaker {
         return proxies
     }
 
-    /// The proxy's URL with the credentials of -U; an empty one, which stands for none, stays so.
+    /// Returns the proxy's URL with the credentials of -U; an empty one, which stands for no proxy, stays empty.
     private func withUser(_ proxy: String) -> String {
         guard !proxy.isEmpty, let user = invocation.proxyUser.map({ Credentials($0) }) else { return proxy }
         let start = proxy.range(of: "://")?.upperBound ?? proxy.startIndex
@@ -99,7 +98,7 @@ struct SessionMaker {
                 return address
             }
         }
-        // Hosts and ports that redirects may lead to are not known; what can be named before is entered.
+        // The targets of later redirects are unknown; entries are made for what is known now.
         var portsOfAllHosts: Set<UInt16> = []
         for detour in invocation.detours {
             let places = urls.map { url in
@@ -110,7 +109,7 @@ struct SessionMaker {
             let ports = detour.port.map { [$0] } ?? Set(places.map(\.port) + [80, 443]).sorted()
             let further = detour.host.map { host in ports.map { (host: host, port: $0) } } ?? []
             for (host, port) in places + further where !portsOfAllHosts.contains(port) {
-                // The first that fits counts, and an address that --resolve gives before all.
+                // The first match takes precedence, and an address of --resolve over all.
                 let key = URLSessionConfiguration.LupineOptions.HostAndPort(host: host, port: port)
                 guard overrides[key] == nil else { continue }
                 overrides[key] = try addresses(detour.newHost ?? host, detour.newPort ?? port)
@@ -125,7 +124,7 @@ struct SessionMaker {
         return overrides
     }
 
-    /// Whether there is a proxy, whose own host `*` would stand for too.
+    /// Whether a proxy may be used; an entry for `*` would also replace the proxy's own host.
     private var mayUseProxy: Bool {
         (proxies ?? context.environment).contains { name, value in
             let name = name.lowercased()
@@ -169,7 +168,7 @@ struct SessionMaker {
         }
     }
 
-    /// `FILE` or `FILE:PASSWORD`: a file whose name has a colon is one all the same.
+    /// Splits `FILE` or `FILE:PASSWORD`. If a file with the whole name exists, its colon separates nothing.
     static func certificate(
         _ typed: String, _ context: ProcessContext
     ) -> (file: String, password: String?) {
@@ -179,7 +178,7 @@ struct SessionMaker {
         return (String(typed[..<colon]), String(typed[typed.index(after: colon)...]))
     }
 
-    /// In PEM or PKCS #12.
+    /// Reads an identity in PEM or PKCS #12.
     private func identity(_ typed: String) throws -> TLSIdentity {
         let (name, given) = Self.certificate(typed, context)
         let password = given ?? invocation.keyPassword

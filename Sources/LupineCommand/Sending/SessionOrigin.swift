@@ -2,11 +2,11 @@
 
 internal import Foundation
 
-/// To whom what a session keeps belongs: a scheme, a host and a port (RFC 6454). A web socket is of the origin that it is opened
-/// on by HTTP.
+/// The origin that a session's data belongs to: a scheme, a host and a port (RFC 6454). A WebSocket URL has the origin of the
+/// HTTP URL that opens it.
 struct SessionOrigin: Hashable, Sendable {
     let scheme: String
-    /// In small letters but for a zone, an IPv6 address without its brackets.
+    /// In lower case except for a zone; an IPv6 address without its brackets.
     let host: String
     let port: Int
 
@@ -16,13 +16,13 @@ struct SessionOrigin: Hashable, Sendable {
         port = scheme == "https" ? 443 : 80
     }
 
-    /// Interfaces that differ by their letters are two.
+    /// Zone identifiers are case-sensitive: interfaces may differ by case only.
     private static func small(_ host: String) -> String {
         guard host.contains(":"), let zone = host.firstIndex(of: "%") else { return host.lowercased() }
         return host[..<zone].lowercased() + host[zone...]
     }
 
-    /// Nil for what is not loaded from a host.
+    /// Nil for a URL that is not loaded from a host.
     init?(_ url: URL) {
         switch url.scheme?.lowercased() {
         case "http", "ws": scheme = "http"
@@ -34,7 +34,7 @@ struct SessionOrigin: Hashable, Sendable {
         port = url.port ?? (scheme == "https" ? 443 : 80)
     }
 
-    /// The origin that a file notes; nil when it is none as this command writes it.
+    /// Parses an origin stored in a file; nil unless it has exactly the form that `text` writes.
     init?(text: String) {
         guard let url = URL(string: text), let origin = SessionOrigin(url), origin.text == text else {
             return nil
@@ -45,10 +45,10 @@ struct SessionOrigin: Hashable, Sendable {
     /// `https://example.test:443`, always with the port.
     var text: String { "\(scheme)://\(host.contains(":") ? "[\(host)]" : host):\(port)" }
 
-    /// The name of a folder that no other origin has.
+    /// The folder name, unique to this origin.
     var folder: String { "\(scheme)_\(PercentEncoding.encoded(host))_\(port)" }
 
-    /// Whether a cookie of that domain is for its host (RFC 6265 §5.1.3).
+    /// Whether a cookie with that domain matches the host (RFC 6265 §5.1.3).
     func isWithin(_ domain: String) -> Bool {
         let domain = (domain.hasPrefix(".") ? String(domain.dropFirst()) : domain).lowercased()
         return host == domain || (host.hasSuffix("." + domain) && !domain.isEmpty)

@@ -2,10 +2,10 @@
 
 internal import Foundation
 
-/// The files of `--session NAME`: one for each origin, or, where NAME is a path, that one with its origins noted in it. Only their
-/// owner can read them.
+/// The files of `--session NAME`: one for each origin, or, if NAME is a path, that one file with all origins. Only their owner
+/// can read them.
 struct SessionStore: Sendable {
-    /// What a file holds.
+    /// The content of a file.
     private struct Content: Codable {
         struct Entry: Codable {
             var origin: String
@@ -19,7 +19,7 @@ struct SessionStore: Sendable {
     private enum Found {
         case nothing
         case sessions([SessionOrigin: UserSession])
-        /// A file from before origins were noted.
+        /// A file of the old format, without origins.
         case old(UserSession)
     }
 
@@ -31,8 +31,8 @@ struct SessionStore: Sendable {
         self.context = context
     }
 
-    /// What is kept for an origin. A file from before origins were noted is split when the first one asks; `tell` hears
-    /// of it, and of the header fields that are given up.
+    /// Returns the session of an origin. A file of the old format is split on the first access; `tell` is called with messages
+    /// about that, and about the header fields that are dropped.
     func session(for origin: SessionOrigin, tell: (TerminalText) -> Void) throws -> UserSession {
         let path = path(for: origin)
         switch try Self.read(path) {
@@ -46,7 +46,7 @@ struct SessionStore: Sendable {
         return try split(session, at: before, for: origin, tell)
     }
 
-    /// Keeps the sessions, and leaves those of other origins in the same file as they are.
+    /// Saves the sessions; those of other origins in the same files stay as they are.
     func keep(_ sessions: [SessionOrigin: UserSession]) throws {
         let files = Dictionary(grouping: sessions.keys, by: path)
         for (path, origins) in files {
@@ -63,7 +63,7 @@ struct SessionStore: Sendable {
         let split = old.split(for: origin)
         var new: [SessionOrigin: UserSession] = [:]
         for (part, session) in split.sessions {
-            // What an origin has kept since is its own.
+            // An origin's newer session takes precedence.
             if case .sessions(let before) = try Self.read(self.path(for: part)), before[part] != nil {
                 continue
             }
@@ -99,7 +99,7 @@ struct SessionStore: Sendable {
         return (data ?? context.home + "/.local/share") + "/lupine/sessions"
     }
 
-    /// Where a session lay that was kept for a host alone.
+    /// The path of the old format, which kept sessions by host only.
     private func oldPath(for origin: SessionOrigin) -> String? {
         if name.contains("/") { return nil }
         let safe = { (text: String) in
@@ -150,7 +150,7 @@ struct SessionStore: Sendable {
         return sessions
     }
 
-    /// The sessions that stand in the text of a file; one from before origins were noted is split for `origin`.
+    /// Parses the content of a file; one of the old format is split for `origin`.
     static func sessions(in data: Data, for origin: SessionOrigin) throws -> [SessionOrigin: UserSession] {
         switch try found(in: data) {
         case .nothing: [:]
@@ -159,7 +159,7 @@ struct SessionStore: Sendable {
         }
     }
 
-    /// The text of a file with these sessions.
+    /// Returns the content of a file with these sessions.
     static func text(_ sessions: [SessionOrigin: UserSession]) throws -> Data {
         let entries = sessions.sorted { $0.key.text < $1.key.text }.map {
             Content.Entry(origin: $0.key.text, cookies: $0.value.cookies, headers: $0.value.headers)

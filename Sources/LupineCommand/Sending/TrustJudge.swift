@@ -2,8 +2,8 @@
 
 internal import Lupine
 
-/// Judges every server as the switches say, and keeps the chains that it was shown where they are to be listed. On the session's
-/// root queue.
+/// Evaluates every server's trust according to the options, and records the presented chains if they are to be listed. Called on
+/// the session's root queue.
 final class TrustJudge: ServerTrustEvaluating {
     private let pins: PublicKeyPinsTrustEvaluator?
     private let isInsecure: Bool
@@ -33,8 +33,8 @@ final class TrustJudge: ServerTrustEvaluating {
         try trust.af.performValidation(forHost: host)
     }
 
-    /// The chains in the order in which they came, each once. They are read here and not while a server is judged: under `-k` its
-    /// chain stays unseen then, and its cookies apart.
+    /// The chains in order of arrival, without duplicates. They are read here, not in `evaluate`: with `-k` the library must not
+    /// see the chain as checked, so that its cookies are kept apart.
     var presented: [(host: String, certificates: [SecCertificate])] {
         var chains: [(host: String, certificates: [SecCertificate])] = []
         for (host, trust) in shown.withLock({ $0 }) {
@@ -47,7 +47,7 @@ final class TrustJudge: ServerTrustEvaluating {
     }
 }
 
-/// Has one judge for all hosts, whichever a redirect leads to.
+/// Uses one evaluator for all hosts, including those of redirects.
 final class TrustOfAllHosts: ServerTrustManager, @unchecked Sendable {
     private let judge: TrustJudge
 

@@ -3,7 +3,7 @@
 internal import Foundation
 internal import Lupine
 
-/// What `--session NAME` keeps for one origin: cookies and header fields.
+/// The cookies and header fields that `--session NAME` keeps for one origin.
 struct UserSession: Codable, Hashable, Sendable {
     struct Cookie: Codable, Hashable, Sendable {
         var name: String
@@ -23,21 +23,21 @@ struct UserSession: Codable, Hashable, Sendable {
     var cookies: [Cookie] = []
     var headers: [Field] = []
 
-    /// Fields that hold no secret; any other may, whatever its name is.
+    /// Fields that hold no secret; any other may, whatever its name.
     private static let harmlessFields: Set = ["accept", "accept-language", "user-agent"]
 
     /// Whether a field of that name holds no secret.
     static func isHarmless(_ name: String) -> Bool { harmlessFields.contains(name.lowercased()) }
 
-    /// What a session of an origin that nobody noted is split into.
+    /// The result of splitting a session of the old format, without origin.
     struct Split {
         var sessions: [SessionOrigin: UserSession]
-        /// The names of the fields that are given up: nobody knows for whom they were meant.
+        /// The names of the dropped fields: the origin that they were meant for is unknown.
         var dropped: [String]
     }
 
-    /// Splits a session of an origin that nobody noted. Harmless fields are those of the origin that asks; cookies go to it where
-    /// they are for its host, else to the origins that their domain has by its scheme.
+    /// Splits a session of the old format, without origin. Harmless fields go to `origin`, and so do cookies that match its host;
+    /// other cookies go to the origins of their domain, by `Secure` https only or both schemes.
     func split(for origin: SessionOrigin) -> Split {
         let isHarmless = { (field: Field) in Self.isHarmless(field.name) }
         var sessions = [origin: UserSession(cookies: [], headers: headers.filter(isHarmless))]
@@ -65,7 +65,7 @@ struct UserSession: Codable, Hashable, Sendable {
         }
     }
 
-    /// The same with the cookies of a storage, and the header fields of a request that are worth keeping.
+    /// Returns the session with the cookies of a storage, and with those header fields of a request that are kept.
     func updated(cookies: [HTTPCookie], headers added: [(name: String, value: String)]) -> UserSession {
         var session = self
         session.cookies = cookies.map {

@@ -4,11 +4,11 @@ internal import Dispatch
 internal import Lupine
 internal import LupineTransport
 
-/// Hands what goes over the wire to whoever tells of it: the heads that went out and those that came, and what HTTP/2 said
-/// beside them, of every transfer of a session, in order.
+/// Passes on what the transfers of a session send and receive, in order, to the reporters: the heads of requests and responses,
+/// and the HTTP/2 events between them.
 ///
-/// Tasks are known by their number. What happens to one before somebody has said who tells of it is kept until then. All of
-/// this happens on the thread of the session's observers, so that nothing overtakes.
+/// Tasks are identified by their number. Events of a task are kept until it is given a reporter. All of this runs on the thread
+/// of the session's observers, which preserves the order.
 final class WireReporter: TransferObserver {
     private enum Step: Sendable {
         case sent([UInt8], hasContent: Bool)
@@ -26,19 +26,19 @@ final class WireReporter: TransferObserver {
 
     private struct State {
         var reporters: [Int: FetchReporter] = [:]
-        /// What happened to tasks of which nobody tells yet.
+        /// The events of tasks that have no reporter yet.
         var kept: [Int: [Step]] = [:]
-        /// The transfers that are under way: their tasks, and whether they send content.
+        /// The running transfers: their tasks, and whether they send content.
         var transfers: [TransferID: (task: Int, hasContent: Bool)] = [:]
     }
 
-    /// Tells of all tasks that have nobody of their own.
+    /// The reporter of all tasks that have none of their own.
     private let anybody: FetchReporter?
     private let state = Guarded(State())
 
     init(_ anybody: FetchReporter? = nil) { self.anybody = anybody }
 
-    /// From here on `reporter` tells of the task, and of what has happened to it already.
+    /// Sets the reporter of the task, and reports its earlier events.
     func give(_ task: Int, of session: Session, to reporter: FetchReporter) {
         session.session.whenObserversHaveHeard {
             let kept = self.state.withLock { state in
@@ -49,7 +49,7 @@ final class WireReporter: TransferObserver {
         }
     }
 
-    /// Nothing more comes of the task.
+    /// Removes the task's reporter; no more events are expected.
     func forget(_ task: Int, of session: Session) {
         session.session.whenObserversHaveHeard {
             self.state.withLock { state in
@@ -59,14 +59,14 @@ final class WireReporter: TransferObserver {
         }
     }
 
-    /// Waits until all has been told that has happened in the session so far. Not on the observers' thread.
+    /// Blocks until all events of the session so far have been reported. Not on the observers' thread.
     static func catchUp(with session: Session) {
         let told = DispatchSemaphore(value: 0)
         session.session.whenObserversHaveHeard { told.signal() }
         told.wait()
     }
 
-    /// Returns when all has been told that has happened in the session so far.
+    /// Returns when all events of the session so far have been reported.
     static func caughtUp(with session: Session) async {
         await withCheckedContinuation { told in session.session.whenObserversHaveHeard { told.resume() } }
     }

@@ -3,11 +3,11 @@
 internal import Foundation
 internal import Lupine
 
-/// Follows server-sent events (`--sse`): each is printed when it comes; a lost connection is made again, from the last event on,
-/// after the time that the server gave.
+/// Follows server-sent events (`--sse`): prints each event as it arrives, and reconnects after a lost connection with the last
+/// event ID, after the delay that the server set.
 final class EventFollower: Sendable {
     private struct State {
-        /// In octets, which are compared quickly: each event comes with it.
+        /// In octets, which compare quickly: it is compared for each event.
         var lastID = Data()
         var wait = 3.0
         var refusal: CommandFailure?
@@ -33,7 +33,7 @@ final class EventFollower: Sendable {
         self.style = style
     }
 
-    /// Follows until the server ends the stream for good, the user interrupts, or nothing can be had any more.
+    /// Follows the stream until it ends for good, the user interrupts it, or reconnecting fails.
     func run() async -> CommandFailure? {
         var left = max(invocation.retries, 0)
         while true {
@@ -43,7 +43,7 @@ final class EventFollower: Sendable {
             let (refusal, wait, events) = state.withLock { ($0.refusal, $0.wait, $0.events) }
             if context.interruption.hasCome { return CommandFailure(.interrupted, "Interrupted.") }
             if let refusal { return refusal }
-            // Without --retry the end of the stream is the end; with it as many new connections in a row may bring nothing.
+            // Without --retry the end of the stream is final; with it that many reconnections in a row may bring no event.
             if events > before { left = max(invocation.retries, 0) }
             guard left > 0 else {
                 return error.map { ErrorMessage.failure(of: $0, url: plan.url, invocation: invocation) }
@@ -58,7 +58,7 @@ final class EventFollower: Sendable {
 
     private func connect() async -> AFError? {
         let last = state.withLock { $0.lastID }
-        // One with control characters cannot stand in a field: the stream begins anew then.
+        // An ID with control characters is not a valid field value, so the stream starts over.
         let canStand = last.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }
         let sent =
             last.isEmpty || !canStand
@@ -76,7 +76,7 @@ final class EventFollower: Sendable {
                 switch stream.event {
                 case .stream(.success(let event)):
                     do { try self.print(event) } catch {
-                        // Nobody reads any more: another connection would bring no more.
+                        // The output is closed: another connection would be useless.
                         self.state.withLock { $0.refusal = Fetch.broken(error) }
                         throw error
                     }
@@ -116,7 +116,7 @@ final class EventFollower: Sendable {
         }
         var writer = ProcessContext.ContentWriter(context.output)
         if context.output.isTerminal || invocation.pretty != nil {
-            // An id stands until the next one: said with each event, a long one would be many times what was sent.
+            // An ID stays in effect until the next one: printed with each event, a long one would multiply the output.
             let name = event.type + (isNewID && !event.lastEventID.isEmpty ? " \(event.lastEventID)" : "")
             if name != "message" { try writer.text(style.paint("[\(name)] ", .faint)) }
             try writer.painted(event.data, style)

@@ -3,18 +3,18 @@
 internal import Foundation
 internal import Lupine
 
-/// Follows the redirects of a request that is no fetch as far as the command line allows it.
+/// Follows the redirects of a request other than a `Fetch`, as far as the command line allows.
 final class RedirectCounter: RedirectHandler {
     private let url: URL
     private let allowance: Guarded<RedirectAllowance>
 
-    /// Of a request of `url`.
+    /// Creates a handler for a request of `url`.
     init(_ url: URL, _ invocation: Invocation) {
         self.url = url
         allowance = Guarded(RedirectAllowance(invocation))
     }
 
-    /// Set when there was one redirect too many.
+    /// Set when a redirect was not allowed.
     var failure: CommandFailure? { allowance.withLock { $0.failure } }
 
     func task(

@@ -4,8 +4,8 @@ internal import Dispatch
 internal import Foundation
 internal import Lupine
 
-/// A conversation over a web socket: lines of the standard input are messages, messages are printed. The end of the input
-/// closes it. Lines are read on a thread of their own, since reading them blocks.
+/// A WebSocket session: each line of the standard input is sent as a message, received messages are printed. The end of the input
+/// closes it. Lines are read on a separate thread, since reading blocks.
 final class SocketConversation: Sendable {
     private struct State {
         var code: ExitCode?
@@ -90,7 +90,7 @@ final class SocketConversation: Sendable {
         }
         if !rest.isEmpty { send(rest) }
         state.withLock { $0.isClosing = true }
-        // What was sent may have an answer under way: the close is answered behind it.
+        // Responses to sent messages may still be on their way: the peer sends them before it answers the close.
         request.close(sending: .normalClosure)
     }
 
@@ -101,7 +101,7 @@ final class SocketConversation: Sendable {
         }
     }
 
-    /// A message as it is in a pipe, and as a terminal is given it: whoever has sent it does not command that.
+    /// Prints a message unchanged into a pipe, and filtered on a terminal, so that the peer cannot control the terminal.
     private func print(_ message: URLSessionWebSocketTask.Message) throws {
         let isTerminal = context.output.isTerminal
         var writer = ProcessContext.ContentWriter(context.output)

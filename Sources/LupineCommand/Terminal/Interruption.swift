@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
 
-/// The user's wish to end, Ctrl-C: it comes from anywhere, and whoever is at work hears of it once. Any thread.
+/// The user's request to stop (Ctrl-C). It may come on any thread, and each listener is called once. Any thread.
 public final class Interruption: Sendable {
     private struct State {
         var hasCome = false
         var listeners: [Int: @Sendable () -> Void] = [:]
-        /// What is to be done before the process ends at once.
+        /// Called before the process exits at once.
         var duties: [Int: @Sendable () -> Void] = [:]
         var next = 0
     }
 
     private let state = Guarded(State())
 
-    /// A wish that has not come.
+    /// Creates an interruption that has not come yet.
     public init() {}
 
-    /// The wish has come. Gives whether anybody was there to hear of it.
+    /// Records the interruption and calls the listeners. Returns whether there were any.
     @discardableResult
     public func interrupt() -> Bool {
         let listeners = state.withLock { state in
@@ -27,10 +27,11 @@ public final class Interruption: Sendable {
         return !listeners.isEmpty
     }
 
-    /// Whether it has come.
+    /// Whether the user has interrupted.
     public var hasCome: Bool { state.withLock { $0.hasCome } }
 
-    /// Has `listener` called once, at once when the wish has come already. Gives the number to forget it by.
+    /// Registers a listener that is called once; if the interruption has come already, calls it at once. Returns the number for
+    /// `forget`.
     @discardableResult
     public func listen(_ listener: @escaping @Sendable () -> Void) -> Int? {
         let number = state.withLock { state -> Int? in
@@ -43,7 +44,7 @@ public final class Interruption: Sendable {
         return number
     }
 
-    /// Has `duty` called before the process ends without waiting for those at work. Gives the number to forget it by.
+    /// Registers a cleanup that runs before the process exits without waiting for its work. Returns the number for `forget`.
     func beforeLeaving(_ duty: @escaping @Sendable () -> Void) -> Int {
         state.withLock { state in
             state.next += 1
@@ -52,7 +53,7 @@ public final class Interruption: Sendable {
         }
     }
 
-    /// The process ends at once: what is to be done before that is done.
+    /// Runs the cleanups, before the process exits at once.
     public func leave() {
         let duties = state.withLock { state in
             defer { state.duties = [:] }
@@ -61,7 +62,7 @@ public final class Interruption: Sendable {
         for duty in duties { duty() }
     }
 
-    /// Waits so many seconds, or until it comes.
+    /// Waits that many seconds, or until the interruption.
     func pause(_ seconds: Double) async {
         let listener = listen {}
         defer { forget(listener) }
@@ -72,7 +73,7 @@ public final class Interruption: Sendable {
         }
     }
 
-    /// Forgets a listener, or what is to be done before leaving.
+    /// Removes a listener or a cleanup.
     public func forget(_ number: Int?) {
         guard let number else { return }
         state.withLock { state in

@@ -2,32 +2,32 @@
 
 public import Foundation
 
-/// Where the command runs: what it is given and where it writes, as values, so that a test can be the shell.
+/// The command's environment, inputs and outputs, as values, so that a test can replace them.
 public struct ProcessContext: Sendable {
     /// The standard input.
     public struct Input: Sendable {
-        /// What it is.
+        /// The kind of an input.
         public enum Kind: Hashable, Sendable {
-            /// Somebody types.
+            /// A terminal.
             case terminal
-            /// Another program writes.
+            /// A pipe from another program.
             case pipe
-            /// It has a length, and can be read again.
+            /// A file: it has a length and can be read again.
             case file
-            /// A device, or nothing at all.
+            /// A device, or no input.
             case other
         }
 
-        /// What it is.
+        /// The kind of the input.
         public var kind: Kind
-        /// The next bytes; nil at the end. Blocks.
+        /// Returns the next bytes; nil at the end. Blocks.
         public var read: @Sendable () throws -> Data?
-        /// A path that can be opened for the same bytes, if there is one.
+        /// A path that can be opened to read the same bytes, if there is one.
         public var path: String?
-        /// A line of which nothing is shown while it is typed.
+        /// Reads a line without echo.
         public var readSecret: @Sendable () throws -> String
 
-        /// An input that is read by `read`.
+        /// Creates an input that reads with `read`.
         public init(
             kind: Kind, path: String? = nil, read: @escaping @Sendable () throws -> Data? = { nil },
             readSecret: @escaping @Sendable () throws -> String = { "" }
@@ -39,20 +39,20 @@ public struct ProcessContext: Sendable {
         }
     }
 
-    /// The variables of the environment.
+    /// The environment variables.
     public var environment: [String: String]
-    /// The folder that relative paths begin in.
+    /// The current directory.
     public var folder: String
-    /// What can be a body.
+    /// The standard input, which may be a body.
     public var input: Input
-    /// Where content goes.
+    /// The standard output, for content.
     public var output: Sink
-    /// Where everything else goes: progress, reports, errors.
+    /// The standard error, for everything else: progress, reports, errors.
     public var errors: Sink
-    /// Says when the user wants it to end.
+    /// Reports when the user interrupts.
     public var interruption: Interruption
 
-    /// ProcessContext of these parts.
+    /// Creates a context.
     public init(
         environment: [String: String], folder: String, input: Input, output: Sink, errors: Sink,
         interruption: Interruption = Interruption()
@@ -67,30 +67,30 @@ public struct ProcessContext: Sendable {
         self.errors.readsUTF8 = drawsUnicode
     }
 
-    /// A path as the user typed it, from the root.
+    /// Returns the absolute path of a path as typed.
     func path(_ typed: String) -> String {
         if typed.hasPrefix("/") { return typed }
         if typed == "~" || typed.hasPrefix("~/") { return home + typed.dropFirst() }
         return folder + "/" + typed
     }
 
-    /// Where files are made that are gone at the end.
+    /// The folder for temporary files.
     var temporaryFolder: URL {
         environment["TMPDIR"].flatMap { $0.hasPrefix("/") ? URL(fileURLWithPath: $0) : nil }
             ?? FileManager.default.temporaryDirectory
     }
 
-    /// The user's folder.
+    /// The user's home folder.
     var home: String { environment["HOME"] ?? "/" }
 
-    /// Whether what is drawn may use more than ASCII: as the locale says.
+    /// Whether output may use more than ASCII, according to the locale.
     var drawsUnicode: Bool {
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
         let name = (locale ?? "").lowercased()
         return name.contains("utf-8") || name.contains("utf8")
     }
 
-    /// Whether colours go to a sink.
+    /// Whether colours are written to a sink.
     func usesColor(on sink: Sink, _ choice: Invocation.Choice) -> Bool {
         switch choice {
         case .always: return true

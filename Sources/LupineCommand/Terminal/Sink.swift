@@ -3,18 +3,18 @@
 public import Foundation
 
 extension ProcessContext {
-    /// Something that is written to. What reaches a terminal goes through here, and what somebody else wrote goes through a
-    /// `TerminalFilter` then; nobody else can write.
+    /// An output. All output to a terminal goes through here, with untrusted text passed through a `TerminalFilter`; no other
+    /// code can write to it.
     public struct Sink: Sendable {
-        /// Whether a person looks at it.
+        /// Whether it is a terminal.
         public var isTerminal: Bool
-        /// How wide it is now; asked each time, since windows change.
+        /// Returns the current width; called each time, since windows are resized.
         public var columns: @Sendable () -> Int
-        /// Whether the terminal reads UTF-8.
+        /// Whether the terminal uses UTF-8.
         var readsUTF8 = true
         fileprivate let put: @Sendable (Data) throws -> Void
 
-        /// A sink that is written to by `write`, which takes bytes, all of them, and throws when they cannot be written.
+        /// Creates a sink that writes with `write`, which writes all the bytes or throws.
         public init(
             isTerminal: Bool = false, columns: @escaping @Sendable () -> Int = { 80 },
             write: @escaping @Sendable (Data) throws -> Void
@@ -24,26 +24,26 @@ extension ProcessContext {
             put = write
         }
 
-        /// Writes what accompanies a transfer. It is harmless wherever it goes: a log is read on a terminal later. What cannot be
-        /// written is lost.
+        /// Writes reports and messages. The text is filtered for any sink, since a log may be read on a terminal later. Write
+        /// errors are ignored.
         public func say(_ text: TerminalText) { try? put(Data(text.harmless(readsUTF8: readsUTF8))) }
 
-        /// Writes what was asked for: harmless on a terminal, as it is anywhere else.
+        /// Writes requested output: filtered on a terminal, otherwise unchanged.
         func print(_ text: TerminalText) throws {
             try put(isTerminal ? Data(text.harmless(readsUTF8: readsUTF8)) : Data(text.plain.utf8))
         }
     }
 
-    /// Content on its way to a sink, in pieces, with what the command writes in between. A value; nothing is held but a
-    /// character that is not whole.
+    /// Writes content to a sink in pieces, with the command's own text in between. A value; of the content only an incomplete
+    /// character is held back.
     struct ContentWriter: Sendable {
-        /// So much is put together for one call.
+        /// The size at which the buffer is flushed.
         private static let bufferSize = 16 << 10
 
         private let sink: Sink
         private var filter: TerminalFilter?
         private var buffer: [UInt8] = []
-        /// Whether what was written ends a line, or nothing was.
+        /// Whether the output so far ends with a line feed, or is empty.
         private(set) var endsInLine = true
 
         init(_ sink: Sink) {
@@ -51,14 +51,14 @@ extension ProcessContext {
             filter = sink.isTerminal ? TerminalFilter(keepsLines: true, readsUTF8: sink.readsUTF8) : nil
         }
 
-        /// Text of the command's own.
+        /// Writes the command's own text, unfiltered.
         mutating func own(_ text: String) throws {
             filter?.finish(into: &buffer)
             buffer += Array(text.utf8)
             try makeRoom()
         }
 
-        /// Text in which both stand.
+        /// Writes text with trusted and untrusted pieces.
         mutating func text(_ text: TerminalText) throws {
             guard filter != nil else { return try own(text.plain) }
             filter?.finish(into: &buffer)
@@ -66,13 +66,13 @@ extension ProcessContext {
             try makeRoom()
         }
 
-        /// An octet of the content.
+        /// Writes one octet of the content.
         mutating func content(_ octet: UInt8) throws {
             if filter == nil { buffer.append(octet) } else { filter?.take(octet, into: &buffer) }
             try makeRoom()
         }
 
-        /// A piece of the content.
+        /// Writes a piece of the content.
         mutating func content(_ data: Data) throws {
             guard filter == nil else {
                 for octet in data { try content(octet) }
@@ -88,7 +88,7 @@ extension ProcessContext {
             if buffer.count >= Self.bufferSize { try flush() }
         }
 
-        /// Writes what is there.
+        /// Writes the buffer to the sink.
         mutating func flush() throws {
             guard let last = buffer.last else { return }
             endsInLine = last == 0x0A
@@ -97,7 +97,7 @@ extension ProcessContext {
             try sink.put(data)
         }
 
-        /// The content is over. With `line`, what was written ends a line.
+        /// Called at the end of the content. With `line`, a line feed is added if the output does not end with one.
         mutating func finish(line: Bool) throws {
             filter?.finish(into: &buffer)
             try flush()

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// Colours for one sink, or none. A value.
+/// The colours of one sink, or none. A value.
 struct Style: Sendable {
-    /// What a piece of text is.
+    /// The role of a piece of text, with its SGR parameters.
     enum Ink: String, Sendable {
         case name = "36"
         case string = "32"
@@ -17,21 +17,21 @@ struct Style: Sendable {
 
     let isOn: Bool
 
-    /// The text in that ink.
+    /// Returns the text in that colour.
     func paint(_ text: TerminalText, _ ink: Ink) -> TerminalText {
         isOn && !text.isEmpty ? TerminalText(own: begin(ink)) + text + TerminalText(own: end) : text
     }
 
-    /// Text of somebody else's in that ink, as one line.
+    /// Returns untrusted text in that colour, as one line.
     func paint(_ text: String, _ ink: Ink) -> TerminalText { paint("\(text)" as TerminalText, ink) }
 
-    /// What has an ink begin; nothing without colours.
+    /// The escape sequence that starts a colour; empty without colours.
     func begin(_ ink: Ink) -> String { isOn ? "\u{1B}[\(ink.rawValue)m" : "" }
 
-    /// What has it end.
+    /// The escape sequence that ends a colour.
     var end: String { isOn ? "\u{1B}[0m" : "" }
 
-    /// The ink of a status.
+    /// The colour of a status code.
     static func ink(status: Int) -> Ink {
         switch status {
         case ..<300: .good

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 
-/// The one place that decides what a terminal is given of what somebody else wrote: text, and nothing that commands it.
+/// Decides which untrusted bytes a terminal receives: text, and nothing that controls the terminal. No other code decides this.
 ///
-/// Control characters (C0, DEL, C1) are shown as `\u{1b}`, as are those that reverse the order of what is seen (U+202A to U+202E,
-/// U+2066 to U+2069); octets that are no UTF-8 are shown as `\x9b`. Tabs stay, line ends where there may be lines. A terminal that
-/// does not read UTF-8 obeys the octets 80 to 9F wherever they stand, so characters that have one are shown by their number.
+/// Control characters (C0, DEL, C1) are shown as `\u{1b}`, as are those that change the text direction (U+202A to U+202E, U+2066
+/// to U+2069); octets that are not UTF-8 are shown as `\x9b`. Tabs are kept, and line ends if `keepsLines`. A terminal that does
+/// not use UTF-8 obeys the octets 80 to 9F anywhere, so characters that contain one are shown by their number.
 ///
-/// Octets come in any pieces; what comes out is at most six times as long.
+/// Input may be split anywhere; the output is at most six times as long.
 struct TerminalFilter: Sendable {
     private let keepsLines: Bool
     private let readsUTF8: Bool
-    /// The beginning of a character, at most three octets.
+    /// The start of an incomplete character, at most three octets.
     private var begun: [UInt8] = []
-    /// Octets that the begun character still lacks.
+    /// The octets that the incomplete character still needs.
     private var missing = 0
-    /// A carriage return that is harmless if a line feed follows.
+    /// Whether a carriage return is held back; it is harmless if a line feed follows.
     private var holdsReturn = false
 
     init(keepsLines: Bool, readsUTF8: Bool = true) {
@@ -22,7 +22,7 @@ struct TerminalFilter: Sendable {
         self.readsUTF8 = readsUTF8
     }
 
-    /// Text of one line, as it may be shown.
+    /// Returns text as one line that is safe to show.
     static func line(_ text: String) -> String { shown(text, keepsLines: false) }
 
     private static func shown(_ text: String, keepsLines: Bool) -> String {
@@ -33,7 +33,7 @@ struct TerminalFilter: Sendable {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// Whether a scalar is text to every terminal that reads UTF-8.
+    /// Whether a scalar is plain text for every terminal that uses UTF-8.
     static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x09: true
@@ -42,7 +42,7 @@ struct TerminalFilter: Sendable {
         }
     }
 
-    /// Takes an octet, and gives what may be shown by now.
+    /// Takes an octet, and appends what may be shown by now.
     mutating func take(_ octet: UInt8, into result: inout [UInt8]) {
         if holdsReturn {
             holdsReturn = false
@@ -70,7 +70,7 @@ struct TerminalFilter: Sendable {
         begun.removeAll(keepingCapacity: true)
     }
 
-    /// Nothing follows what was taken so far.
+    /// Ends the input.
     mutating func finish(into result: inout [UInt8]) {
         if holdsReturn { Self.show(0x0D, into: &result) }
         holdsReturn = false
@@ -89,14 +89,14 @@ struct TerminalFilter: Sendable {
         }
     }
 
-    /// What was begun is no character.
+    /// Shows the octets of an invalid character.
     private mutating func giveUp(into result: inout [UInt8]) {
         for octet in begun { showOctet(octet, into: &result) }
         begun.removeAll(keepingCapacity: true)
         missing = 0
     }
 
-    /// Whether an octet goes on with a character (Unicode, table 3-7: no surrogates, nothing overlong).
+    /// Whether an octet continues a character (Unicode, table 3-7: no surrogates, no overlong forms).
     private static func goesOn(_ octet: UInt8, behind begun: [UInt8]) -> Bool {
         switch (begun.count, begun.first) {
         case (1, 0xE0): (0xA0...0xBF).contains(octet)
@@ -115,7 +115,7 @@ struct TerminalFilter: Sendable {
         result += Array("\\u{\(String(value, radix: 16))}".utf8)
     }
 
-    /// An octet that is no character: for a terminal that reads no UTF-8 it is one, unless it is a command.
+    /// Shows an octet that is not UTF-8: unchanged, if the terminal does not use UTF-8 and the octet is not a control character.
     private func showOctet(_ octet: UInt8, into result: inout [UInt8]) {
         if !readsUTF8, octet >= 0xA0 {
             result.append(octet)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// Text for people, in which what the command itself writes is kept apart from what came from elsewhere.
+/// Text for people in which the command's own text is kept apart from untrusted text.
 ///
-/// Only literals are the command's own, inks and line ends among them; whatever is interpolated is somebody else's, until a sink
-/// makes it harmless: `\(text)` is one line then, `\(lines: text)` may have several.
+/// Only literals are the command's own, including colours and line ends; interpolated values are untrusted, and the sink filters
+/// them: `\(text)` becomes one line, `\(lines: text)` may have several.
 public struct TerminalText: ExpressibleByStringInterpolation, Sendable {
     private enum Piece: Sendable {
         case own(String)
@@ -13,19 +13,19 @@ public struct TerminalText: ExpressibleByStringInterpolation, Sendable {
 
     private var pieces: [Piece] = []
 
-    /// No text.
+    /// Creates an empty text.
     public init() {}
 
-    /// Text of the command's own.
+    /// Creates a text of the command's own.
     public init(stringLiteral text: String) { pieces = [.own(text)] }
 
-    /// Text of literals and of what stands between them.
+    /// Creates a text from literals and interpolated values.
     public init(stringInterpolation: StringInterpolation) { pieces = stringInterpolation.text.pieces }
 
-    /// Text of the user's or the command's making that may command the terminal, such as a format of `-w`.
+    /// Creates trusted text, by the user or the command, that may control the terminal, such as a format of `-w`.
     init(own text: String) { pieces = [.own(text)] }
 
-    /// Whether there is none.
+    /// Whether the text is empty.
     var isEmpty: Bool {
         pieces.allSatisfy { piece in
             switch piece {
@@ -34,7 +34,7 @@ public struct TerminalText: ExpressibleByStringInterpolation, Sendable {
         }
     }
 
-    /// The text as it is, for what is no terminal.
+    /// The unfiltered text, for outputs other than a terminal.
     var plain: String {
         pieces.map { piece in
             switch piece {
@@ -43,7 +43,7 @@ public struct TerminalText: ExpressibleByStringInterpolation, Sendable {
         }.joined()
     }
 
-    /// The text as a terminal may be given it.
+    /// Returns the text as a terminal may receive it.
     func harmless(readsUTF8: Bool) -> [UInt8] {
         var result: [UInt8] = []
         for piece in pieces {
@@ -70,31 +70,31 @@ public struct TerminalText: ExpressibleByStringInterpolation, Sendable {
 
     static func += (left: inout TerminalText, right: TerminalText) { left.pieces += right.pieces }
 
-    /// What a literal with something in between is made from.
+    /// The builder of an interpolated literal.
     public struct StringInterpolation: StringInterpolationProtocol {
         fileprivate var text = TerminalText()
 
-        /// An empty one.
+        /// Creates an empty builder.
         public init(literalCapacity: Int, interpolationCount: Int) {}
 
-        /// The command's own.
+        /// Appends the command's own text.
         public mutating func appendLiteral(_ literal: String) { text.pieces.append(.own(literal)) }
 
-        /// Text that is known already.
+        /// Appends text with its trusted and untrusted pieces.
         public mutating func appendInterpolation(_ other: TerminalText) { text += other }
 
-        /// What is somebody else's, as one line.
+        /// Appends an untrusted value as one line.
         public mutating func appendInterpolation(_ other: some CustomStringConvertible) {
             text.pieces.append(.line(other.description))
         }
 
-        /// What is somebody else's, in lines.
+        /// Appends untrusted text that may have several lines.
         public mutating func appendInterpolation(lines other: String) { text.pieces.append(.lines(other)) }
     }
 }
 
 extension [TerminalText] {
-    /// All of them, with a text in between.
+    /// Joins the texts with a separator.
     func joined(_ separator: TerminalText = "") -> TerminalText {
         var text = TerminalText()
         for (index, one) in enumerated() { text += index == 0 ? one : separator + one }

@@ -2,7 +2,7 @@
 
 import Lupine
 
-/// Content comes compressed and is handed over decoded.
+/// The content is received compressed and delivered decoded.
 enum CodingAct: DemoAct {
     static let title = "gzip and br"
     static let code = """

@@ -4,7 +4,7 @@ import Lupine
 import LupineTLS
 import LupineTransport
 
-/// Only the server with the pinned key is trusted; the other hears of no request.
+/// Only the server with the pinned key is trusted; no request is sent to the other.
 enum PinningAct: DemoAct {
     static let title = "Pinning, accepted and refused"
     static let code = """

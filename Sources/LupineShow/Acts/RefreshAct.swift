@@ -3,7 +3,7 @@
 import Lupine
 import LupineTransport
 
-/// Three requests at once find their token too old: it is refreshed once, and all three go again.
+/// Three concurrent requests are refused for a stale token: the token is refreshed once, and all three are retried.
 enum RefreshAct: DemoAct {
     static let title = "A token that has to be refreshed"
     static let code = """
@@ -24,7 +24,7 @@ enum RefreshAct: DemoAct {
         var requiresRefresh: Bool { false }
     }
 
-    /// Puts the token on requests, knows when it is refused, and gets another.
+    /// Adds the token to requests, recognizes its refusal, and fetches a new one.
     final class OAuth: Authenticator {
         private let root: String
         private let count = Lock(0)

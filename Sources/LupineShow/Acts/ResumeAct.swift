@@ -5,7 +5,7 @@ import Foundation
 import Lupine
 import Synchronization
 
-/// A download is cut in its middle and gone on with.
+/// A download is cancelled partway and resumed.
 enum ResumeAct: DemoAct {
     static let title = "A download, cut and gone on with"
     static let code = """

@@ -3,7 +3,7 @@
 import Foundation
 import Lupine
 
-/// A server that fails twice is asked a third time, each time after a longer wait.
+/// A request that fails twice succeeds on its third attempt; each retry waits longer than the one before.
 enum RetryAct: DemoAct {
     static let title = "Retry with back-off"
     static let code = """

@@ -2,7 +2,7 @@
 
 import Lupine
 
-/// Server-sent events, one by one as they come.
+/// Server-sent events are delivered one by one as they arrive.
 enum StreamAct: DemoAct {
     static let title = "A stream of events"
     static let code = """

@@ -2,7 +2,7 @@
 
 import LupineCommand
 
-/// The command draws where the time went.
+/// The command draws a timing chart.
 enum TimingAct: DemoAct {
     static let title = "Where the time goes"
     static let code = """
@@ -11,7 +11,7 @@ enum TimingAct: DemoAct {
 
     static func run(on stage: DemoStage) async throws {
         var context = stage.context
-        // What is told about a transfer goes to the standard error; here it is what is to be seen.
+        // Reports go to the standard error; here they are the output to be shown.
         context.errors = context.output
         let url = "\(stage.root)/redirect-to?url=/drip%3Fduration%3D0.3%26numbytes%3D10"
         let code = await Command(context).run([

@@ -2,7 +2,7 @@
 
 import Lupine
 
-/// JSON becomes values of a type.
+/// JSON is decoded into values of a type.
 enum TypedAct: DemoAct {
     static let title = "A typed GET"
     static let code = """

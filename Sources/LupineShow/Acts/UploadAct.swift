@@ -5,7 +5,7 @@ import Foundation
 import Lupine
 import LupineTransport
 
-/// A long body tells how far it is.
+/// The upload of a large body reports its progress.
 enum UploadAct: DemoAct {
     static let title = "An upload with progress"
     static let code = """
@@ -16,7 +16,7 @@ enum UploadAct: DemoAct {
 
     struct Hash: Decodable, Sendable { let bytes: Int, sha256: String }
 
-    /// The quarters that have been passed.
+    /// The quarters of the progress that have been passed.
     final class Marks: Sendable {
         private let seen = Lock<Set<Int>>([])
         var quarters: [Int] { seen.withLock { $0.sorted() } }

@@ -3,7 +3,7 @@
 import Foundation
 import Lupine
 
-/// A status that is no success is an error once it is asked for.
+/// With `validate()`, an unsuccessful status becomes an error.
 enum ValidationAct: DemoAct {
     static let title = "A status that validation refuses"
     static let code = """
