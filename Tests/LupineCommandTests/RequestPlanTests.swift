@@ -15,6 +15,9 @@ struct RequestPlanTests {
         ("https://h.test/", "https://h.test/"), ("HTTPS://h.test/", "HTTPS://h.test/"),
         ("h.test:81/a", "http://h.test:81/a"),
         ("http://me:p%40w@h.test/x", "http://h.test/x"), ("[::1]:80/", "http://[::1]:80/"),
+        ("h.test/go?to=http://x", "http://h.test/go?to=http://x"), ("h.test/http://x", "http://h.test/http://x"),
+        ("me:pw@h.test/?to=http://x", "http://h.test/?to=http://x"),
+        ("data:,http://me@x/", "data:,http://me@x/"),
     ])
     func addresses(_ typed: String, _ text: String) throws { #expect(try Address(typed).text == text) }
 
@@ -54,6 +57,15 @@ struct RequestPlanTests {
             try Address("http://me:p%40w@h.test/").credentials == Credentials(user: "me", password: "p@w"))
         #expect(try Address("http://me@h.test/").credentials == Credentials(user: "me", password: ""))
         #expect(try Address("http://h.test/@b").credentials == nil)
+    }
+
+    @Test(arguments: [
+        ("http://me:pw@h.test/x?key=1#part", "http://h.test/x"), ("me:pw@h.test/x", "h.test/x"),
+        ("me:pw@h.test/?key=1&to=http://x", "h.test/"), ("me:pw@h.test#http://x", "h.test"),
+        ("h.test/x", "h.test/x"), ("odd one://me:pw@h.test", "odd one://h.test"),
+    ])
+    func secretsOfAddressesAreNotShown(_ typed: String, _ shown: String) {
+        #expect(ShownAddress.text(typed) == shown)
     }
 
     @Test(arguments: ["ftp://h.test/", "gopher://h.test", "http://", "http:///x"])

@@ -10,10 +10,17 @@ enum ShownAddress {
     /// The same for an address as typed, which may be invalid.
     static func text(_ address: String) -> String {
         let scalars = address.unicodeScalars
-        let start = address.range(of: "://", options: .literal)?.upperBound ?? scalars.startIndex
+        let start = schemeEnd(of: address)?.upperBound ?? scalars.startIndex
         let end = scalars[start...].firstIndex { $0 == "?" || $0 == "#" } ?? scalars.endIndex
         let slash = scalars[start..<end].firstIndex(of: "/") ?? end
         guard let at = scalars[start..<slash].lastIndex(of: "@") else { return String(scalars[..<end]) }
         return String(scalars[..<start]) + String(scalars[scalars.index(after: at)..<end])
+    }
+
+    /// Returns the `://` behind the scheme of an address. Nil if a user, a path or a query comes before it: it is part of that.
+    static func schemeEnd(of address: String) -> Range<String.Index>? {
+        guard let end = address.range(of: "://", options: .literal) else { return nil }
+        let isScheme = !address.unicodeScalars[..<end.lowerBound].contains { "@/?#".unicodeScalars.contains($0) }
+        return isScheme ? end : nil
     }
 }

@@ -200,13 +200,14 @@ struct Address: Sendable {
     /// Parses `host`, `host/path`, `:8080/path` (localhost), `//host`, or a URL with a scheme.
     init(_ typed: String, scheme standard: String = "http") throws {
         var text = typed
+        let isData = typed.lowercased().hasPrefix("data:")
         if typed.hasPrefix("//") {
             text = "\(standard):" + typed
         } else if typed.hasPrefix(":") {
             let rest = typed.dropFirst()
             let port = rest.prefix { $0.isNumber }
             text = "\(standard)://localhost" + (port.isEmpty ? "" : ":\(port)") + rest.dropFirst(port.count)
-        } else if let colon = typed.range(of: "://") {
+        } else if !isData, let colon = ShownAddress.schemeEnd(of: typed) {
             let scheme = typed[..<colon.lowerBound].lowercased()
             guard ["http", "https", "ws", "wss", "file"].contains(scheme) else {
                 throw CommandFailure(
@@ -214,11 +215,11 @@ struct Address: Sendable {
                     "Cannot load \(ShownAddress.text(typed)): there is nothing here that speaks \(scheme). Use an http, https, ws, wss or file URL."
                 )
             }
-        } else if !typed.lowercased().hasPrefix("data:") {
+        } else if !isData {
             text = "\(standard)://" + typed
         }
         if let hash = text.firstIndex(of: "#") { text = String(text[..<hash]) }
-        guard let slashes = text.range(of: "://") else {
+        guard !isData, let slashes = text.range(of: "://") else {
             self.text = text
             credentials = nil
             return
