@@ -19,7 +19,7 @@ package protocol ClientChannel: AnyObject {
     /// Sends the beginning of both pieces, in one call where that is possible. With two empty pieces it sends only what the
     /// channel holds: `wouldBlock` until all of that is gone.
     func send(_ first: Span<UInt8>, _ second: Span<UInt8>) throws(Errno) -> WriteOutcome
-    /// Announces the end of content if the protocol can (close_notify), and returns whether it can. The channel may buffer the
+    /// Announces the end of content if the protocol can (close_notify), and returns whether it did so. The channel may buffer the
     /// announcement; the socket stays open.
     func endContent() -> Bool
     /// Shuts down the sending half of the socket.

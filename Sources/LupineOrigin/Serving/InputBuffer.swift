@@ -29,14 +29,14 @@ struct InputBuffer {
         try octets.append(addingCapacity: count) { free throws(Failure) in try fill(&free) }
     }
 
-    /// Lends what nobody has taken.
+    /// Lends the octets not consumed.
     func withOctets<Result, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try body(octets.span.extracting(start...))
     }
 
-    /// Takes octets from the front.
+    /// Consumes octets from the front.
     mutating func consume(_ count: Int) {
         start += count
         guard start == octets.count else { return }
