@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 
-/// What a web socket speaks over at the origin: a client's connection, or one stream of it (RFC 8441).
+/// The transport of a web socket at the origin: a client's connection, or one HTTP/2 stream (RFC 8441).
 protocol EchoWire: AnyObject {
-    /// What waits to be sent; appended to.
+    /// Output not yet sent; the web socket appends to it.
     var output: [UInt8] { get set }
-    /// Whether more may be produced.
+    /// Whether more output may be produced.
     var hasRoom: Bool { get }
-    /// How many received octets have not been consumed.
+    /// The number of received octets not consumed.
     var inputCount: Int { get }
-    /// The client sends no more.
+    /// Whether the client has ended its half.
     var peerEnded: Bool { get }
     /// Lends the received octets.
     func withInput<Result, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result
-    /// Drops octets that have been understood.
+    /// Removes octets that have been parsed.
     func consume(_ count: Int)
     /// Ends once everything is sent.
     func finish(_ ending: ServerConnection.Ending)

@@ -4,39 +4,39 @@ package import LupineHTTP
 
 /// How a path is answered.
 package enum Endpoint: Sendable {
-    /// As soon as the head is there; the body, if there is one, is read and dropped.
+    /// Answered as soon as the head has been received; the body, if any, is read and discarded.
     case immediate(@Sendable (OriginRequest) throws(Refusal) -> OriginResponse)
-    /// With the whole body at hand, up to the configured limit.
+    /// Answered when the whole body has been collected, up to the configured limit.
     case collected(@Sendable (OriginRequest) throws(Refusal) -> OriginResponse)
-    /// By something that takes the body as it comes.
+    /// Answered by a sink that receives the body as it arrives.
     case streamed(@Sendable (OriginRequest) throws(Refusal) -> any BodySink)
-    /// By a web socket, if that is what the client asks for.
+    /// Answered by a web socket, if the client requests one.
     case webSocket(@Sendable (OriginRequest) throws(Refusal) -> WebSocketBehaviour)
-    /// Not at all: the connection follows a script from here on.
+    /// Not answered: the connection follows a script from now on.
     case script(ScriptPlan)
-    /// Request by request, as soon as the head is there: with a response, or by following a script.
+    /// Decided for each request as soon as its head has been received: a response or a script.
     case chosen(@Sendable (OriginRequest) throws(Refusal) -> EndpointChoice)
 }
 
-/// What is done about one request of a path that chooses.
+/// How one request of a `chosen` endpoint is handled.
 package enum EndpointChoice {
-    /// It is answered; its body is read and dropped.
+    /// Sends the response; the request's body is read and discarded.
     case respond(OriginResponse)
-    /// The connection follows the script from behind the head on.
+    /// The connection follows the script, starting after the request's head.
     case follow(Script)
-    /// Its stream follows the script from behind the head on, and the connection's other streams go on: over HTTP/2.
+    /// The stream follows the script, starting after the request's head; other streams continue. HTTP/2 only.
     case perform(StreamScript)
 }
 
-/// Takes a request's body as it comes, and answers. On the loop.
+/// Receives a request's body as it arrives, and answers. On the loop.
 package protocol BodySink: AnyObject {
-    /// The next octets, which are lent for the call.
+    /// Receives the next octets, which are valid during the call.
     func receive(_ bytes: Span<UInt8>) throws(Refusal)
-    /// The body is over.
+    /// Called at the end of the body; returns the response.
     func finish(trailers: Fields) throws(Refusal) -> OriginResponse
 }
 
-/// Keeps the whole body for an endpoint that wants it so.
+/// Collects the whole body for a `collected` endpoint.
 final class CollectingSink: BodySink {
     private var request: OriginRequest
     private let limit: Int

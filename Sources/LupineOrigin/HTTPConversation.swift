@@ -2,13 +2,13 @@
 
 internal import LupineHTTP
 
-/// Speaks HTTP/1.1 on one connection: request by request, the next one only when the response is on its way.
+/// Speaks HTTP/1.1 on one connection: one request at a time.
 ///
-/// On its loop. Both sides move on their own: a response may be over before its request's body is, which is
-/// then read and dropped. Nothing is produced while the client does not take what it was sent, and no request is begun;
-/// so a slow client costs a fixed amount of memory.
+/// On its loop. Request and response progress independently: a response may end before its request's body, which is
+/// then read and discarded. While the client does not read, no output is produced and no request is started, so a slow client
+/// costs a fixed amount of memory.
 final class HTTPConversation: Conversation {
-    /// Where the request stands.
+    /// The state of the request.
     private enum Intake {
         case awaitingHead
         case body(any BodySink)
@@ -16,20 +16,20 @@ final class HTTPConversation: Conversation {
         case ended
     }
 
-    /// Where the response stands.
+    /// The state of the response.
     private enum Reply {
         case none
-        /// Waits for its time or its gate.
+        /// Waits for its delay or its gate.
         case held(OriginResponse)
         case streaming((inout [UInt8], Int) -> OriginResponse.Continuation)
-        /// A stream between two pieces.
+        /// A streamed response that waits between two pieces.
         case resting((inout [UInt8], Int) -> OriginResponse.Continuation)
         case sent
-        /// Nothing more is said on this connection.
+        /// Nothing more is sent on this connection.
         case over
     }
 
-    /// Bodies up to this size are copied behind their head; longer ones are sent from where they are.
+    /// Bodies up to this size are copied after their head; longer ones are sent without copying.
     private static let copiedBytes = 16 << 10
     private static let pieceBytes = 16 << 10
 
@@ -39,7 +39,7 @@ final class HTTPConversation: Conversation {
     private var piece: [UInt8] = []
     private var date = HTTPDate.Cached()
 
-    /// A conversation from its beginning.
+    /// A conversation that awaits its first request.
     init(limits: ParserLimits) { codec = ServerCodec(limits: limits) }
 
     var wantsInput: Bool { if case .over = reply { false } else { true } }
@@ -80,7 +80,7 @@ final class HTTPConversation: Conversation {
 
     // MARK: in
 
-    /// Takes one event from the input; false when there is none.
+    /// Parses and handles one event from the input; returns false when there is none.
     private func understand(_ connection: ServerConnection) -> Bool {
         do throws(HTTPError) {
             let (event, consumed) = try connection.withInput { input throws(HTTPError) in
@@ -188,7 +188,7 @@ final class HTTPConversation: Conversation {
         try? codec.sendInterim(ResponseHead(status: Status(100)), into: &connection.output)
     }
 
-    /// Accepts a web socket and goes on with that; what is wrong with its request is answered instead.
+    /// Accepts a web socket and switches to it, or returns the response to an invalid handshake.
     private func leave(
         for behaviour: WebSocketBehaviour, _ head: RequestHead, _ connection: ServerConnection
     ) throws(Refusal) -> OriginResponse? {
@@ -205,7 +205,7 @@ final class HTTPConversation: Conversation {
         return nil
     }
 
-    /// Does what was chosen; returns the response, if it is one.
+    /// Carries out the choice; returns the response, if it is one.
     private func take(
         _ choice: EndpointChoice, _ connection: ServerConnection
     ) throws(Refusal) -> OriginResponse? {
@@ -234,7 +234,7 @@ final class HTTPConversation: Conversation {
 
     // MARK: out
 
-    /// Sends what `body` answers, if that is anything, or its refusal; the rest of a refused body is dropped.
+    /// Sends the response of `body`, if any, or its refusal; the rest of a refused request body is discarded.
     private func answer(
         _ connection: ServerConnection, _ body: () throws(Refusal) -> OriginResponse?
     ) {
@@ -245,7 +245,7 @@ final class HTTPConversation: Conversation {
             if case .body = intake { intake = .discarding }
             var refusal = try? OriginResponse(
                 error.status, json: .object([("error", .string(error.message))]))
-            // What is still to come may be without end.
+            // The rest of the body may be endless.
             if error.status == 413 { refusal?.closes = true }
             response = refusal ?? OriginResponse(error.status)
         }
@@ -266,7 +266,7 @@ final class HTTPConversation: Conversation {
         do throws(HTTPError) {
             try encode(response, connection)
         } catch {
-            // The endpoint made something that cannot be sent; what has gone out cannot be taken back.
+            // The endpoint's response cannot be encoded; output already sent cannot be revoked.
             reply = .over
             connection.finish(lingering: true)
         }
@@ -277,7 +277,7 @@ final class HTTPConversation: Conversation {
         var fields = response.fields
         if !fields.contains(.date) { try fields.append(.date, date.text().span) }
         let head = ResponseHead(status: response.status, reason: response.reason, fields: fields)
-        // A client that was not told to continue may send its body or not: nobody could tell what follows.
+        // A client that received no 100 (Continue) may or may not send its body, so the next bytes would be ambiguous.
         let closes = response.closes || codec.continueIsExpected
         switch response.body {
         case .none:

@@ -6,8 +6,8 @@ package import LupineTransport
 /// A small origin server for HTTP/1.1 and HTTP/2: what the tests, the demo and `lupine serve` talk to.
 ///
 /// It answers the endpoints that people know from httpbin (see `Router.standard`), whatever a test adds with
-/// `route`, and follows scripts byte by byte; over TLS if `OriginConfiguration.tls` says with which certificates. Loopback
-/// only unless it is given another address; not a server for the world: it has no access control and no log. It runs until
+/// `route`, and follows scripts byte by byte; over TLS if `OriginConfiguration.tls` is set. It listens on loopback
+/// unless it is given another address. Not a public server: it has no access control and no log. It runs until
 /// it is shut down. Any thread.
 package final class Origin: Sendable {
     /// Where it listens.
@@ -103,29 +103,29 @@ package final class Origin: Sendable {
         service.add(method, pattern, .collected(handler))
     }
 
-    /// The same with any kind of endpoint: one that answers before the body comes, or takes it piece by piece.
+    /// Adds any kind of endpoint, such as one that answers before the body arrives or receives it piece by piece.
     package func route(_ method: String?, _ pattern: String, _ endpoint: Endpoint) {
         service.add(method, pattern, endpoint)
     }
 
-    /// Connections that ask for a path of `pattern` follow the plan from behind the head of that request.
+    /// Connections that request a path of `pattern` follow the plan, starting after the request's head.
     package func script(_ method: String?, _ pattern: String, _ plan: ScriptPlan) {
         service.add(method, pattern, .script(plan))
     }
 
-    /// The gate that scripts call by that name: to open it for them, or to wait until they have.
+    /// Returns the gate that scripts use by that name, to open it or to wait until a script opens it.
     package func gate(_ name: String) -> Gate { service.gate(name) }
 
     // MARK: what it has seen
 
-    /// The counts, moving.
+    /// The counts, updated continuously.
     package var counts: OriginCounts { service.counts }
 
     /// The content that came on a connection, numbered from 0 in order of acceptance, if it is recorded. Over TLS that is
     /// what came inside; for a script on the socket, what came on it.
     package func received(on connection: Int) -> [UInt8] { service.record.bytes(of: connection) }
 
-    /// What the clients have said of streams by PRIORITY_UPDATE (RFC 9218 §7.1), in its order; the first of it.
+    /// The first priorities that clients sent by PRIORITY_UPDATE (RFC 9218 §7.1), in order of arrival.
     package var priorities: [OriginPriority] { service.priorities.all }
 
     /// How the handshakes of a connection ended: one, or more where TLS was begun inside of TLS; of the newest connections.
@@ -133,7 +133,7 @@ package final class Origin: Sendable {
         service.handshakes.outcomes(of: connection)
     }
 
-    /// How a connection's handshake ended, once it has; a connection that never begins one is waited for for ever.
+    /// Waits for a connection's handshake and returns its outcome; waits forever if the handshake never starts.
     package func handshake(on connection: Int, index: Int = 0) async -> OriginHandshake? {
         await service.handshakes.gate(of: connection, index).wait()
         return service.handshakes.outcomes(of: connection).dropFirst(index).first
@@ -166,7 +166,7 @@ package final class Origin: Sendable {
                 home.residents.value.close()
                 done()
             }
-            // A loop that refuses has told its channels, and they have closed.
+            // A loop that refuses the work has already notified its channels, which have closed.
             if !accepted { done() }
         }
     }

@@ -4,22 +4,22 @@ package import LupineTLS
 
 /// How one handshake ended, as the origin saw it.
 package struct OriginHandshake: Sendable {
-    /// What it came to, or why it came to nothing.
+    /// The negotiated parameters, or the error.
     package let outcome: Result<TLSInfo, TLSError>
-    /// The name that the client asked for, if it came so far.
+    /// The server name (SNI) that the client sent, if its ClientHello was received.
     package let serverName: String?
-    /// What the client showed of itself and was accepted for, its own certificate first; resumed connections remember it.
+    /// The client's accepted certificate chain, its own certificate first; resumed sessions keep it.
     package let clientCertificates: [Certificate]
-    /// All bytes that had come from the client by then, as they were on the wire.
+    /// The number of ciphertext bytes received from the client by then.
     package let wireBytes: Int
 
-    /// Why it failed; nil if it did not.
+    /// The error; nil if the handshake succeeded.
     package var failure: TLSError? {
         guard case .failure(let error) = outcome else { return nil }
         return error
     }
 
-    /// What it came to; nil if it failed.
+    /// The negotiated parameters; nil if the handshake failed.
     package var info: TLSInfo? {
         guard case .success(let info) = outcome else { return nil }
         return info

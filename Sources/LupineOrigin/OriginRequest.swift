@@ -3,22 +3,22 @@
 package import LupineHTTP
 package import LupineTransport
 
-/// A request as an endpoint sees it. A value; its body is there when the endpoint collects one.
+/// A request as an endpoint sees it. Its body is set if the endpoint collects it.
 package struct OriginRequest: Sendable {
     package let head: RequestHead
-    /// The path as it came, without the query; `*` where OPTIONS asks for the server as a whole.
+    /// The path as received, without the query; `*` for OPTIONS for the server as a whole.
     package let path: String
-    /// What stood behind the question mark, as it came.
+    /// The query without its question mark, as received.
     package let query: String
-    /// What the braces of the pattern matched, decoded.
+    /// The path segments matched by the pattern's braces, decoded.
     package var parameters: [String] = []
-    /// The content, as far as it was collected.
+    /// The collected content.
     package var body: [UInt8] = []
     package var trailers = Fields()
     package let peer: SocketAddress?
     /// The connection's number, from 0.
     package let connection: Int
-    /// What the handshake came to, the client's certificates with it; nil without TLS.
+    /// The result of the handshake, with the client's certificates; nil without TLS.
     package let tls: OriginHandshake?
 
     init(_ head: RequestHead, peer: SocketAddress?, connection: Int, tls: OriginHandshake? = nil) {
@@ -42,7 +42,7 @@ package struct OriginRequest: Sendable {
         query = mark.map { String(target[target.utf8.index(after: $0)...]) } ?? ""
     }
 
-    /// Where the request was sent to, up to the path.
+    /// The scheme and authority of the request's URL.
     var base: String { (tls == nil ? "http://" : "https://") + (head.fields[.host] ?? "") }
 
     /// The path with its query, as in the origin form of a target.
@@ -56,7 +56,7 @@ package struct OriginRequest: Sendable {
         (try? FieldName(name)).flatMap { head.fields[$0] }
     }
 
-    /// The media type of the body, in small letters, without parameters.
+    /// The media type of the body, in lower case, without parameters.
     package var mediaType: String? {
         head.fields.withFirstValue(of: .contentType) { bytes in
             let range = ListSyntax.principal(of: 0..<bytes.count, in: bytes)
@@ -64,7 +64,7 @@ package struct OriginRequest: Sendable {
         }
     }
 
-    /// The number that stands in the path, from 0 to `limit`.
+    /// Returns path parameter `index` as a number from 0 to `limit`.
     func number(_ index: Int, atMost limit: Int = .max) throws(Refusal) -> Int {
         guard index < parameters.count, let number = Int(parameters[index]), number >= 0 else {
             throw .badRequest("not a number: \(parameters.dropFirst(index).first ?? "")")
@@ -73,7 +73,7 @@ package struct OriginRequest: Sendable {
         return number
     }
 
-    /// A number among the arguments; nil without one.
+    /// Returns the query argument `name` as a number; nil without one.
     func number(argument name: String) throws(Refusal) -> Int? {
         guard let text = arguments[name] else { return nil }
         guard let number = Int(text), number >= 0 else {
@@ -82,7 +82,7 @@ package struct OriginRequest: Sendable {
         return number
     }
 
-    /// Seconds, fractions too, from text.
+    /// Parses seconds with an optional fraction.
     static func seconds(_ text: String, atMost limit: Double) throws(Refusal) -> Duration {
         guard let seconds = Double(text), seconds >= 0, seconds.isFinite else {
             throw .badRequest("not a number of seconds: \(text)")

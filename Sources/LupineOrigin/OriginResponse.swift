@@ -2,45 +2,45 @@
 
 package import LupineHTTP
 
-/// What an endpoint answers. A value, made on the loop and used there.
+/// The response of an endpoint, created and used on the loop.
 package struct OriginResponse {
     /// Where the content comes from.
     package enum Body {
-        /// There is none.
+        /// No content.
         case none
-        /// It is here.
+        /// These octets.
         case bytes([UInt8])
-        /// It is made as the client takes it; without a length it goes in chunks, one per piece.
+        /// Produced as the client reads it; without a length it is sent chunked, one chunk per piece.
         case stream(length: Int64?, (_ piece: inout [UInt8], _ room: Int) -> Continuation)
     }
 
-    /// What a stream says behind each piece.
+    /// What a producer returns after each piece.
     package enum Continuation {
-        /// There is more, now; the piece was not empty.
+        /// More is available now; the piece was not empty.
         case more
-        /// There is more after a while.
+        /// More is available after a delay.
         case pause(Duration)
-        /// There is more once the gate is open.
+        /// More is available once the gate is open.
         case wait(Gate)
-        /// This was the last one.
+        /// This was the last piece.
         case end(trailers: Fields)
     }
 
     package var status: Status
-    /// The phrase where it is not the standard one.
+    /// The reason phrase, if it is not the standard one.
     package var reason: String?
     package var fields = Fields()
-    /// What follows the head.
+    /// The content.
     package var body: Body
-    /// Interim heads that go before.
+    /// Interim heads (1xx) sent before the response.
     package var interim: [ResponseHead] = []
-    /// How long the response is held back.
+    /// The delay before the response is sent.
     package var delay: Duration?
-    /// What the response waits for.
+    /// The gate that the response waits for.
     package var gate: Gate?
-    /// Asked for what is done instead, when the wait is over; on the loop.
+    /// Called on the loop after the wait; its result replaces this response.
     package var choice: (@Sendable () throws(Refusal) -> EndpointChoice)?
-    /// Whether the connection ends with it.
+    /// Whether the connection is closed after the response.
     package var closes = false
 
     /// A response without fields of its own.
@@ -49,7 +49,7 @@ package struct OriginResponse {
         self.body = body
     }
 
-    /// Text or octets of a media type.
+    /// A response with content of a media type.
     package init(_ status: Int = 200, _ type: String, _ bytes: [UInt8]) throws(Refusal) {
         self.init(status, body: .bytes(bytes))
         try add(.contentType, type)
@@ -60,14 +60,14 @@ package struct OriginResponse {
         try self.init(status, "application/json", JSONWriter.document(json))
     }
 
-    /// What is answered to a web socket's handshake that is none. What of it is about a connection is left out over HTTP/2.
+    /// The response to an invalid web socket handshake. HTTP/2 omits its connection-specific fields.
     init(refusing error: WebSocketError) {
         let refusal = WebSocketAcceptance.refusal(error)
         self.init(Int(refusal.status.code))
         fields = refusal.fields
     }
 
-    /// Nothing until the gate is open, and then what `choose` says: for an answer that is not made on the loop.
+    /// Waits until the gate is open, then does what `choose` returns: for a response that is not computed on the loop.
     package static func later(
         _ gate: Gate, _ choose: @escaping @Sendable () throws(Refusal) -> EndpointChoice
     ) -> OriginResponse {
@@ -96,11 +96,11 @@ package struct OriginResponse {
     }
 }
 
-/// Why an endpoint does not do what it was asked.
+/// The reason why an endpoint refuses a request.
 package struct Refusal: Error, Sendable {
-    /// What the client is told.
+    /// The status of the response.
     package let status: Int
-    /// Why, in plain words.
+    /// The reason, in plain words.
     package let message: String
 
     /// A refusal with a status of its own.

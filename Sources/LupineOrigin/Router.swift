@@ -5,7 +5,7 @@
 /// Patterns are looked up by their first segment, then tried in order. A value: an origin that is given another
 /// route gets another router.
 struct Router: Sendable {
-    /// What there is for a path.
+    /// The result of a lookup.
     enum Match {
         case endpoint(Endpoint, parameters: [String])
         case otherMethods([String])
@@ -45,7 +45,7 @@ struct Router: Sendable {
         if patterns.last != pattern { patterns.append(pattern) }
     }
 
-    /// What a request for that path gets.
+    /// Returns the endpoint for a method and path.
     func match(_ method: String, _ path: String) -> Match {
         if path == "*" { return .endpoint(Self.whole, parameters: []) }
         let segments = Self.split(path)

@@ -5,17 +5,17 @@ internal import LupineTransport
 /// What a connection does instead of speaking HTTP: the exact bytes, pauses and endings that a test wants to see
 /// handled.
 ///
-/// Steps run in order, each when the one before it is over; behind the last one the connection is closed. Bytes
-/// are read only by the `expect` steps: without one the kernel's buffers fill and the client is held back. A step that
-/// expects more than comes before the client's end closes the connection.
+/// Steps run in order, each after the one before it has ended; after the last one the connection is closed. Bytes
+/// are read only by the `expect` steps: without one the kernel's buffers fill and flow control stops the client. If the
+/// client ends before an `expect` step is satisfied, the connection is closed.
 package struct Script: Sendable {
     /// One thing to do.
     package enum Step: Sendable {
         /// Reads to the end of a head (CRLF CRLF).
         case expectHead
-        /// Reads so many bytes.
+        /// Reads this number of bytes.
         case expectBytes(Int)
-        /// Reads these bytes; when others come the connection ends with a reset.
+        /// Reads these bytes; if other bytes arrive, the connection is reset.
         case expectExactly([UInt8])
         /// Reads to the head of an HTTP/2 frame of this type on that stream; the first such step begins with the preface.
         case expectFrame(type: UInt8, stream: UInt32)
@@ -31,25 +31,25 @@ package struct Script: Sendable {
         case waitForSignal(String)
         /// Waits until this gate is opened, which need not be one of the origin's.
         case waitForGate(Gate)
-        /// Opens the gate of this name: whoever waits for it knows that the script has come here.
+        /// Opens the gate of this name, which tells its waiters that the script has reached this step.
         case signal(String)
-        /// From here on reads at most so many bytes, each time after such a pause.
+        /// From now on reads at most `bytes` bytes after each pause.
         case slowRead(bytes: Int, every: Duration)
         /// Ends with a reset (RST).
         case reset
-        /// Closes our half for sending (over TLS behind a close_notify); the script goes on.
+        /// Closes our half for sending (over TLS after a close_notify); the script continues.
         case halfClose
-        /// Ends in order: what has come is dropped first, what comes later is answered with a reset by the kernel.
+        /// Closes in order: received bytes are discarded first; the kernel answers later ones with a reset.
         case close
-        /// Does nothing any more until the origin is shut down or the client goes.
+        /// Does nothing until the origin is shut down or the client disconnects.
         case stall
-        /// Speaks HTTP from here on, as the origin does elsewhere; steps behind it do not come.
+        /// Speaks HTTP from now on, as the origin does elsewhere; later steps are not run.
         case speakHTTP
 
-        // The rest needs TLS, and closes the connection where there is none.
+        // The following steps need TLS, and close the connection without it.
 
-        /// Speaks TLS from here on, inside of what was spoken so far: behind the answer to a CONNECT, or in a script beneath
-        /// TLS. The handshake comes first, then the next step. `cutting`: see `cutWire`.
+        /// Starts TLS inside the present layer: after the response to a CONNECT, or in a script beneath TLS. The next step
+        /// follows the handshake. `cutting`: see `cutWire`.
         case startTLS(cutting: WireCut? = nil)
         /// Ends as `close`, without a close_notify: the client should see that it was cut off.
         case closeWithoutNotify
@@ -57,20 +57,20 @@ package struct Script: Sendable {
         case sendCloseNotify
         /// Sends bytes on the wire as they are, between the records.
         case sendBeneathTLS([UInt8])
-        /// From here on the wire takes so many bytes more, then this happens: it cuts records and handshakes in the middle. What
-        /// is behind the cut never leaves, and steps that wait for that do not come.
+        /// Cuts the ciphertext off after a number of bytes, even inside a record or handshake. Bytes after the cut are never
+        /// sent, and steps that wait for them are not run.
         case cutWire(WireCut)
-        /// Asks for another handshake, which only TLS 1.2 has.
+        /// Requests a renegotiation (TLS 1.2 only).
         case requestRenegotiation
-        /// Sends under new keys (TLS 1.3), and asks the client to do so as well or not.
+        /// Updates the sending keys (TLS 1.3); `both`: also requests the client to update its keys.
         case updateKeys(both: Bool)
     }
 
-    /// Where the steps begin.
+    /// The layer on which the steps start.
     package enum Layer: Hashable, Sendable {
-        /// On content: behind the handshake, if the origin has TLS.
+        /// Content: after the handshake, if the origin uses TLS.
         case content
-        /// On the socket, whatever the origin speaks: instead of a handshake.
+        /// The socket, even if the origin uses TLS: instead of a handshake.
         case socket
     }
 
@@ -90,7 +90,7 @@ extension Script.Step {
     /// Sends text.
     package static func send(_ text: String) -> Script.Step { .send(Array(text.utf8)) }
 
-    /// Sends an alert in the clear, as one instead of a ServerHello is (RFC 8446 section 6): for a script on the socket.
+    /// Sends an unencrypted alert instead of a ServerHello (RFC 8446 section 6): for a script on the socket.
     package static func sendAlert(_ description: UInt8, isFatal: Bool = true) -> Script.Step {
         .send([21, 3, 3, 0, 2, isFatal ? 2 : 1, description])
     }
@@ -98,9 +98,9 @@ extension Script.Step {
 
 /// Which connection follows which script.
 ///
-/// Connections are counted as they come, from 0; where the plan belongs to a path, as they ask for it.
+/// Connections are numbered from 0 in order of acceptance; for the plan of a path, in order of their requests for it.
 package final class ScriptPlan: Sendable {
-    /// What happens to connections behind the last script.
+    /// What happens to connections after the last script is used.
     package enum Afterwards: Sendable {
         /// They follow the last script.
         case repeatLast

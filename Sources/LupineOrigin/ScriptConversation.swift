@@ -2,7 +2,7 @@
 
 internal import LupineTransport
 
-/// Walks one connection through a script. On its loop.
+/// Runs a script on one connection. On its loop.
 final class ScriptConversation: Conversation {
     private enum State {
         case running
@@ -13,7 +13,7 @@ final class ScriptConversation: Conversation {
         case over
     }
 
-    /// The end of a head, as far as it has come.
+    /// The octets that end a head.
     private static let headEnd: [UInt8] = [13, 10, 13, 10]
 
     private let script: Script
@@ -41,7 +41,7 @@ final class ScriptConversation: Conversation {
         }
     }
 
-    /// A script stalls as long as it likes.
+    /// A script may stall without a timeout.
     var awaitsClient: Bool { false }
 
     func resume(_ connection: ServerConnection) {
@@ -140,7 +140,7 @@ final class ScriptConversation: Conversation {
         return true
     }
 
-    /// Does what only TLS can, once everything before it is sent.
+    /// Runs a TLS step, once all earlier output is sent.
     private func onTLS(
         _ connection: ServerConnection, _ body: (TLSChannel) throws(Errno) -> Void
     ) -> Bool {
@@ -162,7 +162,7 @@ final class ScriptConversation: Conversation {
         return true
     }
 
-    /// Lets `take` have what may be read now; it says how much it took and whether its step is over.
+    /// Passes the bytes that may be read now to `take`, which returns how many it took and whether the step is over.
     private func expect(
         _ connection: ServerConnection, _ take: (Span<UInt8>) -> (taken: Int, isOver: Bool)
     ) -> Bool {

@@ -2,10 +2,10 @@
 
 internal import Foundation
 
-/// A curl that only tells what it was given: what a real shell makes of a line.
+/// A stand-in for curl that records its arguments, to test how a real shell parses a line.
 package enum CurlStandIn {
-    /// Has `sh -c` run `line`, in which `curl` writes each of its arguments and a NUL into the file at `path`. What else the
-    /// line runs, it runs.
+    /// Has `sh -c` run `line`, in which `curl` writes each of its arguments and a NUL into the file at `path`. Other
+    /// commands of the line run as usual.
     package static func run(_ line: String, writingTo path: String) async throws -> Program.End {
         try await Program.run("sh", ["-c", "\(function)\n\(line)"], variables: ["CURL_ARGUMENTS": path])
     }

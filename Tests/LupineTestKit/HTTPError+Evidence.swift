@@ -2,7 +2,7 @@
 
 package import LupineHTTP
 
-/// Errors as documents of wire cases show them: the case and all it carries.
+/// Errors in the notation of wire case documents: the case and its associated values.
 extension HTTPError {
     package var evidence: String {
         switch self {

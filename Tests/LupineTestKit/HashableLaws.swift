@@ -2,7 +2,7 @@
 
 /// Checks a type's `==` and `hash(into:)` against each other.
 package enum HashableLaws {
-    /// What `classes` breaks: each class holds values that are to be equal to one another and to no other.
+    /// Returns the violations in `classes`: the values of a class must equal one another and no value of another class.
     package static func violations<Value: Hashable>(_ classes: [[Value]]) -> [String] {
         var violations: [String] = []
         for (one, left) in classes.enumerated() {

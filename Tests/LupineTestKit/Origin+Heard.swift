@@ -5,8 +5,8 @@ import LupineHTTP2
 package import LupineOrigin
 
 extension Origin {
-    /// What came on a connection, as HTTP/1.1 says it: also where it was HTTP/2, so that a test can look at requests whatever
-    /// they were spoken in.
+    /// Returns the bytes received on a connection in HTTP/1.1 notation, also if it used HTTP/2, so that a test can examine
+    /// requests of either version.
     ///
     /// Requests stand in the order in which they began, each with its own content; names of fields are spelled as is usual.
     package func heard(on connection: Int) -> [UInt8] {
@@ -15,7 +15,7 @@ extension Origin {
     }
 }
 
-/// Reads requests off recorded HTTP/2.
+/// Parses requests from recorded HTTP/2.
 private enum HeardRequests {
     static func text(of octets: [UInt8]) -> [UInt8] {
         var settings = HTTP2Machine.defaultSettings

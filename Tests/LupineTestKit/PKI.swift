@@ -51,7 +51,7 @@ package enum PKI {
         }
     }
 
-    /// What a file holds, as text: PEM.
+    /// Returns the contents of a file as text (PEM).
     package static func text(_ name: String) throws(Failure) -> String {
         String(decoding: try bytes(name), as: UTF8.self)
     }

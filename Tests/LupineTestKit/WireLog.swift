@@ -2,7 +2,7 @@
 
 package import LupineHTTP
 
-/// What a codec said, line by line, in the notation of `WireCase`.
+/// The events of a codec, line by line, in the notation of `WireCase`.
 ///
 /// Content that came in several pieces is one line, so that the log does not depend on how the input was cut.
 package struct WireLog {

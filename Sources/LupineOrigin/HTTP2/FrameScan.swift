@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 
-/// Finds the frames in what a client sends, for scripts: their heads and nothing more.
+/// Finds the frame headers in a client's bytes, for scripts.
 ///
-/// It judges nothing; whatever comes first is taken for the preface.
+/// It validates nothing; the first 24 octets are taken for the preface.
 struct FrameScan {
     /// How long the preface is (RFC 9113 §3.4).
     private static let prefaceCount = 24
     private static let headCount = 9
 
-    /// Octets that are passed over: of the preface, or of a payload.
+    /// The number of octets still to skip, of the preface or a payload.
     private var passed = Self.prefaceCount
     private var head: [UInt8] = []
 
-    /// Takes the next octet. True when a frame of that type on that stream begins with the head that it ends.
+    /// Takes the next octet. Returns true when it completes the header of a frame of that type on that stream.
     mutating func take(_ octet: UInt8, awaiting type: UInt8, on stream: UInt32) -> Bool {
         if passed > 0 {
             passed -= 1

@@ -12,7 +12,7 @@ extension HTTP2Conversation {
         walk(stream, connection)
     }
 
-    /// Content of a scripted stream has come.
+    /// Handles received content of a scripted stream.
     func take(_ octets: Span<UInt8>, on stream: OriginStream, _ connection: ServerConnection) {
         stream.walk?.received.append(octets)
         if stream.walk?.keepsContent == true {
@@ -23,7 +23,7 @@ extension HTTP2Conversation {
         walk(stream, connection)
     }
 
-    /// Goes on with a stream's script as far as that goes now.
+    /// Runs a stream's script as far as possible now.
     func walk(_ stream: OriginStream, _ connection: ServerConnection) {
         while streams[stream.id] === stream, !isOver, !isSilent, let step = stream.walk?.step {
             guard perform(step, on: stream, connection) else { return }
@@ -112,7 +112,7 @@ extension HTTP2Conversation {
         return true
     }
 
-    /// The client has given a stream up. Of its script there remains what it signals behind having waited for that.
+    /// Called when the client has reset a stream. Only the `signal` steps after an `expectReset` still run.
     func given(up stream: OriginStream, _ connection: ServerConnection) {
         guard case .expectReset? = stream.walk?.step else { return }
         stream.walk?.advance()

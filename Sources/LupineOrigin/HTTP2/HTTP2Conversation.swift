@@ -19,7 +19,7 @@ final class HTTP2Conversation: Conversation {
     private(set) var streams: [StreamID: OriginStream] = [:]
     /// Streams with content to send: by urgency, and in turn among equals.
     private var senders: [OriginStream] = []
-    /// What the client has said of the stream that it is about to open.
+    /// The urgency that the client has sent for a stream that it has not opened yet.
     private var earlyUrgency: (id: StreamID, urgency: Urgency)?
     private var requests = 0
     private(set) var isOver = false
@@ -81,7 +81,7 @@ final class HTTP2Conversation: Conversation {
         return true
     }
 
-    /// Drops what has come; false when that was nothing. The client ends what has fallen silent.
+    /// Discards the input; returns false when there was none. The client has to end a silent connection.
     private func drop(_ connection: ServerConnection) -> Bool {
         let count = connection.inputCount
         connection.consume(count)
@@ -92,7 +92,7 @@ final class HTTP2Conversation: Conversation {
 
     // MARK: in
 
-    /// Takes one event from the input; false when there is none.
+    /// Parses and handles one event from the input; returns false when there is none.
     private func understand(_ connection: ServerConnection) -> Bool {
         do throws(HTTP2ConnectionError) {
             let now = Duration.nanoseconds(connection.loop.now.nanoseconds)
@@ -313,7 +313,7 @@ final class HTTP2Conversation: Conversation {
 
     // MARK: out
 
-    /// Sends what `body` answers, if that is anything, or its refusal; the rest of a refused body is dropped.
+    /// Sends the response of `body`, if any, or its refusal; the rest of a refused request body is discarded.
     private func answer(
         _ stream: OriginStream, _ connection: ServerConnection,
         _ body: () throws(Refusal) -> OriginResponse?
@@ -346,7 +346,7 @@ final class HTTP2Conversation: Conversation {
         }
     }
 
-    /// What it waited for has come.
+    /// Continues a response after its wait.
     private func goOn(_ stream: OriginStream, _ connection: ServerConnection) {
         guard streams[stream.id] === stream else { return }
         switch stream.reply {
@@ -388,7 +388,7 @@ final class HTTP2Conversation: Conversation {
             let head = ResponseHead(status: response.status, fields: fields)
             try send(head, response.body, on: stream)
         } catch {
-            // The endpoint made something that cannot be sent.
+            // The endpoint's response cannot be encoded.
             machine.reset(stream.id, .internalError)
             streams[stream.id] = nil
         }
@@ -443,7 +443,7 @@ final class HTTP2Conversation: Conversation {
             if case .streaming(let producer?) = stream.reply, stream.content.isEmpty, stream.trailers == nil {
                 produce(producer, for: stream, connection)
                 if case .streaming = stream.reply, stream.content.isEmpty, stream.trailers == nil {
-                    // It made nothing this time.
+                    // The producer made nothing this time.
                     enqueue(stream)
                     return true
                 }
@@ -472,7 +472,7 @@ final class HTTP2Conversation: Conversation {
         }
     }
 
-    /// Sends a piece of what is at hand; false when there is nothing, or no room in the windows.
+    /// Sends a piece of the available content; returns false when there is none or the windows are full.
     private func sendContent(of stream: OriginStream, _ connection: ServerConnection) -> Bool {
         let rest = stream.content.count - stream.contentStart
         let count = min(rest, stream.walk?.frameSize ?? Self.pieceBytes)
@@ -527,7 +527,7 @@ final class HTTP2Conversation: Conversation {
         if case .sent = stream.reply, case .ended = stream.intake { forget(stream) }
     }
 
-    /// A stream is over here. What it has kept of its content goes back to the connection's window.
+    /// Removes a stream that has ended, and returns its unconsumed content to the connection's window.
     func forget(_ stream: OriginStream) {
         guard streams[stream.id] === stream else { return }
         streams[stream.id] = nil

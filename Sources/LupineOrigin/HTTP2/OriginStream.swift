@@ -3,23 +3,23 @@
 internal import LupineHTTP
 internal import LupineHTTP2
 
-/// One request on a stream of a client's connection, and what becomes of it. It belongs to its `HTTP2Conversation`.
+/// One request on a stream of a client's connection, and its response. It belongs to its `HTTP2Conversation`.
 final class OriginStream {
-    /// Where the request stands.
+    /// The state of the request.
     enum Intake {
         case body(any BodySink)
         case discarding
         case ended
     }
 
-    /// Where the response stands.
+    /// The state of the response.
     enum Reply {
         case none
-        /// Waits for its time or its gate.
+        /// Waits for its delay or its gate.
         case held(OriginResponse)
-        /// The head has gone; what is in `content` follows, and then what the producer makes, if there is one.
+        /// The head is sent; `content` follows, then the output of the producer, if any.
         case streaming(Producer?)
-        /// A stream between two pieces.
+        /// A streamed response that waits between two pieces.
         case resting(Producer)
         case sent
     }
@@ -30,18 +30,18 @@ final class OriginStream {
     let method: Method
     var intake = Intake.discarding
     var reply = Reply.none
-    /// Content that is to be sent, and how much of it has gone.
+    /// Content to send, and how much of it has been sent.
     var content: [UInt8] = []
     var contentStart = 0
-    /// How urgent its client says that it is.
+    /// The urgency that the client has requested.
     var urgency = Urgency.normal
-    /// It stands in the queue of those that have something to send.
+    /// Whether the stream is queued for sending.
     var isQueued = false
-    /// What it follows instead of answering.
+    /// The script that the stream follows instead of answering.
     var walk: StreamWalk?
-    /// What it is after HTTP: a web socket.
+    /// The web socket that the stream has become.
     var socket: StreamWire?
-    /// What goes behind the content, once there is no more.
+    /// The trailers; set once no more content follows.
     var trailers: Fields?
 
     init(_ id: StreamID, _ method: Method) {
@@ -49,7 +49,7 @@ final class OriginStream {
         self.method = method
     }
 
-    /// Whether it waits for something that is not the client.
+    /// Whether it waits for something other than the client.
     var isWaiting: Bool {
         if walk != nil || socket != nil { return true }
         return switch reply {

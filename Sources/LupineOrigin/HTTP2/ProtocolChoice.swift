@@ -4,9 +4,9 @@ internal import LupineHTTP2
 internal import LupineTLS
 internal import LupineTransport
 
-/// Waits until it is known what a client speaks, and leaves the connection to HTTP/2 or HTTP/1.1.
+/// Detects a client's protocol version, and passes the connection to HTTP/2 or HTTP/1.1.
 ///
-/// Over TLS that is what ALPN chose; without it, HTTP/2's preface says so (RFC 9113 §3.3). On the loop.
+/// Over TLS, ALPN selects the version; without TLS, the HTTP/2 preface identifies it (RFC 9113 §3.3). On the loop.
 final class ProtocolChoice: Conversation {
     private let behaviour: HTTP2Behaviour
 
@@ -30,7 +30,7 @@ final class ProtocolChoice: Conversation {
         return true
     }
 
-    /// Nil while it cannot be told.
+    /// Whether the client speaks HTTP/2; nil while undecided.
     private func isHTTP2(_ connection: ServerConnection) -> Bool? {
         if let handshake = connection.tls { return handshake.info?.applicationProtocol == "h2" }
         let preface = FrameReader.clientPreface

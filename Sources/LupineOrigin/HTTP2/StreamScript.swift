@@ -5,7 +5,7 @@ package import LupineHTTP2
 /// What an HTTP/2 connection does about one request instead of answering it, while its other streams go on: the frames, pauses
 /// and endings that a test wants to see handled.
 ///
-/// Steps run in order, each when the one before it is over. A stream that its script has not ended is left as it is. Heads
+/// Steps run in order, each after the one before it has ended. A stream that its script does not end stays open. Heads
 /// and content go through the connection's own state, as any endpoint's do; `frame` and `octets` go past it, and should not
 /// end a stream that it takes for open. Over HTTP/1.1 there is no such thing: the request is refused (400).
 package struct StreamScript: Sendable {
@@ -13,11 +13,11 @@ package struct StreamScript: Sendable {
     package enum Place: Hashable, Sendable {
         /// The script's own.
         case own
-        /// So many streams behind it that the client opens.
+        /// A later stream of the client: this many after its own.
         case ahead(UInt32)
-        /// None: it is about the connection.
+        /// Stream 0: the connection.
         case connection
-        /// The last one that there can be.
+        /// The highest possible stream.
         case last
         /// The client's stream before its own.
         case before
@@ -27,19 +27,19 @@ package struct StreamScript: Sendable {
     package enum Step: Sendable {
         /// Waits for the end of the request, whose content has to be this; the stream is reset (INTERNAL_ERROR) where it is not.
         case expectExactly([UInt8])
-        /// Waits until so many octets of the request's content have come.
+        /// Waits until this many octets of the request's content have arrived.
         case expectContent(Int)
-        /// Waits until the client has given the stream up or its connection has ended; signals behind it are still given.
+        /// Waits until the client has reset the stream or its connection has ended; later `signal` steps still run.
         case expectReset
-        /// Takes no more of the request's content from here on: the window stays as it is.
+        /// Stops consuming the request's content: the window is not enlarged any more.
         case keepContent
         /// Sends a header list, whatever is in it.
         case head([(name: String, value: String)], endsStream: Bool = false)
         /// Sends content as the windows allow, in DATA frames of at most so many octets.
         case content([UInt8], frames: Int = 16_384, endsStream: Bool = true)
-        /// Resets the stream, whose script is over with that.
+        /// Resets the stream and ends its script.
         case reset(HTTP2ErrorCode)
-        /// Changes what the connection allows its client.
+        /// Changes the connection's settings.
         case set([Setting])
         /// Says that the connection goes: in two steps, behind which requests are still taken until the client has heard of it,
         /// or at once.
@@ -56,9 +56,9 @@ package struct StreamScript: Sendable {
         case waitForSignal(String)
         /// Waits until this gate is opened, which need not be one of the origin's.
         case waitForGate(Gate)
-        /// Opens the gate of this name: whoever waits for it knows that the script has come here.
+        /// Opens the gate of this name, which tells its waiters that the script has reached this step.
         case signal(String)
-        /// From here on the connection sends nothing, and drops what comes.
+        /// From now on the connection sends nothing and discards its input.
         case fallSilent
         /// Closes the connection, in order or (true) with a reset.
         case end(resetting: Bool = false)

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 
-/// How far a stream has come with its script. It belongs to its `OriginStream`.
+/// A stream's progress in its script. It belongs to its `OriginStream`.
 struct StreamWalk {
     private let steps: [StreamScript.Step]
     private var position = 0
     /// The request's content so far.
     var received: [UInt8] = []
-    /// Content is not taken any more.
+    /// Whether content is no longer consumed.
     var keepsContent = false
-    /// Octets of content that came and were not taken.
+    /// The number of octets of content received but not consumed.
     var kept = 0
-    /// The present step has begun and is not over.
+    /// Whether the present step has started but not ended.
     var isUnderWay = false
 
     init(_ script: StreamScript) { steps = script.steps }
@@ -24,7 +24,7 @@ struct StreamWalk {
         return max(1, frames)
     }
 
-    /// The present step is over.
+    /// Moves to the next step.
     mutating func advance() {
         position += 1
         isUnderWay = false

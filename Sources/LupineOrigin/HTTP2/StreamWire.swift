@@ -5,9 +5,9 @@ final class StreamWire: EchoWire {
     let echo: WebSocketEcho
     var output: [UInt8] = []
     var peerEnded = false
-    /// How much waits on the stream, behind which `output` goes.
+    /// The number of octets queued on the stream ahead of `output`.
     var backlog = 0
-    /// Octets consumed of which the windows have not heard.
+    /// The number of octets consumed but not yet returned to the windows.
     var owed = 0
     private(set) var isOver = false
     private var input = InputBuffer()
@@ -20,7 +20,7 @@ final class StreamWire: EchoWire {
 
     var inputCount: Int { input.count }
 
-    /// Takes what has come. Behind the end it is dropped.
+    /// Receives octets; after the end they are discarded.
     func receive(_ octets: Span<UInt8>) {
         if isOver {
             owed += octets.count
@@ -32,7 +32,7 @@ final class StreamWire: EchoWire {
     func withInput<Result, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        // A copy: whoever is lent the octets may take some meanwhile.
+        // A copy, because `body` may consume some of the octets.
         let lent = input
         return try lent.withOctets(body)
     }

@@ -26,7 +26,7 @@ enum BasicAuthRoutes {
         }
     }
 
-    /// What `Authorization` says behind the scheme, if that is the one.
+    /// Returns the credentials of `Authorization`, if it has that scheme.
     static func credentials(_ scheme: String, _ request: OriginRequest) -> String? {
         guard let value = request.head.fields[.authorization],
             let blank = value.firstIndex(of: " "), value[..<blank].lowercased() == scheme

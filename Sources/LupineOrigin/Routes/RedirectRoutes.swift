@@ -2,7 +2,7 @@
 
 internal import LupineHTTP
 
-/// Ways that lead elsewhere: `/redirect/{n}` and its kinds end at `/get`, `/redirect-to` where it is told.
+/// Redirects: `/redirect/{n}` and its variants end at `/get`, `/redirect-to` at the given URL.
 enum RedirectRoutes {
     private static let longest = 1_000
 

@@ -2,7 +2,7 @@
 
 internal import LupineTLS
 
-/// What the handshake came to: `/tls`.
+/// The result of the handshake: `/tls`.
 enum TLSRoutes {
     static func add(to router: inout Router) {
         router.get("/tls") { request throws(Refusal) in

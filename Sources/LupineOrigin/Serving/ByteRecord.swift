@@ -2,8 +2,7 @@
 
 internal import LupineTransport
 
-/// The bytes that came on each connection, kept when the configuration asks for it and up to a limit per
-/// connection. Any thread.
+/// Records the bytes received on each connection, up to a limit per connection, if the configuration enables it. Any thread.
 final class ByteRecord: Sendable {
     private let limit: Int
     private let connections = Lock<[Int: [UInt8]]>([:])
@@ -14,7 +13,7 @@ final class ByteRecord: Sendable {
     var isOn: Bool { limit > 0 }
 
     func add(_ bytes: Span<UInt8>, of connection: Int) {
-        // A connection has one loop, so that nobody adds to its bytes meanwhile.
+        // Only the connection's loop adds to its bytes, so the count cannot change between the two locks.
         let room = connections.withLock { limit - ($0[connection]?.count ?? 0) }
         guard room > 0 else { return }
         var copy: [UInt8] = []

@@ -5,26 +5,26 @@ internal import LupineTransport
 
 /// The ciphertext of one connection: an engine's wire over the channel below it, which is a socket's or is TLS itself.
 ///
-/// On the loop. It counts what passes, begins with bytes that were received before there was an engine, and cuts off what it
-/// sends where a script wants that.
+/// On the loop. It counts the received bytes, first delivers bytes that were received before the engine existed, and cuts off
+/// its output where a script requests it.
 final class ChannelWire: TLSWire {
     private let channel: any ClientChannel
     private var early: [UInt8]
     private var earlyStart = 0
     private var cut: WireCut?
-    /// Why nothing moves any more.
+    /// The error after which nothing is sent or received any more.
     private(set) var failure: Errno?
-    /// Bytes that came.
+    /// The number of bytes received.
     private(set) var received = 0
 
-    /// A wire over `channel` on which `early` has come already.
+    /// A wire over `channel`, from which `early` has already been received.
     init(over channel: any ClientChannel, early: [UInt8], cut: WireCut?) {
         self.channel = channel
         self.early = early
         self.cut = cut
     }
 
-    /// Cuts what is sent from here on.
+    /// Applies `cut` to the bytes sent from now on.
     func cut(_ cut: WireCut) { self.cut = cut }
 
     func receive(into buffer: inout OutputSpan<UInt8>) -> TLSWireOutcome {

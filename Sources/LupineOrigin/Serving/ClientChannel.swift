@@ -2,44 +2,44 @@
 
 package import LupineTransport
 
-/// The bytes of one client, whatever carries them: a plain socket (`PlainChannel`), or TLS over another channel
+/// Transports the bytes of one client: a plain socket (`PlainChannel`), or TLS over another channel
 /// (`TLSChannel`).
 ///
-/// On its loop. The connection calls `establish` on any readiness until it says yes. From then on it calls `receive` and
+/// On its loop. The connection calls `establish` on any readiness until it returns true. From then on it calls `receive` and
 /// `send` on any readiness until they would block, in both directions, so that a channel which has to write in order to
-/// read (a key update) does so inside either call and says `wouldBlock` until there is something for the connection.
-/// Content that a channel has decrypted and not handed out is asked for again without a new readiness.
+/// read (a key update) does so inside either call and returns `wouldBlock` until it has content for the connection.
+/// The connection receives content that a channel has decrypted but not delivered without waiting for a new readiness.
 package protocol ClientChannel: AnyObject {
-    /// Watches the descriptor underneath for `owner`.
+    /// Registers the underlying descriptor with `loop` for `owner`.
     func register(with loop: EventLoop, for owner: any LoopChannel) throws(Errno) -> Registration
-    /// Does what comes before all content, a handshake; false when that has to wait for the client.
+    /// Performs the handshake that precedes all content; returns false when it has to wait for the client.
     func establish() throws(Errno) -> Bool
     /// Receives into `buffer`, which is empty and has room.
     func receive(into buffer: inout OutputSpan<UInt8>) throws(Errno) -> ReadOutcome
     /// Sends the beginning of both pieces, in one call where that is possible. With two empty pieces it sends only what the
     /// channel holds: `wouldBlock` until all of that is gone.
     func send(_ first: Span<UInt8>, _ second: Span<UInt8>) throws(Errno) -> WriteOutcome
-    /// Says that no more content comes, where the protocol has a word for it (close_notify), and whether there was anything
-    /// to say. It may be held; the socket stays open.
+    /// Announces the end of content if the protocol can (close_notify), and returns whether it did so. The channel may buffer the
+    /// announcement; the socket stays open.
     func endContent() -> Bool
-    /// Sends the end of this half.
+    /// Shuts down the sending half of the socket.
     func shutdownWrite() throws(Errno)
-    /// Closes in order.
+    /// Closes the socket in order.
     func close()
-    /// Closes the socket in order and without the end that its protocol has (close_notify).
+    /// Closes the socket in order, without sending close_notify.
     func abandon()
-    /// Closes with a reset.
+    /// Closes the socket with a reset.
     func reset()
-    /// Whether it keeps bytes that `send` has taken and the socket has not.
+    /// Whether the channel buffers bytes that `send` has accepted but the socket has not.
     var holdsOutput: Bool { get }
-    /// Whether a `receive` that leaves room free has taken all that had come.
+    /// Whether a `receive` that does not fill the buffer has read everything from the socket.
     var emptiesSocket: Bool { get }
-    /// After a thrown error: whether the last that was sent (an alert) is for the client to read, so that the socket
-    /// should not be reset behind it.
+    /// After a thrown error: whether an alert was sent that the client should be able to read, so that the socket must not be
+    /// reset.
     var hasLastWord: Bool { get }
-    /// What the handshake came to; nil without one.
+    /// The result of the handshake; nil without one.
     var tls: OriginHandshake? { get }
-    /// Whether the client has asked for another handshake, and was refused.
+    /// Whether the client has requested a renegotiation, which was refused.
     var hasRefusedRenegotiation: Bool { get }
 }
 
@@ -63,7 +63,7 @@ final class PlainChannel: ClientChannel {
     }
 
     func send(_ first: Span<UInt8>, _ second: Span<UInt8>) throws(Errno) -> WriteOutcome {
-        // A send of nothing could still find out that the socket has failed: that is for those who have something.
+        // Sending nothing could still report that the socket has failed; only a send with content should report it.
         if first.isEmpty, second.isEmpty { return .bytes(0) }
         let outcome =
             second.isEmpty ? try socket?.send(first) : try socket?.send(first, second)

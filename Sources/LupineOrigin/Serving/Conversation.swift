@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// What is spoken on one connection: HTTP (`HTTPConversation`) or a script (`ScriptConversation`). On the loop.
+/// The protocol spoken on one connection: HTTP (`HTTPConversation`) or a script (`ScriptConversation`), for example. On the loop.
 protocol Conversation: AnyObject {
-    /// Whether bytes are to be read when there are some; otherwise they stay in the kernel and hold the client back.
+    /// Whether to read bytes that have arrived; if not, they stay in the kernel, whose flow control stops the client.
     var wantsInput: Bool { get }
-    /// Whether it is the client's turn: then its silence ends the connection after a while, otherwise nothing does.
+    /// Whether the client has to act next. Only then does a timeout end the connection.
     var awaitsClient: Bool { get }
-    /// Does what can be done with the input, the room for output and the time; false when that was nothing.
+    /// Does as much as the input, the space for output and the time allow; returns false when it did nothing.
     func advance(_ connection: ServerConnection) -> Bool
-    /// The timer or gate that it waited for has come.
+    /// Called when the timer has fired or the gate has opened.
     func resume(_ connection: ServerConnection)
 }

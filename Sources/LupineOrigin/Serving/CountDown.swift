@@ -2,12 +2,12 @@
 
 internal import Synchronization
 
-/// Calls back when a number of things have happened. Any thread.
+/// Calls back after a number of arrivals. Any thread.
 final class CountDown: Sendable {
     private let left: Atomic<Int>
     private let done: @Sendable () -> Void
 
-    /// `count` arrivals, at least one, until `done` is called.
+    /// Calls `done` on the thread of the last of `count` arrivals, at least one.
     init(_ count: Int, _ done: @escaping @Sendable () -> Void) {
         left = Atomic(count)
         self.done = done

@@ -2,7 +2,7 @@
 
 internal import LupineTransport
 
-/// Something that a test opens once, and that connections and tests wait for: the alternative to guessing times.
+/// A gate that a test opens once and that connections and tests wait for, instead of waiting for a guessed time.
 ///
 /// Any thread.
 package final class Gate: Sendable {
@@ -16,7 +16,7 @@ package final class Gate: Sendable {
     /// A closed gate.
     package init() {}
 
-    /// Opens; everybody who waits goes on. A second time it means nothing.
+    /// Opens the gate and resumes all waiters. A second call has no effect.
     package func open() {
         let waiting = state.withLock { state -> [@Sendable () -> Void] in
             guard case .closed(let waiting) = state else { return [] }
@@ -26,11 +26,11 @@ package final class Gate: Sendable {
         for wake in waiting { wake() }
     }
 
-    /// Calls `wake` once the gate is open, perhaps at once and on the caller's thread.
+    /// Calls `wake` once the gate is open, which may be immediately, on the caller's thread.
     package func whenOpen(_ wake: @escaping @Sendable () -> Void) {
         let isOpen = state.withLock { state -> Bool in
             guard case .closed(var waiting) = state else { return true }
-            // The list is taken out meanwhile, so that it grows in place.
+            // The state is replaced during the append, so that the array is uniquely referenced and grows in place.
             state = .open
             waiting.append(wake)
             state = .closed(waiting)

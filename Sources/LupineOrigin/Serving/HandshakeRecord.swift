@@ -3,14 +3,14 @@
 internal import LupineTLS
 internal import LupineTransport
 
-/// How the handshakes of one origin ended, kept for the newest connections. Any thread.
+/// Records the outcomes of an origin's handshakes for its newest connections. Any thread.
 final class HandshakeRecord: Sendable {
     private struct State {
         var outcomes: [Int: [OriginHandshake]] = [:]
         var waiting: [Int: [Int: Gate]] = [:]
     }
 
-    /// Of so many connections something is known; the memory of an origin does not grow with those that it has seen.
+    /// The number of connections whose outcomes are kept, so that an origin's memory does not grow with each connection.
     private static let connections = 1_024
 
     private let counts: OriginCounts
@@ -18,7 +18,7 @@ final class HandshakeRecord: Sendable {
 
     init(_ counts: OriginCounts) { self.counts = counts }
 
-    /// One more handshake of that connection is over.
+    /// Adds the outcome of a handshake of that connection.
     func add(_ outcome: OriginHandshake, of connection: Int) {
         switch outcome.outcome {
         case .success(let info): counts.established(isResumed: info.isResumed)
@@ -28,7 +28,7 @@ final class HandshakeRecord: Sendable {
             let index = state.outcomes[connection, default: []].count
             state.outcomes[connection, default: []].append(outcome)
             state.outcomes[connection - Self.connections] = nil
-            // Connections need not end in the order in which they came.
+            // Handshakes need not end in the order in which their connections were accepted.
             if state.outcomes.count > Self.connections, let oldest = state.outcomes.keys.min() {
                 state.outcomes[oldest] = nil
             }
@@ -39,12 +39,12 @@ final class HandshakeRecord: Sendable {
         gate?.open()
     }
 
-    /// Those of that connection that are over.
+    /// The outcomes of that connection's completed handshakes.
     func outcomes(of connection: Int) -> [OriginHandshake] {
         state.withLock { $0.outcomes[connection] ?? [] }
     }
 
-    /// Opens when handshake number `index` of that connection is over.
+    /// Returns a gate that opens when handshake number `index` of that connection has completed.
     func gate(of connection: Int, _ index: Int) -> Gate {
         let gate = state.withLock { state -> Gate? in
             if state.outcomes[connection, default: []].count > index { return nil }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 
-/// Received octets that nobody has taken yet: added behind, lent as a whole, taken from the front.
+/// Received octets that have not been consumed: appended at the end, lent as a whole, consumed from the front.
 ///
-/// A value. What was taken leaves its room behind until everything has been, or until `makeRoom` is asked for it.
+/// Consumed octets keep their space until all octets are consumed or `makeRoom` reclaims it.
 struct InputBuffer {
     private var octets: [UInt8] = []
     private var start = 0
 
-    /// How many octets nobody has taken.
+    /// The number of octets not consumed.
     var count: Int { octets.count - start }
 
-    /// Has room made behind what is there, so that the buffer does not grow over `size`. How much there is.
+    /// Reclaims consumed space if needed, and returns how many octets can be appended before the buffer exceeds `size`.
     mutating func makeRoom(upTo size: Int) -> Int {
         if octets.count >= size {
             octets.removeFirst(start)
@@ -19,7 +19,7 @@ struct InputBuffer {
         return max(0, size - octets.count)
     }
 
-    /// Adds octets behind what is there.
+    /// Appends octets.
     mutating func append(_ more: Span<UInt8>) { octets.append(more) }
 
     /// Adds behind what is there what `fill` writes, which has room for `count` octets.
@@ -29,14 +29,14 @@ struct InputBuffer {
         try octets.append(addingCapacity: count) { free throws(Failure) in try fill(&free) }
     }
 
-    /// Lends what nobody has taken.
+    /// Lends the octets not consumed.
     func withOctets<Result, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try body(octets.span.extracting(start...))
     }
 
-    /// Takes octets from the front.
+    /// Consumes octets from the front.
     mutating func consume(_ count: Int) {
         start += count
         guard start == octets.count else { return }

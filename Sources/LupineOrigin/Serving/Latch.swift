@@ -2,7 +2,7 @@
 
 internal import Glibc
 
-/// A count of things to come that a thread waits for, blocking: for shutdowns outside of asynchronous code.
+/// Blocks a thread until a number of arrivals: for shutdowns outside of asynchronous code.
 ///
 /// Any thread but a loop's may wait.
 @safe final class Latch: @unchecked Sendable {
@@ -22,10 +22,10 @@ internal import Glibc
         unsafe semaphore.deallocate()
     }
 
-    /// One has arrived.
+    /// Records one arrival.
     func arrive() { _ = unsafe sem_post(semaphore) }
 
-    /// Returns when all have arrived; once.
+    /// Blocks until all arrivals are recorded. May be called once.
     func wait() {
         for _ in 0..<count {
             while unsafe sem_wait(semaphore) != 0 {}

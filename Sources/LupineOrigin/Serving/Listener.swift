@@ -3,7 +3,7 @@
 internal import LupineTLS
 internal import LupineTransport
 
-/// Accepts connections and shares them out among the loops. On its loop.
+/// Accepts connections and distributes them among the loops. On its loop.
 final class Listener: LoopChannel {
     private let loop: EventLoop
     private let homes: [(loop: EventLoop, residents: LoopBound<LoopResidents>)]
@@ -14,7 +14,7 @@ final class Listener: LoopChannel {
     private var retry: EventLoop.TimerToken?
     private var turn = 0
 
-    /// When the process is out of descriptors, accepting is tried again after this; epoll would not say when.
+    /// The delay before accepting is retried when the process is out of descriptors; epoll does not report when one is free.
     private static let retryDelay = Duration.milliseconds(10)
 
     init(
@@ -28,7 +28,7 @@ final class Listener: LoopChannel {
         script = service.configuration.script
     }
 
-    /// Begins to accept.
+    /// Starts accepting.
     func start() throws(Errno) {
         registration = try register()
     }
@@ -38,7 +38,7 @@ final class Listener: LoopChannel {
         return try socket?.watched(by: loop, self)
     }
 
-    /// Closes: further clients are refused.
+    /// Closes the listener: further clients are refused.
     func stop() {
         if let registration { loop.deregister(registration) }
         if let retry { loop.cancel(retry) }
@@ -57,7 +57,7 @@ final class Listener: LoopChannel {
                 guard let client = try socket?.accept() ?? nil else { return }
                 place(client)
             } catch {
-                // Each further client that comes would set another timer.
+                // Otherwise each further client would schedule another timer.
                 guard retry == nil else { return }
                 retry = loop.schedule(after: Self.retryDelay) { [weak self] reason in
                     self?.retry = nil

@@ -6,10 +6,10 @@ internal import LupineTransport
 final class LoopResidents {
     private var connections: [ObjectIdentifier: ServerConnection] = [:]
     private var listener: Listener?
-    /// After the end nothing moves in.
+    /// Whether `close` was called; nothing can be added afterwards.
     private(set) var isClosed = false
 
-    /// Begins with nobody, from any thread.
+    /// Creates an empty set. Any thread.
     init() {}
 
     func add(_ connection: ServerConnection) { connections[ObjectIdentifier(connection)] = connection }
@@ -18,7 +18,7 @@ final class LoopResidents {
 
     func adopt(_ listener: Listener) { self.listener = listener }
 
-    /// Ends them all.
+    /// Closes all connections and listeners.
     func close() {
         isClosed = true
         listener?.stop()

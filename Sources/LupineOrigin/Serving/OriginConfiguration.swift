@@ -3,31 +3,31 @@
 package import LupineHTTP
 package import LupineTLS
 
-/// What an origin allows its clients, and what it keeps of them.
+/// The settings of an origin: its limits, its protocols and what it records.
 package struct OriginConfiguration: Sendable {
-    /// Loops that the origin starts for itself when it is given none.
+    /// The number of loops that the origin starts if it is given none.
     package var ownLoops = 1
     /// Limits of request heads and chunk framing.
     package var limits = ParserLimits()
-    /// The longest body that is collected in memory; `/hash` and `/upload` take any.
+    /// The longest body that is collected in memory; `/hash` and `/upload` accept any length.
     package var collectedBytes = 16 << 20
-    /// Connections at a time; further ones are closed at once.
+    /// The maximum number of open connections; further ones are closed at once.
     package var connections = 16_384
-    /// With whose certificates it speaks TLS, and how; nil speaks plain HTTP.
+    /// The TLS configuration with its certificates; nil for plain HTTP.
     package var tls: TLSServerConfiguration?
-    /// Further ones that connections take turns with, the first connection with `tls`: a server whose certificate changes.
+    /// Further TLS configurations. Connections use them in turn, starting with `tls`, like a server whose certificate changes.
     package var furtherTLS: [TLSServerConfiguration] = []
-    /// How it speaks HTTP/2 with clients that begin in it, or choose it where `tls` offers it; nil speaks HTTP/1.1 alone.
+    /// The HTTP/2 settings, for clients that send its preface or select it by ALPN if `tls` offers it; nil for HTTP/1.1 only.
     package var http2: HTTP2Behaviour?
-    /// Silence after which a connection is closed.
+    /// The time without activity after which a connection is closed.
     package var idleTimeout = Duration.seconds(60)
-    /// Bytes of each connection's content that are recorded.
+    /// The number of bytes recorded of each connection's content.
     package var recordedBytes = 0
-    /// Kernel buffers of each connection, where a test wants them small.
+    /// The size of each connection's kernel buffers, for tests that need small ones.
     package var socketBuffers: Int32?
-    /// What answers every request, in the place of all routes and standard endpoints.
+    /// An endpoint that answers every request, instead of all routes and standard endpoints.
     package var endpoint: Endpoint?
-    /// What connections follow instead of HTTP.
+    /// The scripts that connections follow instead of HTTP.
     package var script: ScriptPlan?
 
     /// The defaults.

@@ -2,7 +2,7 @@
 
 internal import Synchronization
 
-/// What an origin has done so far, to be read by tests at any moment. Any thread.
+/// Counts an origin's connections, requests, bytes and handshakes for tests. Any thread.
 package final class OriginCounts: Sendable {
     private let accepted = Atomic<Int>(0)
     private let open = Atomic<Int>(0)
@@ -15,43 +15,43 @@ package final class OriginCounts: Sendable {
 
     init() {}
 
-    /// Connections that were accepted, all in all.
+    /// The total number of accepted connections.
     package var connectionsAccepted: Int { accepted.load(ordering: .relaxed) }
-    /// Connections that are open.
+    /// The number of open connections.
     package var connectionsOpen: Int { open.load(ordering: .relaxed) }
-    /// Requests whose head was understood.
+    /// The number of requests whose head was parsed.
     package var requests: Int { understood.load(ordering: .relaxed) }
-    /// Bytes of content that came, on all connections.
+    /// The bytes of content received on all connections.
     package var bytesReceived: Int { received.load(ordering: .relaxed) }
-    /// Bytes of content that were sent, on all connections.
+    /// The bytes of content sent on all connections.
     package var bytesSent: Int { sent.load(ordering: .relaxed) }
 
-    /// TLS handshakes that came to their end, all in all.
+    /// The total number of successful TLS handshakes.
     package var handshakesCompleted: Int { completed.load(ordering: .relaxed) }
-    /// Those among the completed that resumed a session.
+    /// The number of successful handshakes that resumed a session.
     package var handshakesResumed: Int { resumed.load(ordering: .relaxed) }
-    /// TLS handshakes that failed, or that the client gave up.
+    /// The number of TLS handshakes that failed or that the client abandoned.
     package var handshakesFailed: Int { failed.load(ordering: .relaxed) }
 
-    /// One connection more; gives its number, from 0.
+    /// Counts a new connection and returns its number, from 0.
     func opened() -> Int {
         open.add(1, ordering: .relaxed)
         return accepted.add(1, ordering: .relaxed).oldValue
     }
 
-    /// One connection less.
+    /// Counts a closed connection.
     func closed() { open.subtract(1, ordering: .relaxed) }
 
-    /// One request more.
+    /// Counts a request.
     func begun() { understood.add(1, ordering: .relaxed) }
 
-    /// One handshake has come to its end.
+    /// Counts a successful handshake.
     func established(isResumed: Bool) {
         completed.add(1, ordering: .relaxed)
         if isResumed { resumed.add(1, ordering: .relaxed) }
     }
 
-    /// One handshake has not.
+    /// Counts a failed handshake.
     func refused() { failed.add(1, ordering: .relaxed) }
 
     func add(received count: Int) { received.add(count, ordering: .relaxed) }

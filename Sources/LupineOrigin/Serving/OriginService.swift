@@ -3,14 +3,14 @@
 internal import LupineTLS
 internal import LupineTransport
 
-/// What the connections of one origin share. Any thread.
+/// The state that the connections of one origin share. Any thread.
 final class OriginService: Sendable {
     let configuration: OriginConfiguration
     let counts = OriginCounts()
     let record: ByteRecord
     let handshakes: HandshakeRecord
     let priorities = PriorityRecord()
-    /// What connections speak TLS with, in turn; empty if they do not.
+    /// The TLS contexts that connections use in turn; empty without TLS.
     private let contexts: [TLSServerContext]
     private let routes: Lock<Router>
     private let gates = Lock<[String: Gate]>([:])
@@ -27,17 +27,17 @@ final class OriginService: Sendable {
         routes = Lock(Router.standard())
     }
 
-    /// Whether connections speak TLS.
+    /// Whether connections use TLS.
     var isSecure: Bool { !contexts.isEmpty }
 
-    /// What connection `number` speaks TLS with; nil if it does not.
+    /// Returns the TLS context of connection `number`; nil without TLS.
     func tls(for number: Int) -> TLSServerContext? {
         contexts.isEmpty ? nil : contexts[number % contexts.count]
     }
 
     var router: Router { routes.withLock { $0 } }
 
-    /// What there is for a path.
+    /// Returns the endpoint for a method and path.
     func match(_ method: String, _ path: String) -> Router.Match {
         if let endpoint = configuration.endpoint { return .endpoint(endpoint, parameters: []) }
         return router.match(method, path)
@@ -47,7 +47,7 @@ final class OriginService: Sendable {
         routes.withLock { $0.add(method.map { [$0] }, pattern, endpoint, first: true) }
     }
 
-    /// The gate of that name, the same one for everybody who asks.
+    /// Returns the gate of that name, always the same one.
     func gate(_ name: String) -> Gate {
         gates.withLock { gates in
             if let gate = gates[name] { return gate }

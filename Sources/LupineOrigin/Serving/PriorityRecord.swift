@@ -2,17 +2,17 @@
 
 internal import LupineTransport
 
-/// What a client has said of a stream by PRIORITY_UPDATE.
+/// A priority that a client has sent for a stream by PRIORITY_UPDATE.
 package struct OriginPriority: Hashable, Sendable {
     /// The number of the connection, from 0 in order of acceptance.
     package var connection: Int
-    /// The stream that it speaks of.
+    /// The prioritized stream.
     package var stream: UInt32
     /// The value of the priority field.
     package var value: String
 }
 
-/// Writes down what clients say of priorities, as far as there is room. Any thread.
+/// Records the priorities that clients send, up to a limit. Any thread.
 final class PriorityRecord: Sendable {
     private static let room = 1_000
 

@@ -6,25 +6,25 @@ internal import LupineTransport
 /// One client's connection: moves bytes between its channel and its conversation, in bounded memory.
 ///
 /// On its loop for life. It reads into one buffer of fixed size and stops reading while that is full; it
-/// asks the conversation for more output only while less than `highWater` waits to be sent. What is sent goes out
-/// in one call per pump: a small response, or a burst of them, is one write.
+/// asks the conversation for more output only while less than `highWater` waits to be sent. Output is sent
+/// in one call per pump: one or several small responses are one write.
 final class ServerConnection: LoopChannel, TimerTarget {
     private enum Phase {
-        /// The channel has something to do before there is content: a handshake.
+        /// The channel performs its handshake before any content.
         case opening
         case open
-        /// All is said: what is left to send is sent, then the connection ends.
+        /// The remaining output is sent, then the connection ends.
         case finishing(Ending)
-        /// Our half is closed; what still comes is dropped, so that closing does not reset what the client has not read.
+        /// Our half is closed; input is discarded, so that closing does not reset data the client has not read.
         case lingering(left: Int)
         case closed
     }
 
     /// How a connection ends once everything is sent.
     enum Ending {
-        /// As its protocol wants it. `lingering`: the client may be sending still.
+        /// In order, as the protocol requires. `lingering`: the client may still be sending.
         case orderly(lingering: Bool)
-        /// With the socket's end alone.
+        /// By closing only the socket, without close_notify.
         case abandoned
     }
 
@@ -58,10 +58,10 @@ final class ServerConnection: LoopChannel, TimerTarget {
     /// The client has closed its half.
     private(set) var peerEnded = false
 
-    /// What waits to be sent; conversations append.
+    /// Output not yet sent; conversations append to it.
     var output: [UInt8] = []
     private var outputStart = 0
-    /// A body that goes behind `output` without being copied there.
+    /// A body that is sent after `output` without being copied into it.
     private var tail: [UInt8] = []
     private var tailStart = 0
     private var isWritable = true
@@ -87,7 +87,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
         lastActivity = loop.now
     }
 
-    /// Begins.
+    /// Registers with the loop and starts.
     func start() {
         do throws(Errno) {
             registration = try channel.register(with: loop, for: self)
@@ -103,19 +103,19 @@ final class ServerConnection: LoopChannel, TimerTarget {
     /// Whether more output may be produced.
     var hasRoom: Bool { tail.isEmpty && output.count - outputStart < Self.highWater }
 
-    /// Whether all output has left for the kernel.
+    /// Whether the kernel has accepted all output.
     var isFlushed: Bool { hasSentAll && !channel.holdsOutput }
 
-    /// Whether the channel has taken all output.
+    /// Whether the channel has accepted all output.
     private var hasSentAll: Bool { outputStart == output.count && tail.isEmpty }
 
-    /// What the handshake came to; nil without one.
+    /// The result of the handshake; nil without one.
     var tls: OriginHandshake? { channel.tls }
 
-    /// Whether the client has asked for another handshake of TLS, and was refused.
+    /// Whether the client has requested a TLS renegotiation, which was refused.
     var hasRefusedRenegotiation: Bool { channel.hasRefusedRenegotiation }
 
-    /// Received bytes that nobody has taken.
+    /// The number of received bytes not consumed.
     var inputCount: Int { input.count }
 
     /// Whether reading may go on without losing anything.
@@ -125,15 +125,15 @@ final class ServerConnection: LoopChannel, TimerTarget {
     func withInput<Result, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        // A copy: whoever is lent the bytes may take some meanwhile.
+        // A copy, because `body` may consume some of the bytes.
         let lent = input
         return try lent.withOctets(body)
     }
 
-    /// Takes bytes from the front of the input.
+    /// Consumes bytes from the front of the input.
     func consume(_ count: Int) { input.consume(count) }
 
-    /// Sends a body behind the output.
+    /// Sends a body after the output.
     func send(tail body: [UInt8]) {
         precondition(tail.isEmpty, "one body at a time")
         tail = body
@@ -162,14 +162,14 @@ final class ServerConnection: LoopChannel, TimerTarget {
         }
     }
 
-    /// Runs `body` after `delay` and goes on, if the connection is open then.
+    /// Runs `body` after `delay` and continues, if the connection is still open.
     func call(after delay: Duration, _ body: @escaping () -> Void) {
         _ = loop.schedule(after: delay) { [weak self] reason in
             if reason == .due { self?.called(body) }
         }
     }
 
-    /// Runs `body` when the gate opens and goes on, if the connection is open then.
+    /// Runs `body` when the gate opens and continues, if the connection is still open.
     func call(when gate: Gate, _ body: @escaping () -> Void) {
         let loop = loop
         let bound = LoopBound((connection: WeakConnection(self), body: body), on: loop)
@@ -194,10 +194,10 @@ final class ServerConnection: LoopChannel, TimerTarget {
         pump()
     }
 
-    /// Goes on with another conversation; what was received and not taken is its input.
+    /// Replaces the conversation; input not yet consumed goes to the new one.
     func become(_ other: any Conversation) { conversation = other }
 
-    /// Ends once everything is sent. `lingering`: the client may be sending still.
+    /// Ends once everything is sent. `lingering`: the client may still be sending.
     func finish(lingering: Bool) { finish(.orderly(lingering: lingering)) }
 
     /// Ends once everything is sent.
@@ -206,8 +206,8 @@ final class ServerConnection: LoopChannel, TimerTarget {
         phase = .finishing(ending)
     }
 
-    /// Speaks TLS from here on: what was received and not taken is the beginning of a handshake. False without
-    /// certificates to do so.
+    /// Starts TLS: input not yet consumed is the beginning of a handshake. Returns false if the origin has no TLS
+    /// configuration.
     func startTLS(cutting cut: WireCut?) -> Bool {
         guard let context = service.tls(for: number) else { return false }
         var early: [UInt8] = []
@@ -223,7 +223,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
         return true
     }
 
-    /// Lets `body` do something that only TLS has; false without it, or when that failed.
+    /// Runs `body` with the TLS channel; returns false without TLS or if `body` fails.
     func onTLS(_ body: (TLSChannel) throws(Errno) -> Void) -> Bool {
         guard let channel = channel as? TLSChannel else { return false }
         do throws(Errno) { try body(channel) } catch { return false }
@@ -270,11 +270,11 @@ final class ServerConnection: LoopChannel, TimerTarget {
         for _ in 0..<Self.turnsPerPump {
             guard turn() else { return }
         }
-        // Others have their turn; a client that is as fast as this loop would otherwise keep it.
+        // Yields to other connections; a client as fast as this loop would otherwise occupy it.
         loop.executeOnLoop { [weak self] in self?.pump() }
     }
 
-    /// One round of reading, talking and sending; false when there is nothing to do but wait.
+    /// Reads, advances the conversation and sends once; returns false when all it can do is wait.
     private func turn() -> Bool {
         switch phase {
         case .opening: return establish()
@@ -319,7 +319,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
         }
     }
 
-    /// Goes on with what comes before content; false while that waits for the client.
+    /// Continues the handshake; returns false while it waits for the client.
     private func establish() -> Bool {
         do throws(Errno) {
             guard try channel.establish() else { return false }
@@ -328,7 +328,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
         }
         phase = .open
         lastActivity = loop.now
-        // The handshake has read and written, and does not tell us where it stopped.
+        // The handshake has read and written, and does not report which direction would block.
         isReadable = true
         isWritable = true
         return true
@@ -342,7 +342,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
         timer = loop.schedule(after: Self.lingerTime, self, tag: Tag.linger)
     }
 
-    /// Ends after an error of the channel: at once, or (true) when the client has had the time to read why.
+    /// Ends after a channel error: at once, or (true) by lingering, so that the client can read the alert.
     private func fail() -> Bool {
         let mayLinger =
             switch phase {
@@ -362,7 +362,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
         return true
     }
 
-    /// Takes what has come, if there is room; false when nothing came.
+    /// Receives into the free input space; returns false when nothing was received.
     private func receive() -> Bool {
         guard isReadable, !peerEnded, hasInputRoom else { return false }
         let room = input.makeRoom(upTo: Self.inputSize)
@@ -373,7 +373,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
             }
             switch outcome {
             case .bytes(let count):
-                // A short read may have emptied the socket, unless the end waits behind it.
+                // A short read has emptied the socket, unless the end of the stream follows.
                 if channel.emptiesSocket, count < room, !hangUpSeen { isReadable = false }
                 service.counts.add(received: count)
                 if service.record.isOn {
@@ -393,8 +393,8 @@ final class ServerConnection: LoopChannel, TimerTarget {
         }
     }
 
-    /// Empties the kernel's buffer: closing a socket with unread bytes in it would be a reset. What comes later
-    /// gets one all the same.
+    /// Empties the kernel's buffer: closing a socket with unread bytes in it would cause a reset. Bytes
+    /// that arrive later still cause one.
     private func dropWhatHasCome() {
         for _ in 0..<Self.turnsPerPump {
             consume(inputCount)
@@ -402,7 +402,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
         }
     }
 
-    /// Sends what waits; false when nothing could be.
+    /// Sends pending output; returns false when nothing could be sent.
     private func flush() -> Bool {
         guard isWritable, !isFlushed else { return false }
         do throws(Errno) {
@@ -434,7 +434,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
         return true
     }
 
-    /// Sends the beginning of what waits. By itself, so that nothing else holds the arrays when they are emptied.
+    /// Sends the beginning of the output. A separate function, so that nothing else retains the arrays when they are emptied.
     private func sendPieces() throws(Errno) -> WriteOutcome {
         let (output, tail) = (output, tail)
         let first = output.span.extracting(outputStart...)

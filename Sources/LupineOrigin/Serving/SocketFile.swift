@@ -2,8 +2,8 @@
 
 internal import Glibc
 
-/// The name that a Unix-domain listener leaves in the file system.
+/// The file that a Unix-domain listener leaves in the file system.
 enum SocketFile {
-    /// Takes the name away; a name that is gone is no error.
+    /// Removes the file; a missing file is not an error.
     static func remove(_ path: String) { _ = unsafe unlink(path) }
 }

@@ -3,17 +3,17 @@
 internal import LupineTLS
 internal import LupineTransport
 
-/// The bytes of a client inside TLS, over a plain channel or inside TLS once more.
+/// Transports a client's bytes inside TLS, over a plain channel or another TLS channel.
 ///
-/// On the loop. The handshake is `establish`'s. Behind it `receive` and `send` may each move records in both
-/// directions; what the socket does not take at once stays with the engine (`holdsOutput`) until the next `send`, which takes
-/// nothing before. After an error only the socket is left: it is read to its end, so that an alert reaches the client.
-/// A client that goes without close_notify has ended all the same: whether its request was whole is the codec's question.
+/// On the loop. `establish` performs the handshake. Afterwards, `receive` and `send` may each move records in both directions.
+/// The engine keeps records that the socket does not accept at once (`holdsOutput`); the next `send` sends them before it
+/// accepts content. After an error the socket is only read to its end, so that an alert reaches the client.
+/// A client that closes without close_notify counts as ended; the codec decides whether its request was complete.
 final class TLSChannel: ClientChannel {
     private enum State {
         case handshaking
         case established
-        /// Our close_notify is on its way; `socketToo`: behind it the socket's half is closed.
+        /// Our close_notify was queued; `socketToo`: the socket's sending half is shut down once it is sent.
         case ended(socketToo: Bool)
         case failed
         case closed
@@ -27,7 +27,7 @@ final class TLSChannel: ClientChannel {
     private var state = State.handshaking
     private(set) var tls: OriginHandshake?
 
-    /// TLS over `inner`, on which `early` has come already. `number` is the connection's.
+    /// TLS over `inner`, from which `early` was already received. `number` is the connection's number.
     init(
         _ context: TLSServerContext, over inner: any ClientChannel, early: [UInt8] = [], cut: WireCut? = nil,
         number: Int, record: HandshakeRecord
@@ -56,7 +56,7 @@ final class TLSChannel: ClientChannel {
                     tls = conclude(.success(engine.info))
                     return true
                 case .wouldBlock: return false
-                // What a client proves was judged by the context's own roots.
+                // The context has verified the client's certificate against its own roots.
                 case .awaitsTrust: engine.answerTrust(.success(()))
                 case .awaitsIdentity: engine.answerIdentity(nil)
                 }
@@ -76,7 +76,7 @@ final class TLSChannel: ClientChannel {
         return handshake
     }
 
-    /// What is thrown upward for an error of the engine, whose alert is sent if the socket takes it.
+    /// Returns the error to throw for an engine error, and sends the engine's alert if the socket accepts it.
     private func fail(_ error: TLSError) -> Errno {
         if case .handshaking = state { conclude(.failure(error)) }
         state = .failed
@@ -110,7 +110,7 @@ final class TLSChannel: ClientChannel {
         }
     }
 
-    /// Reads what nobody can understand any more.
+    /// Reads and discards bytes that can no longer be decrypted.
     private func drop(with buffer: inout OutputSpan<UInt8>) throws(Errno) -> ReadOutcome {
         while true {
             switch try inner.receive(into: &buffer) {
@@ -192,7 +192,7 @@ final class TLSChannel: ClientChannel {
         inner.reset()
     }
 
-    /// A handshake that is given up has failed.
+    /// Records an unfinished handshake as failed.
     private func leave() {
         if case .handshaking = state { conclude(.failure(.closedInHandshake)) }
     }
@@ -212,14 +212,14 @@ final class TLSChannel: ClientChannel {
 
     // MARK: for scripts
 
-    /// Cuts the wire off, a number of bytes from here on.
+    /// Cuts the ciphertext off after a number of bytes from now on.
     func cut(_ cut: WireCut) { wire.cut(cut) }
 
     /// Sends bytes between the records. The engine holds nothing.
     func sendBeneath(_ bytes: [UInt8]) throws(Errno) {
         var sent = 0
         while sent < bytes.count {
-            // As much as a script says fits into the kernel's buffer.
+            // What a script sends fits into the kernel's buffer.
             guard case .bytes(let count) = wire.send(bytes.span.extracting(sent...)) else {
                 throw wire.failure ?? .noBufferSpace
             }
@@ -227,12 +227,12 @@ final class TLSChannel: ClientChannel {
         }
     }
 
-    /// Asks for another handshake (TLS 1.2).
+    /// Requests a renegotiation (TLS 1.2).
     func requestRenegotiation() throws(Errno) {
         do throws(TLSError) { try engine.requestRenegotiation() } catch { throw fail(error) }
     }
 
-    /// Changes the keys (TLS 1.3), or asks the client to do so as well.
+    /// Updates the sending keys (TLS 1.3); `both`: also requests the client to update its keys.
     func updateKeys(both: Bool) throws(Errno) {
         do throws(TLSError) { try engine.updateKeys(both: both) } catch { throw fail(error) }
     }

@@ -2,7 +2,7 @@
 
 internal import Glibc
 
-/// The time of day, for `Date` and for nothing that has to be exact.
+/// The time of day, for the `Date` field only, which need not be exact.
 enum WallClock {
     /// Seconds since 1970.
     static func seconds() -> Int64 { Int64(time(nil)) }

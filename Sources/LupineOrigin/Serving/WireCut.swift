@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// Where the ciphertext of a connection is cut off, and how: half a record, half a handshake.
+/// Where and how the ciphertext of a connection is cut off, for example inside a record or a handshake.
 package struct WireCut: Hashable, Sendable {
-    /// What the client meets there.
+    /// What the client receives at the cut.
     package enum Ending: Hashable, Sendable {
-        /// Nothing: the rest never comes.
+        /// Nothing: the rest is never sent.
         case stall
         /// The end of the stream.
         case end
@@ -12,12 +12,12 @@ package struct WireCut: Hashable, Sendable {
         case reset
     }
 
-    /// So many bytes still go out.
+    /// The number of bytes still sent.
     package var bytes: Int
-    /// What comes then.
+    /// What follows them.
     package var ending: Ending
 
-    /// A cut after so many bytes.
+    /// A cut after a number of bytes.
     package init(after bytes: Int, _ ending: Ending) {
         self.bytes = bytes
         self.ending = ending
