@@ -15,7 +15,8 @@ struct RequestPlanTests {
         ("https://h.test/", "https://h.test/"), ("HTTPS://h.test/", "HTTPS://h.test/"),
         ("h.test:81/a", "http://h.test:81/a"),
         ("http://me:p%40w@h.test/x", "http://h.test/x"), ("[::1]:80/", "http://[::1]:80/"),
-        ("h.test/go?to=http://x", "http://h.test/go?to=http://x"), ("h.test/http://x", "http://h.test/http://x"),
+        ("h.test/go?to=http://x", "http://h.test/go?to=http://x"),
+        ("h.test/http://x", "http://h.test/http://x"),
         ("me:pw@h.test/?to=http://x", "http://h.test/?to=http://x"),
         ("data:,http://me@x/", "data:,http://me@x/"),
     ])

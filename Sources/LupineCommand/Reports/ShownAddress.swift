@@ -20,7 +20,9 @@ enum ShownAddress {
     /// Returns the `://` behind the scheme of an address. Nil if a user, a path or a query comes before it: it is part of that.
     static func schemeEnd(of address: String) -> Range<String.Index>? {
         guard let end = address.range(of: "://", options: .literal) else { return nil }
-        let isScheme = !address.unicodeScalars[..<end.lowerBound].contains { "@/?#".unicodeScalars.contains($0) }
+        let isScheme = !address.unicodeScalars[..<end.lowerBound].contains {
+            "@/?#".unicodeScalars.contains($0)
+        }
         return isScheme ? end : nil
     }
 }

@@ -112,7 +112,7 @@ extension HTTP2Conversation {
         return true
     }
 
-    /// Called when the client has reset a stream. Only the `signal` steps after an `expectReset` still run.
+    /// Called when the client has reset a stream. Only the `signal` steps directly after an `expectReset` still run.
     func given(up stream: OriginStream, _ connection: ServerConnection) {
         guard case .expectReset? = stream.walk?.step else { return }
         stream.walk?.advance()

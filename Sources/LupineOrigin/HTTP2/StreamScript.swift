@@ -29,7 +29,7 @@ package struct StreamScript: Sendable {
         case expectExactly([UInt8])
         /// Waits until this many octets of the request's content have arrived.
         case expectContent(Int)
-        /// Waits until the client has reset the stream or its connection has ended; later `signal` steps still run.
+        /// Waits until the client has reset the stream or its connection has ended; `signal` steps directly after it still run.
         case expectReset
         /// Stops consuming the request's content: the window is not enlarged any more.
         case keepContent
