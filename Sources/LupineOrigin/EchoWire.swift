@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 
-/// The transport of a web socket at the origin: a client's connection, or one HTTP/2 stream (RFC 8441).
+/// The transport of a web socket at the origin: a client's connection, or one stream of it (RFC 8441).
 protocol EchoWire: AnyObject {
-    /// Output not yet sent; the web socket appends to it.
+    /// The octets that wait to be sent; the web socket appends to them.
     var output: [UInt8] { get set }
     /// Whether more output may be produced.
     var hasRoom: Bool { get }
-    /// The number of received octets not consumed.
+    /// The number of received octets that have not been consumed.
     var inputCount: Int { get }
-    /// Whether the client has ended its half.
+    /// Whether the client has closed its half.
     var peerEnded: Bool { get }
-    /// Lends the received octets.
+    /// Calls `body` with the received octets.
     func withInput<Result, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result
-    /// Removes octets that have been parsed.
+    /// Removes octets from the front of the input.
     func consume(_ count: Int)
     /// Ends once everything is sent.
     func finish(_ ending: ServerConnection.Ending)

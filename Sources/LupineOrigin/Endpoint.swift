@@ -4,33 +4,33 @@ package import LupineHTTP
 
 /// How a path is answered.
 package enum Endpoint: Sendable {
-    /// Answered as soon as the head has been received; the body, if any, is read and discarded.
+    /// Answered as soon as the head has arrived; a body is read and dropped.
     case immediate(@Sendable (OriginRequest) throws(Refusal) -> OriginResponse)
-    /// Answered when the whole body has been collected, up to the configured limit.
+    /// Answered when the whole body has arrived; a body over the configured limit is refused.
     case collected(@Sendable (OriginRequest) throws(Refusal) -> OriginResponse)
-    /// Answered by a sink that receives the body as it arrives.
+    /// Answered by a sink that receives the body in pieces.
     case streamed(@Sendable (OriginRequest) throws(Refusal) -> any BodySink)
     /// Answered by a web socket, if the client requests one.
     case webSocket(@Sendable (OriginRequest) throws(Refusal) -> WebSocketBehaviour)
-    /// Not answered: the connection follows a script from now on.
+    /// Not answered: the connection follows a script from here on.
     case script(ScriptPlan)
-    /// Decided for each request as soon as its head has been received: a response or a script.
+    /// Decided for each request as soon as its head has arrived: a response, or a script.
     case chosen(@Sendable (OriginRequest) throws(Refusal) -> EndpointChoice)
 }
 
-/// How one request of a `chosen` endpoint is handled.
+/// The decision of a `chosen` endpoint about one request.
 package enum EndpointChoice {
-    /// Sends the response; the request's body is read and discarded.
+    /// The request is answered; its body is read and dropped.
     case respond(OriginResponse)
-    /// The connection follows the script, starting after the request's head.
+    /// The connection follows the script after the head.
     case follow(Script)
-    /// The stream follows the script, starting after the request's head; other streams continue. HTTP/2 only.
+    /// The request's stream follows the script after the head; the other streams of the connection continue. HTTP/2 only.
     case perform(StreamScript)
 }
 
-/// Receives a request's body as it arrives, and answers. On the loop.
+/// Receives a request's body in pieces, and answers. Called on the loop.
 package protocol BodySink: AnyObject {
-    /// Receives the next octets, which are valid during the call.
+    /// Receives the next octets, which are valid during the call only.
     func receive(_ bytes: Span<UInt8>) throws(Refusal)
     /// Called at the end of the body; returns the response.
     func finish(trailers: Fields) throws(Refusal) -> OriginResponse

@@ -2,11 +2,11 @@
 
 internal import LupineHTTP
 
-/// Speaks HTTP/1.1 on one connection: one request at a time.
+/// Serves HTTP/1.1 on one connection, one request at a time: the next one begins when the response has been produced.
 ///
-/// On its loop. Request and response progress independently: a response may end before its request's body, which is
-/// then read and discarded. While the client does not read, no output is produced and no request is started, so a slow client
-/// costs a fixed amount of memory.
+/// Used on its loop only. Request and response progress independently: a response may end before its request's body does,
+/// which is then read and dropped. While the client does not read, no output is produced and no request begins, so a slow
+/// client costs a fixed amount of memory.
 final class HTTPConversation: Conversation {
     /// The state of the request.
     private enum Intake {
@@ -19,17 +19,17 @@ final class HTTPConversation: Conversation {
     /// The state of the response.
     private enum Reply {
         case none
-        /// Waits for its delay or its gate.
+        /// The response waits for its delay or its gate.
         case held(OriginResponse)
         case streaming((inout [UInt8], Int) -> OriginResponse.Continuation)
-        /// A streamed response that waits between two pieces.
+        /// A streamed response pauses between two pieces.
         case resting((inout [UInt8], Int) -> OriginResponse.Continuation)
         case sent
-        /// Nothing more is sent on this connection.
+        /// Nothing more is sent on this connection by this conversation.
         case over
     }
 
-    /// Bodies up to this size are copied after their head; longer ones are sent without copying.
+    /// Bodies up to this size are copied into the output after their head; longer ones are sent without copying.
     private static let copiedBytes = 16 << 10
     private static let pieceBytes = 16 << 10
 
@@ -39,7 +39,7 @@ final class HTTPConversation: Conversation {
     private var piece: [UInt8] = []
     private var date = HTTPDate.Cached()
 
-    /// A conversation that awaits its first request.
+    /// Creates the conversation of a new connection.
     init(limits: ParserLimits) { codec = ServerCodec(limits: limits) }
 
     var wantsInput: Bool { if case .over = reply { false } else { true } }
@@ -80,7 +80,7 @@ final class HTTPConversation: Conversation {
 
     // MARK: in
 
-    /// Parses and handles one event from the input; returns false when there is none.
+    /// Handles one event of the input. Returns false if there is none.
     private func understand(_ connection: ServerConnection) -> Bool {
         do throws(HTTPError) {
             let (event, consumed) = try connection.withInput { input throws(HTTPError) in
@@ -188,7 +188,7 @@ final class HTTPConversation: Conversation {
         try? codec.sendInterim(ResponseHead(status: Status(100)), into: &connection.output)
     }
 
-    /// Accepts a web socket and switches to it, or returns the response to an invalid handshake.
+    /// Accepts a web socket, which takes over the connection. Returns the refusal if its request is not valid.
     private func leave(
         for behaviour: WebSocketBehaviour, _ head: RequestHead, _ connection: ServerConnection
     ) throws(Refusal) -> OriginResponse? {
@@ -205,7 +205,7 @@ final class HTTPConversation: Conversation {
         return nil
     }
 
-    /// Carries out the choice; returns the response, if it is one.
+    /// Carries out a choice. Returns its response, if it has one.
     private func take(
         _ choice: EndpointChoice, _ connection: ServerConnection
     ) throws(Refusal) -> OriginResponse? {
@@ -234,7 +234,7 @@ final class HTTPConversation: Conversation {
 
     // MARK: out
 
-    /// Sends the response of `body`, if any, or its refusal; the rest of a refused request body is discarded.
+    /// Sends the response that `body` returns, if any, or its refusal; the rest of a refused request's body is dropped.
     private func answer(
         _ connection: ServerConnection, _ body: () throws(Refusal) -> OriginResponse?
     ) {
@@ -266,7 +266,7 @@ final class HTTPConversation: Conversation {
         do throws(HTTPError) {
             try encode(response, connection)
         } catch {
-            // The endpoint's response cannot be encoded; output already sent cannot be revoked.
+            // The endpoint made a response that cannot be encoded; a part of it may have been sent.
             reply = .over
             connection.finish(lingering: true)
         }
@@ -277,7 +277,7 @@ final class HTTPConversation: Conversation {
         var fields = response.fields
         if !fields.contains(.date) { try fields.append(.date, date.text().span) }
         let head = ResponseHead(status: response.status, reason: response.reason, fields: fields)
-        // A client that received no 100 (Continue) may or may not send its body, so the next bytes would be ambiguous.
+        // A client that got no 100 Continue may send its body or not, so the next octets would be ambiguous.
         let closes = response.closes || codec.continueIsExpected
         switch response.body {
         case .none:
@@ -343,7 +343,7 @@ final class HTTPConversation: Conversation {
         }
     }
 
-    /// After a response that is the connection's last, and after each exchange: what comes next.
+    /// Called when a request or a response ends: closes the connection after its last response, or awaits the next request.
     private func concludeIfOver(_ connection: ServerConnection) {
         guard case .sent = reply else { return }
         if !codec.mayContinue {
@@ -355,7 +355,7 @@ final class HTTPConversation: Conversation {
         }
     }
 
-    /// Answers bytes that are no request, if an answer is still due, and closes.
+    /// Answers a malformed request, unless a response has begun, and closes the connection.
     private func refuse(_ error: HTTPError, _ connection: ServerConnection) {
         let status =
             switch error {

@@ -3,20 +3,19 @@
 internal import LupineTLS
 package import LupineTransport
 
-/// A small origin server for HTTP/1.1 and HTTP/2: what the tests, the demo and `lupine serve` talk to.
+/// A small origin server for HTTP/1.1 and HTTP/2, for the tests, the demo and `lupine serve`.
 ///
-/// It answers the endpoints that people know from httpbin (see `Router.standard`), whatever a test adds with
-/// `route`, and follows scripts byte by byte; over TLS if `OriginConfiguration.tls` is set. It listens on loopback
-/// unless it is given another address. Not a public server: it has no access control and no log. It runs until
-/// it is shut down. Any thread.
+/// It answers the endpoints known from httpbin (see `Router.standard`) and those added with `route`, and follows scripts
+/// byte by byte; over TLS if `OriginConfiguration.tls` is set. It listens on loopback unless it is given another address. It
+/// is not a public server: it has no access control and no log. It runs until it is shut down. Any thread may use it.
 package final class Origin: Sendable {
-    /// Where it listens.
+    /// The address at which the origin listens.
     package let address: SocketAddress
     private let service: OriginService
     private let ownGroup: EventLoopGroup?
     private let homes: [(loop: EventLoop, residents: LoopBound<LoopResidents>)]
 
-    /// Starts on an IP address given as text; port 0 lets the kernel choose.
+    /// Starts an origin on an IP address given as text; for port 0 the kernel chooses one.
     package static func start(
         host: String = "127.0.0.1", port: UInt16 = 0, loops: EventLoopGroup? = nil,
         configuration: OriginConfiguration = OriginConfiguration()
@@ -27,7 +26,7 @@ package final class Origin: Sendable {
         return try start(at: address, loops: loops, configuration: configuration)
     }
 
-    /// Starts on any address, such as a Unix-domain socket, with the loops given or with loops of its own.
+    /// Starts an origin on any address, such as a Unix-domain socket, with the given loops or with its own.
     package static func start(
         at address: SocketAddress, loops: EventLoopGroup? = nil,
         configuration: OriginConfiguration = OriginConfiguration()
@@ -72,7 +71,7 @@ package final class Origin: Sendable {
             let listener = Listener(
                 Socket(adopting: Descriptor(adopting: handle)), on: home.loop, homes: homes, service: service)
             guard !residents.isClosed else { return }
-            // Without a registration the clients are never accepted; the kernel refuses one only without memory.
+            // Registering fails only when the kernel is out of memory; the listener then never accepts, and closes.
             do throws(Errno) { try listener.start() } catch { return listener.stop() }
             residents.adopt(listener)
         }
@@ -81,7 +80,7 @@ package final class Origin: Sendable {
 
     // MARK: where
 
-    /// The port; 0 for Unix-domain sockets.
+    /// The port at which the origin listens; 0 for Unix-domain sockets.
     package var port: UInt16 { address.port ?? 0 }
 
     /// `http://host:port` or `https://host:port`; empty for Unix-domain sockets.
@@ -93,9 +92,9 @@ package final class Origin: Sendable {
 
     // MARK: what it answers
 
-    /// Answers `method` (nil: any) at paths of `pattern`, before any standard endpoint. Segments in braces match
-    /// anything and become `parameters`; `{*}` at the end matches the rest. The handler runs on a loop and must
-    /// not wait.
+    /// Answers `method` (nil: any) at paths that match `pattern`, which takes precedence over the standard endpoints. A segment
+    /// in braces matches any one segment, which is added to `parameters`; `{*}` at the end matches the rest. The handler runs
+    /// on a loop and must not block.
     package func route(
         _ method: String?, _ pattern: String,
         _ handler: @escaping @Sendable (OriginRequest) throws(Refusal) -> OriginResponse
@@ -103,37 +102,38 @@ package final class Origin: Sendable {
         service.add(method, pattern, .collected(handler))
     }
 
-    /// Adds any kind of endpoint, such as one that answers before the body arrives or receives it piece by piece.
+    /// Does the same with any kind of endpoint, such as one that answers before the body arrives, or receives it in pieces.
     package func route(_ method: String?, _ pattern: String, _ endpoint: Endpoint) {
         service.add(method, pattern, endpoint)
     }
 
-    /// Connections that request a path of `pattern` follow the plan, starting after the request's head.
+    /// Makes a connection that requests a path matching `pattern` follow the plan after the head of that request.
     package func script(_ method: String?, _ pattern: String, _ plan: ScriptPlan) {
         service.add(method, pattern, .script(plan))
     }
 
-    /// Returns the gate that scripts use by that name, to open it or to wait until a script opens it.
+    /// Returns the gate that scripts use under that name: to open it for them, or to wait until they open it.
     package func gate(_ name: String) -> Gate { service.gate(name) }
 
     // MARK: what it has seen
 
-    /// The counts, updated continuously.
+    /// The live counts.
     package var counts: OriginCounts { service.counts }
 
-    /// The content that came on a connection, numbered from 0 in order of acceptance, if it is recorded. Over TLS that is
-    /// what came inside; for a script on the socket, what came on it.
+    /// Returns the bytes received on a connection, numbered from 0 in order of acceptance, if they are recorded. Over TLS
+    /// they are the decrypted content; for a script on the socket, the bytes on the socket.
     package func received(on connection: Int) -> [UInt8] { service.record.bytes(of: connection) }
 
-    /// The first priorities that clients sent by PRIORITY_UPDATE (RFC 9218 §7.1), in order of arrival.
+    /// The first PRIORITY_UPDATE frames that clients have sent (RFC 9218 §7.1), in order of arrival.
     package var priorities: [OriginPriority] { service.priorities.all }
 
-    /// How the handshakes of a connection ended: one, or more where TLS was begun inside of TLS; of the newest connections.
+    /// Returns the outcomes of a connection's handshakes: more than one where a script began TLS inside TLS. They are kept for
+    /// the newest connections only.
     package func handshakes(on connection: Int) -> [OriginHandshake] {
         service.handshakes.outcomes(of: connection)
     }
 
-    /// Waits for a connection's handshake and returns its outcome; waits forever if the handshake never starts.
+    /// Waits until a handshake of a connection has ended, and returns its outcome. Never returns if there is no such handshake.
     package func handshake(on connection: Int, index: Int = 0) async -> OriginHandshake? {
         await service.handshakes.gate(of: connection, index).wait()
         return service.handshakes.outcomes(of: connection).dropFirst(index).first
@@ -141,7 +141,7 @@ package final class Origin: Sendable {
 
     // MARK: the end
 
-    /// Closes everything and returns when the last descriptor, and the last thread of its own, is gone.
+    /// Closes the listener and all connections. Returns when all descriptors are closed and the origin's own threads have ended.
     package func shutdown() async {
         let gate = Gate()
         let count = CountDown(homes.count) { gate.open() }
@@ -151,7 +151,7 @@ package final class Origin: Sendable {
         removeSocketFile()
     }
 
-    /// The same, blocking; not on a loop.
+    /// Does the same, and blocks the calling thread, which must not be a loop's.
     package func shutdownAndWait() {
         let latch = Latch(homes.count)
         closeHomes { latch.arrive() }
@@ -166,7 +166,7 @@ package final class Origin: Sendable {
                 home.residents.value.close()
                 done()
             }
-            // A loop that refuses the work has already notified its channels, which have closed.
+            // A loop that refuses work has already made its channels close.
             if !accepted { done() }
         }
     }

@@ -5,11 +5,11 @@ package import LupineTransport
 
 /// Why an origin could not start.
 package enum OriginError: Error, Hashable, Sendable {
-    /// The host to listen on is no address; names are not resolved here.
+    /// The host to listen on is not an IP address; names are not resolved.
     case notAnAddress(String)
-    /// The kernel does not let it listen there, or gives it no loops.
+    /// Listening at the address, or starting the loops, failed with the error of a system call.
     case cannotListen(at: SocketAddress, Errno)
-    /// OpenSSL cannot speak TLS as it was configured.
+    /// OpenSSL rejected the TLS configuration.
     case cannotSpeakTLS(TLSError)
 }
 

@@ -2,24 +2,24 @@
 
 package import LupineTLS
 
-/// How one handshake ended, as the origin saw it.
+/// The outcome of one TLS handshake at the origin.
 package struct OriginHandshake: Sendable {
-    /// The negotiated parameters, or the error.
+    /// The properties of the TLS session, or why the handshake failed.
     package let outcome: Result<TLSInfo, TLSError>
-    /// The server name (SNI) that the client sent, if its ClientHello was received.
+    /// The server name that the client requested (SNI), if it was received.
     package let serverName: String?
-    /// The client's accepted certificate chain, its own certificate first; resumed sessions keep it.
+    /// The verified certificate chain of the client, its own certificate first; also set for a resumed session.
     package let clientCertificates: [Certificate]
-    /// The number of ciphertext bytes received from the client by then.
+    /// The number of bytes received from the client by the end of the handshake, as on the wire.
     package let wireBytes: Int
 
-    /// The error; nil if the handshake succeeded.
+    /// The error, if the handshake failed.
     package var failure: TLSError? {
         guard case .failure(let error) = outcome else { return nil }
         return error
     }
 
-    /// The negotiated parameters; nil if the handshake failed.
+    /// The properties of the TLS session; nil if the handshake failed.
     package var info: TLSInfo? {
         guard case .success(let info) = outcome else { return nil }
         return info

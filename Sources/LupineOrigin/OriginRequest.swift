@@ -3,14 +3,14 @@
 package import LupineHTTP
 package import LupineTransport
 
-/// A request as an endpoint sees it. Its body is set if the endpoint collects it.
+/// A request as an endpoint receives it. It has a body only if the endpoint collects one.
 package struct OriginRequest: Sendable {
     package let head: RequestHead
-    /// The path as received, without the query; `*` for OPTIONS for the server as a whole.
+    /// The path as received, without the query; `*` for an OPTIONS request about the whole server.
     package let path: String
-    /// The query without its question mark, as received.
+    /// The query as received, without the question mark.
     package let query: String
-    /// The path segments matched by the pattern's braces, decoded.
+    /// The decoded path segments that matched the pattern's braces.
     package var parameters: [String] = []
     /// The collected content.
     package var body: [UInt8] = []
@@ -18,7 +18,7 @@ package struct OriginRequest: Sendable {
     package let peer: SocketAddress?
     /// The connection's number, from 0.
     package let connection: Int
-    /// The result of the handshake, with the client's certificates; nil without TLS.
+    /// The outcome of the TLS handshake, including the client's certificates; nil without TLS.
     package let tls: OriginHandshake?
 
     init(_ head: RequestHead, peer: SocketAddress?, connection: Int, tls: OriginHandshake? = nil) {
@@ -48,15 +48,15 @@ package struct OriginRequest: Sendable {
     /// The path with its query, as in the origin form of a target.
     var pathAndQuery: String { query.isEmpty ? path : path + "?" + query }
 
-    /// The query's pairs, decoded, in order.
+    /// The decoded name-value pairs of the query, in order.
     package var arguments: FormPairs { FormPairs(query) }
 
-    /// The value of the first field of that name.
+    /// Returns the value of the first field with a name.
     package func field(_ name: String) -> String? {
         (try? FieldName(name)).flatMap { head.fields[$0] }
     }
 
-    /// The media type of the body, in lower case, without parameters.
+    /// The media type of the body, in lowercase, without parameters.
     package var mediaType: String? {
         head.fields.withFirstValue(of: .contentType) { bytes in
             let range = ListSyntax.principal(of: 0..<bytes.count, in: bytes)
@@ -64,7 +64,7 @@ package struct OriginRequest: Sendable {
         }
     }
 
-    /// Returns path parameter `index` as a number from 0 to `limit`.
+    /// Returns the path parameter at `index` as a number from 0 to `limit`. Refuses any other value.
     func number(_ index: Int, atMost limit: Int = .max) throws(Refusal) -> Int {
         guard index < parameters.count, let number = Int(parameters[index]), number >= 0 else {
             throw .badRequest("not a number: \(parameters.dropFirst(index).first ?? "")")
@@ -73,7 +73,7 @@ package struct OriginRequest: Sendable {
         return number
     }
 
-    /// Returns the query argument `name` as a number; nil without one.
+    /// Returns an argument of the query as a number that is not negative; nil if it is absent. Refuses any other value.
     func number(argument name: String) throws(Refusal) -> Int? {
         guard let text = arguments[name] else { return nil }
         guard let number = Int(text), number >= 0 else {
@@ -82,7 +82,7 @@ package struct OriginRequest: Sendable {
         return number
     }
 
-    /// Parses seconds with an optional fraction.
+    /// Reads a decimal number of seconds, and returns at most `limit` seconds.
     static func seconds(_ text: String, atMost limit: Double) throws(Refusal) -> Duration {
         guard let seconds = Double(text), seconds >= 0, seconds.isFinite else {
             throw .badRequest("not a number of seconds: \(text)")

@@ -2,27 +2,27 @@
 
 package import LupineHTTP
 
-/// The response of an endpoint, created and used on the loop.
+/// The response of an endpoint. It is created and used on the loop.
 package struct OriginResponse {
-    /// Where the content comes from.
+    /// The source of the content.
     package enum Body {
         /// No content.
         case none
-        /// These octets.
+        /// Content in memory.
         case bytes([UInt8])
-        /// Produced as the client reads it; without a length it is sent chunked, one chunk per piece.
+        /// Content produced as fast as the client reads it. Without a length, HTTP/1.1 sends each piece as one chunk.
         case stream(length: Int64?, (_ piece: inout [UInt8], _ room: Int) -> Continuation)
     }
 
-    /// What a producer returns after each piece.
+    /// What a stream does after a piece.
     package enum Continuation {
-        /// More is available now; the piece was not empty.
+        /// Continues at once; the piece was not empty.
         case more
-        /// More is available after a delay.
+        /// Continues after a delay.
         case pause(Duration)
-        /// More is available once the gate is open.
+        /// Continues once the gate is open.
         case wait(Gate)
-        /// This was the last piece.
+        /// Ends: the piece was the last one.
         case end(trailers: Fields)
     }
 
@@ -30,44 +30,45 @@ package struct OriginResponse {
     /// The reason phrase, if it is not the standard one.
     package var reason: String?
     package var fields = Fields()
-    /// The content.
+    /// The content, which follows the head.
     package var body: Body
-    /// Interim heads (1xx) sent before the response.
+    /// Interim responses that are sent first.
     package var interim: [ResponseHead] = []
     /// The delay before the response is sent.
     package var delay: Duration?
     /// The gate that the response waits for.
     package var gate: Gate?
-    /// Called on the loop after the wait; its result replaces this response.
+    /// Called on the loop when the wait ends; its result replaces this response.
     package var choice: (@Sendable () throws(Refusal) -> EndpointChoice)?
-    /// Whether the connection is closed after the response.
+    /// Whether the connection closes after the response.
     package var closes = false
 
-    /// A response without fields of its own.
+    /// Creates a response without fields. Its status is 500 if `status` cannot be sent.
     package init(_ status: Int = 200, body: Body = .none) {
         self.status = Status(status == 101 || (200...999).contains(status) ? status : 500)
         self.body = body
     }
 
-    /// A response with content of a media type.
+    /// Creates a response with content of a media type.
     package init(_ status: Int = 200, _ type: String, _ bytes: [UInt8]) throws(Refusal) {
         self.init(status, body: .bytes(bytes))
         try add(.contentType, type)
     }
 
-    /// A JSON document.
+    /// Creates a response with a JSON document.
     package init(_ status: Int = 200, json: JSON) throws(Refusal) {
         try self.init(status, "application/json", JSONWriter.document(json))
     }
 
-    /// The response to an invalid web socket handshake. HTTP/2 omits its connection-specific fields.
+    /// Creates the response to an invalid WebSocket handshake. Over HTTP/2 its connection-specific fields are left out.
     init(refusing error: WebSocketError) {
         let refusal = WebSocketAcceptance.refusal(error)
         self.init(Int(refusal.status.code))
         fields = refusal.fields
     }
 
-    /// Waits until the gate is open, then does what `choose` returns: for a response that is not computed on the loop.
+    /// Returns a response that waits until the gate is open, and is then replaced by what `choose` returns. For responses that
+    /// are not computed on the loop.
     package static func later(
         _ gate: Gate, _ choose: @escaping @Sendable () throws(Refusal) -> EndpointChoice
     ) -> OriginResponse {
@@ -77,7 +78,7 @@ package struct OriginResponse {
         return response
     }
 
-    /// Adds a field.
+    /// Adds a field. Refuses an illegal value.
     package mutating func add(_ name: FieldName, _ value: String) throws(Refusal) {
         do throws(HTTPError) {
             try fields.append(name, value)
@@ -86,7 +87,7 @@ package struct OriginResponse {
         }
     }
 
-    /// Adds a field of any name.
+    /// Adds a field with a name given as text. Refuses an illegal name or value.
     package mutating func add(_ name: String, _ value: String) throws(Refusal) {
         do throws(HTTPError) {
             try fields.append(try FieldName(name), value)
@@ -96,19 +97,19 @@ package struct OriginResponse {
     }
 }
 
-/// The reason why an endpoint refuses a request.
+/// The error with which an endpoint refuses a request.
 package struct Refusal: Error, Sendable {
     /// The status of the response.
     package let status: Int
-    /// The reason, in plain words.
+    /// The reason, for the body of the response.
     package let message: String
 
-    /// A refusal with a status of its own.
+    /// Creates a refusal.
     package init(_ status: Int, _ message: String) {
         self.status = status
         self.message = message
     }
 
-    /// 400
+    /// Returns a refusal with status 400.
     package static func badRequest(_ message: String) -> Refusal { Refusal(400, message) }
 }

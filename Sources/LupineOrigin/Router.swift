@@ -2,10 +2,10 @@
 
 /// Finds the endpoint for a method and a path.
 ///
-/// Patterns are looked up by their first segment, then tried in order. A value: an origin that is given another
-/// route gets another router.
+/// Patterns are looked up by their first segment, then tried in order. A value, so that requests read a copy while routes are
+/// added.
 struct Router: Sendable {
-    /// The result of a lookup.
+    /// The result of a look-up.
     enum Match {
         case endpoint(Endpoint, parameters: [String])
         case otherMethods([String])
@@ -25,10 +25,10 @@ struct Router: Sendable {
     }
 
     private var routes: [String: [Route]] = [:]
-    /// The patterns in the order in which they were added.
+    /// The patterns, in the order in which they were added.
     private(set) var patterns: [String] = []
 
-    /// Adds an endpoint; nil methods stand for all, `GET` includes `HEAD`.
+    /// Adds an endpoint. Nil `methods` match all methods; `GET` includes `HEAD`. With `first`, it precedes the endpoints there.
     mutating func add(
         _ methods: [String]?, _ pattern: String, _ endpoint: Endpoint, first: Bool = false
     ) {
@@ -45,7 +45,7 @@ struct Router: Sendable {
         if patterns.last != pattern { patterns.append(pattern) }
     }
 
-    /// Returns the endpoint for a method and path.
+    /// Returns the endpoint for a method and a path, or the methods that the path has.
     func match(_ method: String, _ path: String) -> Match {
         if path == "*" { return .endpoint(Self.whole, parameters: []) }
         let segments = Self.split(path)

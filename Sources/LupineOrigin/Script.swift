@@ -2,84 +2,84 @@
 
 internal import LupineTransport
 
-/// What a connection does instead of speaking HTTP: the exact bytes, pauses and endings that a test wants to see
-/// handled.
+/// What a connection does instead of serving HTTP: the exact bytes, pauses and endings that a test needs.
 ///
-/// Steps run in order, each after the one before it has ended; after the last one the connection is closed. Bytes
-/// are read only by the `expect` steps: without one the kernel's buffers fill and flow control stops the client. If the
-/// client ends before an `expect` step is satisfied, the connection is closed.
+/// Steps run in order, each when the previous one has ended; after the last one the connection is closed. Bytes are read only
+/// by the `expect` steps: without one the kernel's buffers fill and the client has to wait. If the client ends its half
+/// before an `expect` step is satisfied, the connection is closed.
 package struct Script: Sendable {
-    /// One thing to do.
+    /// One step of a script.
     package enum Step: Sendable {
         /// Reads to the end of a head (CRLF CRLF).
         case expectHead
-        /// Reads this number of bytes.
+        /// Reads a number of bytes.
         case expectBytes(Int)
         /// Reads these bytes; if other bytes arrive, the connection is reset.
         case expectExactly([UInt8])
-        /// Reads to the head of an HTTP/2 frame of this type on that stream; the first such step begins with the preface.
+        /// Reads to the end of the header of an HTTP/2 frame of this type on this stream; the first such step also reads the
+        /// preface.
         case expectFrame(type: UInt8, stream: UInt32)
         /// Reads until the client closes its half.
         case expectEnd
         /// Sends the bytes.
         case send([UInt8])
-        /// Sends each byte with a call of its own.
+        /// Sends each byte with a separate system call.
         case sendByteByByte([UInt8])
-        /// Does nothing for a while. A signal is better where the test can give one.
+        /// Does nothing for a while. Prefer a signal where the test can give one.
         case pause(Duration)
         /// Waits until the gate of this name is opened.
         case waitForSignal(String)
-        /// Waits until this gate is opened, which need not be one of the origin's.
+        /// Waits until this gate is opened; it need not be one of the origin's.
         case waitForGate(Gate)
-        /// Opens the gate of this name, which tells its waiters that the script has reached this step.
+        /// Opens the gate of this name, to tell others that the script has reached this step.
         case signal(String)
-        /// From now on reads at most `bytes` bytes after each pause.
+        /// From here on pauses after every `bytes` bytes that are read.
         case slowRead(bytes: Int, every: Duration)
         /// Ends with a reset (RST).
         case reset
-        /// Closes our half for sending (over TLS after a close_notify); the script continues.
+        /// Closes the origin's half (over TLS after a close_notify); the script continues.
         case halfClose
-        /// Closes in order: received bytes are discarded first; the kernel answers later ones with a reset.
+        /// Closes the connection: input that has arrived is dropped first; the kernel answers later input with a reset.
         case close
-        /// Does nothing until the origin is shut down or the client disconnects.
+        /// Does nothing more until the origin is shut down or the connection fails.
         case stall
-        /// Speaks HTTP from now on, as the origin does elsewhere; later steps are not run.
+        /// Serves HTTP from here on, as on other connections; later steps are ignored.
         case speakHTTP
 
-        // The following steps need TLS, and close the connection without it.
+        // The remaining steps need TLS, and close the connection where there is none.
 
-        /// Starts TLS inside the present layer: after the response to a CONNECT, or in a script beneath TLS. The next step
-        /// follows the handshake. `cutting`: see `cutWire`.
+        /// Starts TLS over the present channel: after the response to a CONNECT, in a script on the socket, or inside TLS. The
+        /// next step runs after the handshake. `cutting`: see `cutWire`.
         case startTLS(cutting: WireCut? = nil)
-        /// Ends as `close`, without a close_notify: the client should see that it was cut off.
+        /// Closes as `close` does, but without a close_notify: the client should detect the truncation.
         case closeWithoutNotify
         /// Sends a close_notify and leaves the socket open.
         case sendCloseNotify
-        /// Sends bytes on the wire as they are, between the records.
+        /// Sends bytes between the TLS records, unencrypted.
         case sendBeneathTLS([UInt8])
-        /// Cuts the ciphertext off after a number of bytes, even inside a record or handshake. Bytes after the cut are never
-        /// sent, and steps that wait for them are not run.
+        /// Cuts the ciphertext after a number of bytes, in the middle of a record or handshake. Bytes beyond the cut are never
+        /// sent, and steps that wait until they are sent never run.
         case cutWire(WireCut)
         /// Requests a renegotiation (TLS 1.2 only).
         case requestRenegotiation
-        /// Updates the sending keys (TLS 1.3); `both`: also requests the client to update its keys.
+        /// Updates the sending keys (TLS 1.3); if `both`, also requests that the client update its keys.
         case updateKeys(both: Bool)
     }
 
-    /// The layer on which the steps start.
+    /// The layer on which the steps begin.
     package enum Layer: Hashable, Sendable {
-        /// Content: after the handshake, if the origin uses TLS.
+        /// The content: after the handshake, if the origin uses TLS.
         case content
-        /// The socket, even if the origin uses TLS: instead of a handshake.
+        /// The socket, even if the origin uses TLS: there is no handshake.
         case socket
     }
 
-    /// What happens, in order.
+    /// The steps, in order.
     package var steps: [Step]
-    /// Where it happens, if the script begins with the connection.
+    /// The layer, for a script that starts with the connection.
     package var layer: Layer
 
-    /// A script of these steps.
+    /// Creates a script.
     package init(_ steps: [Step], on layer: Layer = .content) {
         self.steps = steps
         self.layer = layer
@@ -90,27 +90,28 @@ extension Script.Step {
     /// Sends text.
     package static func send(_ text: String) -> Script.Step { .send(Array(text.utf8)) }
 
-    /// Sends an unencrypted alert instead of a ServerHello (RFC 8446 section 6): for a script on the socket.
+    /// Sends an unencrypted alert, as a server does in place of a ServerHello (RFC 8446 section 6). For scripts on the socket.
     package static func sendAlert(_ description: UInt8, isFatal: Bool = true) -> Script.Step {
         .send([21, 3, 3, 0, 2, isFatal ? 2 : 1, description])
     }
 }
 
-/// Which connection follows which script.
+/// Assigns scripts to connections.
 ///
-/// Connections are numbered from 0 in order of acceptance; for the plan of a path, in order of their requests for it.
+/// Connections are numbered from 0 in order of acceptance; if the plan belongs to a path, in the order of their requests for
+/// it.
 package final class ScriptPlan: Sendable {
-    /// What happens to connections after the last script is used.
+    /// What happens to connections after the last script.
     package enum Afterwards: Sendable {
         /// They follow the last script.
         case repeatLast
         /// They are closed as soon as they are accepted.
         case refuse
-        /// The listener is closed with the next one: further clients are refused by the kernel.
+        /// The next one is closed together with the listener: the kernel refuses further clients.
         case stopListening
     }
 
-    /// What a connection is to do.
+    /// What a connection has to do.
     enum Choice {
         case follow(Script)
         case refuse
@@ -119,22 +120,22 @@ package final class ScriptPlan: Sendable {
 
     /// The scripts, in order.
     package let scripts: [Script]
-    /// What happens behind the last one.
+    /// What happens to connections after the last script.
     package let afterwards: Afterwards
     private let used = Lock(0)
 
-    /// The first connection follows the first script, and so on.
+    /// Creates a plan in which the first connection follows the first script, and so on.
     package init(_ scripts: [Script], afterwards: Afterwards = .repeatLast) {
         self.scripts = scripts
         self.afterwards = afterwards
     }
 
-    /// One script for all connections.
+    /// Creates a plan with one script for all connections.
     package convenience init(on layer: Script.Layer = .content, _ steps: Script.Step...) {
         self.init([Script(steps, on: layer)])
     }
 
-    /// What connection number `index` does.
+    /// Returns what the connection with number `index` does.
     func script(for index: Int) -> Choice {
         if index < scripts.count { return .follow(scripts[index]) }
         switch afterwards {
@@ -146,7 +147,7 @@ package final class ScriptPlan: Sendable {
         }
     }
 
-    /// What the next one does.
+    /// Returns what the next connection does.
     func next() -> Choice {
         script(
             for: used.withLock { used in

@@ -2,13 +2,13 @@
 
 internal import LupineTransport
 
-/// Runs a script on one connection. On its loop.
+/// Runs a script on one connection. Used on its loop only.
 final class ScriptConversation: Conversation {
     private enum State {
         case running
-        /// Until the connection resumes it.
+        /// Waits until the connection resumes it.
         case waiting
-        /// A slow reader's pause, after which `allowance` is full again.
+        /// Pauses between slow reads; `allowance` is refilled afterwards.
         case breathing
         case over
     }
@@ -19,13 +19,13 @@ final class ScriptConversation: Conversation {
     private let script: Script
     private var position = 0
     private var state = State.running
-    /// Progress inside the present step: bytes taken, bytes sent, or octets of the head's end seen.
+    /// Progress inside the current step: bytes consumed, bytes sent, or matched octets of `headEnd`.
     private var progress = 0
     private var frames = FrameScan()
     private var pace: (bytes: Int, pause: Duration)?
     private var allowance = 0
 
-    /// A script from its first step.
+    /// Creates a conversation that starts with the script's first step.
     init(_ script: Script) { self.script = script }
 
     var wantsInput: Bool {
@@ -41,7 +41,7 @@ final class ScriptConversation: Conversation {
         }
     }
 
-    /// A script may stall without a timeout.
+    /// A script may stall without a limit.
     var awaitsClient: Bool { false }
 
     func resume(_ connection: ServerConnection) {
@@ -140,7 +140,7 @@ final class ScriptConversation: Conversation {
         return true
     }
 
-    /// Runs a TLS step, once all earlier output is sent.
+    /// Performs a step that needs TLS, once all earlier output has been sent.
     private func onTLS(
         _ connection: ServerConnection, _ body: (TLSChannel) throws(Errno) -> Void
     ) -> Bool {
@@ -162,7 +162,8 @@ final class ScriptConversation: Conversation {
         return true
     }
 
-    /// Passes the bytes that may be read now to `take`, which returns how many it took and whether the step is over.
+    /// Calls `take` with the input that may be read now. It returns the number of bytes it consumed and whether its step has
+    /// ended.
     private func expect(
         _ connection: ServerConnection, _ take: (Span<UInt8>) -> (taken: Int, isOver: Bool)
     ) -> Bool {

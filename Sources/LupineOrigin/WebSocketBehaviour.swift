@@ -2,13 +2,14 @@
 
 internal import LupineHTTP
 
-/// How the origin behaves on one web socket: it echoes, and begins or ends as the query asks.
+/// How the origin behaves on one web socket: it echoes messages, and the query controls how it begins and ends.
 ///
-/// `protocols=a,b` and `deflate=1` say what is agreed to. At the beginning it sends what is asked for, in this order:
-/// `ping=text`, `pong=text`, `count=n` messages of text with their numbers (32,768 at most), one binary message of
-/// `size=n` octets, `raw=hex` as it is, and a close frame with `close=code` and `reason=text` (`close=0`: without a code).
-/// Echoes come in fragments of `fragment=n` octets, and of more where a message would be over 65,536 of them. After
-/// `drop=n` messages the connection ends without a word. With `mute=1` a close frame is not answered.
+/// `protocols=a,b` and `deflate=1` set the subprotocols and the compression that it accepts. At the beginning it sends, if
+/// requested, in this order: `ping=text`, `pong=text`, `count=n` text messages that contain their numbers (32,768 at most), one
+/// binary message of `size=n` octets, the octets of `raw=hex`, and a close frame with `close=code` and `reason=text` (`close=0`:
+/// without a code). Echoes are sent in fragments of `fragment=n` octets, or larger ones if a message would have more than
+/// 65,536 of them. After `drop=n` messages the connection is closed without a close frame. With `mute=1` a close frame is not
+/// answered.
 package struct WebSocketBehaviour: Sendable {
     var subprotocols: [String] = []
     var deflates = false
@@ -21,10 +22,10 @@ package struct WebSocketBehaviour: Sendable {
     var fragment: Int?
     var drop: Int?
     var isMute = false
-    /// Most octets of a message that is echoed.
+    /// The maximum number of octets of a message.
     static let messageLimit = 64 << 20
 
-    /// What the query asks for.
+    /// Reads the behaviour from the query. Refuses invalid arguments.
     init(_ request: OriginRequest) throws(Refusal) {
         let arguments = request.arguments
         subprotocols = (arguments["protocols"] ?? "").split(separator: ",").map(String.init)
@@ -45,7 +46,7 @@ package struct WebSocketBehaviour: Sendable {
         }
     }
 
-    /// The text of a control frame, which is short (RFC 6455 section 5.5).
+    /// Returns the text of a control frame. Refuses more than 125 octets (RFC 6455 section 5.5).
     private static func control(_ text: String?) throws(Refusal) -> String? {
         if let text, text.utf8.count > 125 { throw .badRequest("a control frame has 125 octets at most") }
         return text

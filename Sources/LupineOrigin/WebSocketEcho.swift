@@ -3,9 +3,9 @@
 internal import LupineCoding
 internal import LupineHTTP
 
-/// Speaks WebSocket on one connection, or one stream of HTTP/2, as a `WebSocketBehaviour` says. On its loop.
+/// Runs a web socket on one connection, or one stream of HTTP/2, according to a `WebSocketBehaviour`. Used on its loop only.
 ///
-/// It reads on only while there is room for what it answers, so that a client that does not read costs one message.
+/// It reads only while the output has room, so that a client that does not read costs the memory of one message.
 final class WebSocketEcho: Conversation {
     private let behaviour: WebSocketBehaviour
     private let agreement: WebSocketAgreement
@@ -16,7 +16,7 @@ final class WebSocketEcho: Conversation {
     private var isOver = false
     private var taken = 0
 
-    /// A conversation behind the answer that `agreement` belongs to.
+    /// Creates the conversation that follows a handshake with the result `agreement`.
     init(_ behaviour: WebSocketBehaviour, _ agreement: WebSocketAgreement) {
         self.behaviour = behaviour
         self.agreement = agreement
@@ -37,7 +37,7 @@ final class WebSocketEcho: Conversation {
 
     func advance(_ connection: ServerConnection) -> Bool { advance(over: connection) }
 
-    /// Does what can be done; false when that was nothing.
+    /// Makes as much progress as possible. Returns false if there was none.
     func advance(over connection: some EchoWire) -> Bool {
         guard !isOver else { return false }
         if !hasBegun {
@@ -80,7 +80,7 @@ final class WebSocketEcho: Conversation {
             case .close(let closure): if !behaviour.isMute { close(closure, connection) }
             }
         } catch {
-            // Nothing can be read behind it.
+            // The input after an error cannot be parsed.
             _ = codec.close(.failed(error), mask: nil, into: &connection.output)
             isOver = true
             connection.finish(.orderly(lingering: true))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Octets in 64 letters (RFC 4648 section 4), for credentials and for bodies that are no text.
+/// Base 64 encoding (RFC 4648 section 4), for credentials and for bodies that are not text.
 enum Base64 {
     private static let letters = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
@@ -22,7 +22,7 @@ enum Base64 {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// The octets; nil when the text is no whole number of groups or has other letters.
+    /// Returns the decoded octets; nil if the text is not a whole number of groups or has characters outside the alphabet.
     static func decoded(_ text: some StringProtocol) -> [UInt8]? {
         let octets = Array(text.utf8)
         guard octets.count % 4 == 0 else { return nil }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// Pairs as in a query or a form, in their order, names repeated or not.
+/// The name-value pairs of a query or form, in order; names may repeat.
 package struct FormPairs: Sendable {
-    /// Names and values, decoded.
+    /// The decoded names and values.
     package private(set) var pairs: [(name: String, value: String)] = []
 
     /// Reads `a=1&b=2`; a name without `=` has an empty value.
@@ -19,10 +19,10 @@ package struct FormPairs: Sendable {
         }
     }
 
-    /// So many are read of a body: each is an object in the answer.
+    /// The maximum number of pairs in a body, because each becomes an object in the response.
     static let most = 10_000
 
-    /// The same of a request's body, which is refused when it has very many.
+    /// Reads the pairs of a request's body. Refuses more than `most` pairs.
     init(form body: [UInt8]) throws(Refusal) {
         guard body.count(where: { $0 == UInt8(ascii: "&") }) < Self.most else { throw Self.tooMany }
         self.init(String(decoding: body, as: UTF8.self))
@@ -30,19 +30,19 @@ package struct FormPairs: Sendable {
 
     private static var tooMany: Refusal { .badRequest("a form of more than \(most) fields") }
 
-    /// No pairs.
+    /// Creates an empty list.
     init() {}
 
-    /// One more pair, if there are not very many yet.
+    /// Appends a pair. Refuses it if there are `most` pairs.
     mutating func append(_ name: String, _ value: String) throws(Refusal) {
         guard pairs.count < Self.most else { throw Self.tooMany }
         pairs.append((name, value))
     }
 
-    /// The first value of that name.
+    /// The first value with a name.
     package subscript(name: String) -> String? { pairs.first { $0.name == name }?.value }
 
-    /// An object of the pairs; a name that occurs more than once has an array.
+    /// The pairs as an object; a name that occurs more than once has an array of values.
     var json: JSON {
         var members: [(name: String, values: [JSON])] = []
         var places: [String: Int] = [:]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The date of HTTP (RFC 9110 section 5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`.
+/// A date in the preferred format of HTTP (RFC 9110 section 5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`.
 struct HTTPDate: Hashable {
     /// Seconds since 1970.
     let seconds: Int64
@@ -10,10 +10,10 @@ struct HTTPDate: Hashable {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    /// A moment from its number.
+    /// Creates a date.
     init(seconds: Int64) { self.seconds = seconds }
 
-    /// Reads the preferred form only; nil for anything else.
+    /// Parses the preferred format; nil for any other text.
     init?(_ text: String) {
         let parts = text.split(separator: " ")
         guard parts.count == 6, parts[5] == "GMT", let day = Int64(parts[1]), let year = Int64(parts[3]),
@@ -28,7 +28,7 @@ struct HTTPDate: Hashable {
         guard text == self.text else { return nil }
     }
 
-    /// Days from 1970 to the first of a month; years begin in March, so that the leap day comes last.
+    /// Returns the days from 1970 to the first of a month. Internally years begin in March, so that the leap day is the last day.
     private static func daysBefore(year: Int64, month: Int64) -> Int64 {
         let shifted = month <= 2 ? year - 1 : year
         let era = shifted / 400
@@ -56,7 +56,7 @@ struct HTTPDate: Hashable {
 
     private static func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
-    /// The present date as octets, made anew once a second.
+    /// The current date as octets, formatted at most once a second.
     struct Cached {
         private var seconds: Int64 = -1
         private var octets: [UInt8] = []

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// Octets as pairs of hexadecimal digits, and a digit as its number.
+/// Converts octets to hexadecimal digits and back.
 enum Hexadecimal {
     private static let digits = Array("0123456789abcdef".utf8)
 
-    /// Two small digits per octet.
+    /// Returns two lowercase digits for each octet.
     static func text(_ bytes: [UInt8]) -> String {
         var octets: [UInt8] = []
         octets.reserveCapacity(bytes.count * 2)
@@ -15,7 +15,7 @@ enum Hexadecimal {
         return String(decoding: octets, as: UTF8.self)
     }
 
-    /// The number of a digit in either case; nil for anything else.
+    /// Returns the value of a digit in either case; nil for any other octet.
     static func value(_ digit: UInt8) -> UInt8? {
         switch digit {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
@@ -25,7 +25,7 @@ enum Hexadecimal {
         }
     }
 
-    /// The octets that pairs of digits stand for; nil for anything else.
+    /// Returns the octets that pairs of digits represent; nil for any other text.
     static func octets(_ text: String) -> [UInt8]? {
         let digits = text.utf8.map { value($0) }
         guard digits.count % 2 == 0 else { return nil }

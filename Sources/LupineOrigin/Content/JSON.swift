@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// A JSON value to be written; objects keep their order.
+/// A JSON value to be written; the members of objects keep their order.
 package indirect enum JSON: Sendable {
     case null
     case bool(Bool)
@@ -8,11 +8,11 @@ package indirect enum JSON: Sendable {
     case string(String)
     case array([JSON])
     case object([(String, JSON)])
-    /// A document that has been seen to be one, written as it is.
+    /// A document that has been validated; it is written as it is.
     case verbatim([UInt8])
 }
 
 extension JSON {
-    /// A string, or null where there is none.
+    /// Returns a string, or null for nil.
     static func optional(_ text: String?) -> JSON { text.map { .string($0) } ?? .null }
 }

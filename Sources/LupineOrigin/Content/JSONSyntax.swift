@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// Tells whether octets are one JSON document (RFC 8259), without making anything of it: the echo repeats a
-/// document as it came.
+/// Validates a JSON document (RFC 8259) without creating values: the echo repeats a document unchanged.
 struct JSONSyntax {
     private static let deepest = 64
 
     private let bytes: [UInt8]
     private var index = 0
 
-    /// Whether `bytes` are one document and nothing else.
+    /// Returns whether `bytes` are exactly one document, nested less deeply than the limit.
     static func accepts(_ bytes: [UInt8]) -> Bool {
         guard String(validating: bytes, as: UTF8.self) != nil else { return false }
         var syntax = JSONSyntax(bytes: bytes)

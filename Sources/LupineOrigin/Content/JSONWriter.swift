@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-/// Writes JSON as httpbin does: two blanks per level, and a line end behind it all (RFC 8259).
+/// Writes JSON (RFC 8259) as httpbin does: indented by two spaces per level, with a line end after the document.
 struct JSONWriter {
     private var output: [UInt8] = []
     private static let hexadecimal = Array("0123456789abcdef".utf8)
 
-    /// The octets of a document.
+    /// Returns the octets of a document.
     static func document(_ value: JSON) -> [UInt8] {
         var writer = JSONWriter()
         writer.output.reserveCapacity(512)
@@ -14,7 +14,7 @@ struct JSONWriter {
         return writer.output
     }
 
-    /// The octets of a document in one line, with its line end.
+    /// Returns the octets of a document on one line, including the line end.
     static func line(_ value: JSON) -> [UInt8] {
         var writer = JSONWriter()
         writer.write(value, level: nil)

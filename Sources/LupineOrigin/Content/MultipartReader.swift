@@ -2,18 +2,18 @@
 
 internal import LupineHTTP
 
-/// Takes a multipart body apart as it comes, in bounded memory (RFC 2046 section 5.1).
+/// Parses a multipart body in pieces, in bounded memory (RFC 2046 section 5.1).
 ///
-/// It keeps a part's head, up to a limit, and of the content only what might be the beginning of a boundary.
-/// What stands before the first boundary and behind the last one is dropped.
+/// It stores a part's head, up to a limit, and of the content only octets that may begin a boundary. The preamble and the
+/// epilogue are dropped.
 struct MultipartReader {
-    /// What it finds.
+    /// The events of a body.
     enum Event {
-        /// A part begins: its fields.
+        /// A part with these fields begins.
         case part(Fields)
         /// A piece of the part's content.
         case content(ArraySlice<UInt8>)
-        /// The part is over.
+        /// The part ends.
         case partEnd
     }
 
@@ -26,10 +26,10 @@ struct MultipartReader {
 
     private let delimiter: [UInt8]
     private var state = State.preamble
-    /// What was received and not yet understood.
+    /// Received octets that have not been parsed. The initial line end lets the first boundary match the delimiter.
     private var pending: [UInt8] = [13, 10]
 
-    /// A reader for the boundary that `Content-Type` names; nil when that names none.
+    /// Creates a reader for the boundary in `Content-Type`; nil if it has no valid boundary.
     init?(contentType fields: Fields) {
         let boundary =
             fields.withFirstValue(of: .contentType) { bytes in
@@ -42,7 +42,7 @@ struct MultipartReader {
     /// Whether the closing boundary has been seen.
     var isComplete: Bool { state == .epilogue }
 
-    /// Takes the next octets and calls `body` with each event that they complete.
+    /// Parses the next octets and calls `body` with each event that they complete.
     mutating func read(
         _ bytes: Span<UInt8>, _ body: (Event) throws(Refusal) -> Void
     ) throws(Refusal) {
@@ -60,9 +60,9 @@ struct MultipartReader {
     }
 
     private enum Step {
-        /// The next step begins here.
+        /// The next step begins at this index.
         case goOn(Int)
-        /// Octets from here on are not understood yet.
+        /// Octets from this index on need more input.
         case needMore(keep: Int)
     }
 

@@ -2,13 +2,13 @@
 
 internal import LupineHTTP
 
-/// What the fields of a part say of it (RFC 7578 section 4.2).
+/// The description of a part in its fields (RFC 7578 section 4.2).
 struct PartDescription {
-    /// The field's name; empty without one.
+    /// The name of the form field; empty if it has none.
     let name: String
-    /// The file's name, if it is a file.
+    /// The file name, if the part is a file.
     let fileName: String?
-    /// The media type as given.
+    /// The value of `Content-Type`.
     let type: String?
 
     init(_ fields: Fields) {

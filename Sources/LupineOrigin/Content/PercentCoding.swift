@@ -2,10 +2,10 @@
 
 internal import LupineHTTP
 
-/// Percent-encoded octets (RFC 3986 section 2.1) and their form in queries, where a plus stands for a blank.
+/// Decodes percent-encoded text (RFC 3986 section 2.1), and its variant in queries, where a plus represents a space.
 enum PercentCoding {
-    /// The text, decoded; a percent sign that begins no triplet stands for itself. What is decoded is a name to look up: where it
-    /// would take long to compare it is Latin-1.
+    /// Returns the decoded text; a percent sign that does not begin a triplet represents itself. The result is used for look-ups:
+    /// text with long runs of combining characters, which is slow to compare, is decoded as Latin-1.
     static func decoded(_ text: some StringProtocol, plusIsBlank: Bool = false) -> String {
         let octets = text.utf8
         guard octets.contains(UInt8(ascii: "%")) || plusIsBlank && octets.contains(UInt8(ascii: "+")) else {

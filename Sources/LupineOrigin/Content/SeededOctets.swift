@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 
-/// Octets that look random and are the same for the same seed (SplitMix64).
+/// Generates pseudo-random octets that depend on the seed only (SplitMix64).
 struct SeededOctets {
     private var state: UInt64
     private var word: UInt64 = 0
     private var left = 0
 
-    /// Begins at a seed.
+    /// Creates a generator.
     init(seed: UInt64) { state = seed }
 
     mutating func append(_ count: Int, to output: inout [UInt8]) {
-        // Adding nothing to an empty array would write to the storage that all empty arrays share.
+        // Appending nothing to an empty array would write to the storage that all empty arrays share.
         guard count > 0 else { return }
         output.append(addingCapacity: count) { free in
             for _ in 0..<count { free.append(next()) }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 
-/// Finds the frame headers in a client's bytes, for scripts.
+/// Finds frame headers in a client's octets, for scripts.
 ///
-/// It validates nothing; the first 24 octets are taken for the preface.
+/// It validates nothing, and takes the first 24 octets for the preface.
 struct FrameScan {
-    /// How long the preface is (RFC 9113 §3.4).
+    /// The length of the preface (RFC 9113 §3.4).
     private static let prefaceCount = 24
     private static let headCount = 9
 
-    /// The number of octets still to skip, of the preface or a payload.
+    /// The number of octets of the preface or a payload that are still skipped.
     private var passed = Self.prefaceCount
     private var head: [UInt8] = []
 
-    /// Takes the next octet. Returns true when it completes the header of a frame of that type on that stream.
+    /// Takes the next octet. Returns whether it ends the header of a frame of the given type on the given stream.
     mutating func take(_ octet: UInt8, awaiting type: UInt8, on stream: UInt32) -> Bool {
         if passed > 0 {
             passed -= 1

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
 
-/// How an origin speaks HTTP/2: its limits, and when it sends GOAWAY.
+/// The behaviour of an origin over HTTP/2: its settings, and when it closes connections.
 package struct HTTP2Behaviour: Sendable {
-    /// Streams that a client may have open at once; nil for any number.
+    /// The number of streams that a client may have open at once; nil for any number.
     package var streams: Int? = 100
-    /// The flow-control window of a stream, in octets.
+    /// The initial receive window of a stream.
     package var streamWindow = 65_535
-    /// The flow-control window of a connection; at least 65,535.
+    /// The receive window of a connection; at least 65,535.
     package var connectionWindow = 1 << 20
-    /// The size of the dynamic table that a client's encoder may use, in octets.
+    /// The size of the dynamic table that a client's encoder may use.
     package var headerTable = 4_096
-    /// The number of requests after which a connection sends GOAWAY; it closes when the requests already sent are answered
-    /// (the two steps of RFC 9113 §6.8).
+    /// The number of requests after which a connection announces its end with GOAWAY. It closes when the requests in flight are
+    /// answered: the two steps of RFC 9113 §6.8.
     package var requestsPerConnection: Int?
-    /// Whether it announces that it uses the priorities of RFC 9218, which it always does.
+    /// Whether it announces that it uses the priorities of RFC 9218, which it does in any case.
     package var heedsPriorities = true
-    /// Whether it announces support for web sockets (SETTINGS_ENABLE_CONNECT_PROTOCOL, RFC 8441).
+    /// Whether it announces that it accepts web sockets (SETTINGS_ENABLE_CONNECT_PROTOCOL, RFC 8441).
     package var takesWebSockets = true
 
-    /// The defaults.
+    /// Creates the default behaviour.
     package init() {}
 }

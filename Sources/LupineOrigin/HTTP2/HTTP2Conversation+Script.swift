@@ -3,16 +3,16 @@
 internal import LupineHTTP2
 internal import LupineTransport
 
-/// Streams that follow a script, beside streams that are answered.
+/// Streams that follow a script, while others are answered.
 extension HTTP2Conversation {
-    /// Begins with a stream's script.
+    /// Starts a stream's script.
     func perform(_ script: StreamScript, on stream: OriginStream, _ connection: ServerConnection) {
         stream.walk = StreamWalk(script)
         stream.reply = .streaming(nil)
         walk(stream, connection)
     }
 
-    /// Handles received content of a scripted stream.
+    /// Handles content received on a scripted stream.
     func take(_ octets: Span<UInt8>, on stream: OriginStream, _ connection: ServerConnection) {
         stream.walk?.received.append(octets)
         if stream.walk?.keepsContent == true {
@@ -23,7 +23,7 @@ extension HTTP2Conversation {
         walk(stream, connection)
     }
 
-    /// Runs a stream's script as far as possible now.
+    /// Runs a stream's script as far as possible.
     func walk(_ stream: OriginStream, _ connection: ServerConnection) {
         while streams[stream.id] === stream, !isOver, !isSilent, let step = stream.walk?.step {
             guard perform(step, on: stream, connection) else { return }
@@ -34,7 +34,7 @@ extension HTTP2Conversation {
         forgetIfOver(stream)
     }
 
-    /// False while the step is not over.
+    /// Performs a step. Returns false while it has not ended.
     private func perform(
         _ step: StreamScript.Step, on stream: OriginStream, _ connection: ServerConnection
     ) -> Bool {
@@ -67,7 +67,7 @@ extension HTTP2Conversation {
             forget(stream)
         case .set(let changes):
             var settings = machine.settings
-            // A value that no setting can have is the script's mistake, and is not announced.
+            // An illegal value is a mistake of the script, and is not announced.
             guard (try? settings.apply(changes, from: .server, isFirst: false)) != nil else { return true }
             machine.change(settings, at: .nanoseconds(connection.loop.now.nanoseconds))
         case .leave(let inSteps):
@@ -105,14 +105,15 @@ extension HTTP2Conversation {
         case .fallSilent: isSilent = true
         case .end(let resetting):
             machine.takeOutput(into: &connection.output)
-            // What the client sends meanwhile must not turn the end into a reset, which takes along what was sent before it.
+            // Lingers, so that input which arrives meanwhile does not cause a reset, which would discard unread output.
             end(connection, lingering: !resetting)
             if resetting { connection.reset() }
         }
         return true
     }
 
-    /// Called when the client has reset a stream. Only the `signal` steps directly after an `expectReset` still run.
+    /// Called when the client has reset a stream or the connection ends. If its script waits for that, the signals that directly
+    /// follow are still given; the other steps are not performed.
     func given(up stream: OriginStream, _ connection: ServerConnection) {
         guard case .expectReset? = stream.walk?.step else { return }
         stream.walk?.advance()
@@ -122,7 +123,7 @@ extension HTTP2Conversation {
         }
     }
 
-    /// What is done when the present step's wait is over. Whoever keeps it keeps nothing else.
+    /// Returns a closure that ends the current step's wait. It holds weak references only.
     private func walking(_ stream: OriginStream, _ connection: ServerConnection) -> () -> Void {
         { [weak self, weak stream, weak connection] in
             guard let self, let stream, let connection, streams[stream.id] === stream else { return }

@@ -5,7 +5,7 @@ internal import LupineHTTP2
 
 /// Streams that become web sockets (RFC 8441 §5).
 extension HTTP2Conversation {
-    /// Accepts a web socket on its stream; what is wrong with its request is answered instead.
+    /// Accepts a web socket on its stream. Returns the refusal if its request is not valid.
     func accept(
         _ behaviour: WebSocketBehaviour, _ head: RequestHead, on stream: OriginStream
     ) throws(Refusal) -> OriginResponse? {
@@ -21,7 +21,7 @@ extension HTTP2Conversation {
         return nil
     }
 
-    /// Goes on with a web socket: what has come is understood, as far as there is room for what is answered.
+    /// Advances a web socket: handles its input as far as its output has room, and queues the output.
     func converse(on stream: OriginStream) {
         guard let wire = stream.socket, streams[stream.id] === stream else { return }
         wire.backlog = stream.content.count - stream.contentStart

@@ -4,31 +4,29 @@ internal import LupineHTTP
 internal import LupineHTTP2
 internal import LupineTransport
 
-/// Speaks HTTP/2 on one connection: many requests at once, a piece of each response in turn, the most urgent ones first
-/// (RFC 9218).
+/// Serves HTTP/2 on one connection. It sends a piece of each response in turn, the most urgent ones first (RFC 9218).
 ///
-/// On its loop. The endpoints are those of HTTP/1.1 and do not know the difference. An extended CONNECT for a web socket asks for
-/// what a GET asks for there.
-/// An endpoint that follows a script takes the whole connection with it, one that performs a stream's script its stream alone.
-/// Nothing is produced while the client does not take what it was sent.
+/// Used on its loop only. The endpoints are the same as over HTTP/1.1. An extended CONNECT for a web socket is routed like a GET.
+/// An endpoint that follows a `Script` takes over the whole connection, one that performs a `StreamScript` only its stream.
+/// While the client does not read, no output is produced.
 final class HTTP2Conversation: Conversation {
     private static let pieceBytes = 16 << 10
 
     var machine: HTTP2Machine
     private let behaviour: HTTP2Behaviour
     private(set) var streams: [StreamID: OriginStream] = [:]
-    /// Streams with content to send: by urgency, and in turn among equals.
+    /// The queue of streams that may have content to send: by urgency, and in turn for equal urgency.
     private var senders: [OriginStream] = []
-    /// The urgency that the client has sent for a stream that it has not opened yet.
+    /// The urgency in the last PRIORITY_UPDATE for a stream that was not open. The machine reports it right before the request.
     private var earlyUrgency: (id: StreamID, urgency: Urgency)?
     private var requests = 0
     private(set) var isOver = false
-    /// A script has had the connection fall silent: what comes is dropped.
+    /// Whether a script has silenced the connection: nothing is sent, and input is dropped.
     var isSilent = false
     private var piece: [UInt8] = []
     private var date = HTTPDate.Cached()
 
-    /// A conversation from the client's preface on.
+    /// Creates a conversation whose input begins with the client's preface.
     init(_ behaviour: HTTP2Behaviour, limits: ParserLimits, at now: Instant) {
         self.behaviour = behaviour
         var settings = HTTP2Settings()
@@ -72,7 +70,7 @@ final class HTTP2Conversation: Conversation {
         return progress
     }
 
-    /// A client that asks for another handshake of TLS breaks the protocol (RFC 9113 §9.2.1).
+    /// Fails the connection if the client has requested a TLS renegotiation, which HTTP/2 forbids (RFC 9113 §9.2.1).
     private func endIfRenegotiating(_ connection: ServerConnection) -> Bool {
         guard !isOver, connection.hasRefusedRenegotiation else { return false }
         machine.fail(.renegotiation)
@@ -81,7 +79,7 @@ final class HTTP2Conversation: Conversation {
         return true
     }
 
-    /// Discards the input; returns false when there was none. The client has to end a silent connection.
+    /// Drops the input of a silenced connection, and ends it when the client does. Returns false if there was no input.
     private func drop(_ connection: ServerConnection) -> Bool {
         let count = connection.inputCount
         connection.consume(count)
@@ -92,7 +90,7 @@ final class HTTP2Conversation: Conversation {
 
     // MARK: in
 
-    /// Parses and handles one event from the input; returns false when there is none.
+    /// Handles one event of the input. Returns false if there is none.
     private func understand(_ connection: ServerConnection) -> Bool {
         do throws(HTTP2ConnectionError) {
             let now = Duration.nanoseconds(connection.loop.now.nanoseconds)
@@ -189,13 +187,13 @@ final class HTTP2Conversation: Conversation {
         requests += 1
         if requests == behaviour.requestsPerConnection {
             machine.announceLeave()
-            // What the client sends behind its answer, it sends knowing that.
+            // Requests that the client sends after its pong, it sends knowing of the GOAWAY.
             machine.sendPing(0)
         }
         let stream = OriginStream(id, received.head.method)
         streams[id] = stream
         let said = received.head.fields.withFirstValue(of: .priority) { Urgency(fieldValue: $0) }
-        // What a frame says overrides the field (RFC 9218 §7).
+        // The frame overrides the field (RFC 9218 §7).
         let early = earlyUrgency?.id == id ? earlyUrgency?.urgency : nil
         stream.urgency = early ?? said ?? .normal
         var head = received.head
@@ -265,8 +263,8 @@ final class HTTP2Conversation: Conversation {
         }
     }
 
-    /// Answers an extended CONNECT where that is not done as for a GET: by a web socket, or without waiting for content, whose
-    /// end would be that of the client's half.
+    /// Answers an extended CONNECT if the endpoint is a web socket, or is `collected`: that one is answered without waiting for
+    /// the content, which only ends with the client's half. Returns false for endpoints that answer it like a GET.
     private func meetWebSocket(
         _ endpoint: Endpoint, _ request: OriginRequest, _ stream: OriginStream, _ connection: ServerConnection
     ) -> Bool {
@@ -313,7 +311,7 @@ final class HTTP2Conversation: Conversation {
 
     // MARK: out
 
-    /// Sends the response of `body`, if any, or its refusal; the rest of a refused request body is discarded.
+    /// Sends the response that `body` returns, if any, or its refusal; the rest of a refused request's body is dropped.
     private func answer(
         _ stream: OriginStream, _ connection: ServerConnection,
         _ body: () throws(Refusal) -> OriginResponse?
@@ -339,14 +337,14 @@ final class HTTP2Conversation: Conversation {
         }
     }
 
-    /// What is done when a wait is over. Whoever keeps it keeps nothing else.
+    /// Returns a closure that resumes a stream after a wait. It holds weak references only.
     private func goingOn(_ stream: OriginStream, _ connection: ServerConnection) -> () -> Void {
         { [weak self, weak stream, weak connection] in
             if let self, let stream, let connection { goOn(stream, connection) }
         }
     }
 
-    /// Continues a response after its wait.
+    /// Resumes a stream whose wait has ended.
     private func goOn(_ stream: OriginStream, _ connection: ServerConnection) {
         guard streams[stream.id] === stream else { return }
         switch stream.reply {
@@ -373,13 +371,13 @@ final class HTTP2Conversation: Conversation {
 
     func send(_ head: ResponseHead, on stream: OriginStream) {
         guard let list = try? MessageEncoder.response(head, body: .none) else { return }
-        // A stream that is over needs no interim head.
+        // Fails if the stream has ended, which then needs no head.
         try? machine.send(list, on: stream.id, endsStream: false)
     }
 
     private func send(_ answer: OriginResponse, on stream: OriginStream, _ connection: ServerConnection) {
         var response = answer
-        // Success would open a web socket, and there is none.
+        // A successful response to CONNECT would open a web socket or tunnel, and there is none.
         if stream.method == .connect, response.status.kind == .successful { response = OriginResponse(400) }
         for head in response.interim { send(head, on: stream) }
         do throws(HTTPError) {
@@ -388,7 +386,7 @@ final class HTTP2Conversation: Conversation {
             let head = ResponseHead(status: response.status, fields: fields)
             try send(head, response.body, on: stream)
         } catch {
-            // The endpoint's response cannot be encoded.
+            // The endpoint made a response that cannot be encoded.
             machine.reset(stream.id, .internalError)
             streams[stream.id] = nil
         }
@@ -434,7 +432,7 @@ final class HTTP2Conversation: Conversation {
         senders.insert(stream, at: place.map { $0 + 1 } ?? 0)
     }
 
-    /// Sends a piece of the stream whose turn it is; false when no stream can send.
+    /// Sends a piece of the next stream in the queue. Returns false if no stream can send.
     private func sendNext(_ connection: ServerConnection) -> Bool {
         while !senders.isEmpty {
             let stream = senders.removeFirst()
@@ -443,7 +441,7 @@ final class HTTP2Conversation: Conversation {
             if case .streaming(let producer?) = stream.reply, stream.content.isEmpty, stream.trailers == nil {
                 produce(producer, for: stream, connection)
                 if case .streaming = stream.reply, stream.content.isEmpty, stream.trailers == nil {
-                    // The producer made nothing this time.
+                    // The producer made an empty piece.
                     enqueue(stream)
                     return true
                 }
@@ -472,7 +470,7 @@ final class HTTP2Conversation: Conversation {
         }
     }
 
-    /// Sends a piece of the available content; returns false when there is none or the windows are full.
+    /// Sends a piece of the stream's content. Returns false if there is none, or the windows have no space.
     private func sendContent(of stream: OriginStream, _ connection: ServerConnection) -> Bool {
         let rest = stream.content.count - stream.contentStart
         let count = min(rest, stream.walk?.frameSize ?? Self.pieceBytes)

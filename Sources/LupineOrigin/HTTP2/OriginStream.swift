@@ -3,7 +3,7 @@
 internal import LupineHTTP
 internal import LupineHTTP2
 
-/// One request on a stream of a client's connection, and its response. It belongs to its `HTTP2Conversation`.
+/// A request on a stream and its response. Used by its `HTTP2Conversation` only.
 final class OriginStream {
     /// The state of the request.
     enum Intake {
@@ -15,11 +15,11 @@ final class OriginStream {
     /// The state of the response.
     enum Reply {
         case none
-        /// Waits for its delay or its gate.
+        /// The response waits for its delay or its gate.
         case held(OriginResponse)
-        /// The head is sent; `content` follows, then the output of the producer, if any.
+        /// The head has been sent; `content` follows, and then the content of the producer, if there is one.
         case streaming(Producer?)
-        /// A streamed response that waits between two pieces.
+        /// A streamed response pauses between two pieces.
         case resting(Producer)
         case sent
     }
@@ -30,18 +30,18 @@ final class OriginStream {
     let method: Method
     var intake = Intake.discarding
     var reply = Reply.none
-    /// Content to send, and how much of it has been sent.
+    /// The content to send, and the number of its octets that have been sent.
     var content: [UInt8] = []
     var contentStart = 0
-    /// The urgency that the client has requested.
+    /// The urgency that the client requested.
     var urgency = Urgency.normal
-    /// Whether the stream is queued for sending.
+    /// Whether the stream is in the queue of senders.
     var isQueued = false
-    /// The script that the stream follows instead of answering.
+    /// The script that the stream follows instead of an answer.
     var walk: StreamWalk?
-    /// The web socket that the stream has become.
+    /// The web socket that the stream carries.
     var socket: StreamWire?
-    /// The trailers; set once no more content follows.
+    /// The trailers, perhaps empty, that end the stream after `content`; nil while more content may follow.
     var trailers: Fields?
 
     init(_ id: StreamID, _ method: Method) {
@@ -49,7 +49,7 @@ final class OriginStream {
         self.method = method
     }
 
-    /// Whether it waits for something other than the client.
+    /// Whether the stream may wait for something other than the client, so that the idle timeout does not apply.
     var isWaiting: Bool {
         if walk != nil || socket != nil { return true }
         return switch reply {

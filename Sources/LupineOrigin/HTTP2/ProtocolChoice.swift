@@ -4,9 +4,9 @@ internal import LupineHTTP2
 internal import LupineTLS
 internal import LupineTransport
 
-/// Detects a client's protocol version, and passes the connection to HTTP/2 or HTTP/1.1.
+/// Detects which version of HTTP a client uses, and passes the connection to HTTP/2 or HTTP/1.1.
 ///
-/// Over TLS, ALPN selects the version; without TLS, the HTTP/2 preface identifies it (RFC 9113 §3.3). On the loop.
+/// Over TLS, ALPN has negotiated it; without TLS, HTTP/2 is recognized by its preface (RFC 9113 §3.3). Used on the loop only.
 final class ProtocolChoice: Conversation {
     private let behaviour: HTTP2Behaviour
 
@@ -30,7 +30,7 @@ final class ProtocolChoice: Conversation {
         return true
     }
 
-    /// Whether the client speaks HTTP/2; nil while undecided.
+    /// Returns whether the client uses HTTP/2; nil while that is not known.
     private func isHTTP2(_ connection: ServerConnection) -> Bool? {
         if let handshake = connection.tls { return handshake.info?.applicationProtocol == "h2" }
         let preface = FrameReader.clientPreface

@@ -2,49 +2,49 @@
 
 package import LupineHTTP2
 
-/// What an HTTP/2 connection does about one request instead of answering it, while its other streams go on: the frames, pauses
-/// and endings that a test wants to see handled.
+/// What an HTTP/2 connection does with one request instead of answering it, while its other streams continue: the frames,
+/// pauses and endings that a test needs.
 ///
-/// Steps run in order, each after the one before it has ended. A stream that its script does not end stays open. Heads
-/// and content go through the connection's own state, as any endpoint's do; `frame` and `octets` go past it, and should not
-/// end a stream that it takes for open. Over HTTP/1.1 there is no such thing: the request is refused (400).
+/// Steps run in order, each when the previous one has ended. A stream that its script does not end stays open. Heads and content
+/// pass through the connection's state machine, like those of any endpoint; `frame` and `octets` bypass it, and should not end
+/// a stream that it considers open. Over HTTP/1.1 the request is refused (400).
 package struct StreamScript: Sendable {
-    /// Which stream a frame is for.
+    /// The stream of a frame.
     package enum Place: Hashable, Sendable {
-        /// The script's own.
+        /// The script's own stream.
         case own
-        /// A later stream of the client: this many after its own.
+        /// The client's stream that many streams after the script's own.
         case ahead(UInt32)
         /// Stream 0: the connection.
         case connection
-        /// The highest possible stream.
+        /// The largest stream identifier.
         case last
-        /// The client's stream before its own.
+        /// The client's stream before the script's own.
         case before
     }
 
-    /// One thing to do.
+    /// One step of a script.
     package enum Step: Sendable {
-        /// Waits for the end of the request, whose content has to be this; the stream is reset (INTERNAL_ERROR) where it is not.
+        /// Waits for the end of the request, and resets the stream (INTERNAL_ERROR) if its content is different.
         case expectExactly([UInt8])
-        /// Waits until this many octets of the request's content have arrived.
+        /// Waits until a number of octets of the request's content has arrived.
         case expectContent(Int)
-        /// Waits until the client has reset the stream or its connection has ended; `signal` steps directly after it still run.
+        /// Waits until the client has reset the stream or the connection has ended; only signals that directly follow are given.
         case expectReset
-        /// Stops consuming the request's content: the window is not enlarged any more.
+        /// From here on the request's content is not consumed, so that its windows are not enlarged.
         case keepContent
-        /// Sends a header list, whatever is in it.
+        /// Sends a header list without validating it.
         case head([(name: String, value: String)], endsStream: Bool = false)
-        /// Sends content as the windows allow, in DATA frames of at most so many octets.
+        /// Sends content as the windows allow, in DATA frames of at most `frames` octets.
         case content([UInt8], frames: Int = 16_384, endsStream: Bool = true)
-        /// Resets the stream and ends its script.
+        /// Resets the stream, which ends its script.
         case reset(HTTP2ErrorCode)
         /// Changes the connection's settings.
         case set([Setting])
-        /// Says that the connection goes: in two steps, behind which requests are still taken until the client has heard of it,
-        /// or at once.
+        /// Announces the connection's end with GOAWAY: at once, or in two steps, which accept requests until the client has
+        /// received the announcement.
         case leave(inSteps: Bool)
-        /// Sends GOAWAY and means nothing by it.
+        /// Sends a GOAWAY frame without changing the connection's state.
         case goAway(HTTP2ErrorCode, last: Place)
         /// Sends a frame of any kind.
         case frame(type: UInt8, flags: UInt8 = 0, Place = .own, [UInt8] = [])
@@ -54,19 +54,19 @@ package struct StreamScript: Sendable {
         case pause(Duration)
         /// Waits until the gate of this name is opened.
         case waitForSignal(String)
-        /// Waits until this gate is opened, which need not be one of the origin's.
+        /// Waits until this gate is opened; it need not be one of the origin's.
         case waitForGate(Gate)
-        /// Opens the gate of this name, which tells its waiters that the script has reached this step.
+        /// Opens the gate of this name, to tell others that the script has reached this step.
         case signal(String)
-        /// From now on the connection sends nothing and discards its input.
+        /// From here on the connection sends nothing, and drops its input.
         case fallSilent
-        /// Closes the connection, in order or (true) with a reset.
+        /// Closes the connection, with a reset if `resetting`.
         case end(resetting: Bool = false)
     }
 
-    /// What happens, in order.
+    /// The steps, in order.
     package var steps: [Step]
 
-    /// A script of these steps.
+    /// Creates a script.
     package init(_ steps: [Step]) { self.steps = steps }
 }

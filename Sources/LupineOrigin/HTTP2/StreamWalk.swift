@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: MIT
 
-/// A stream's progress in its script. It belongs to its `OriginStream`.
+/// The progress of a stream through its script. Part of an `OriginStream`.
 struct StreamWalk {
     private let steps: [StreamScript.Step]
     private var position = 0
-    /// The request's content so far.
+    /// The content of the request that has arrived.
     var received: [UInt8] = []
     /// Whether content is no longer consumed.
     var keepsContent = false
-    /// The number of octets of content received but not consumed.
+    /// The number of octets of content that arrived and were not consumed.
     var kept = 0
-    /// Whether the present step has started but not ended.
+    /// Whether the current step has begun and not ended.
     var isUnderWay = false
 
     init(_ script: StreamScript) { steps = script.steps }
 
-    /// The present step; nil behind the last one.
+    /// The current step; nil after the last one.
     var step: StreamScript.Step? { position < steps.count ? steps[position] : nil }
 
-    /// The most octets of a DATA frame.
+    /// The maximum number of octets of a DATA frame in the current step.
     var frameSize: Int {
         guard case .content(_, let frames, _)? = step else { return 1 }
         return max(1, frames)
     }
 
-    /// Moves to the next step.
+    /// Ends the current step.
     mutating func advance() {
         position += 1
         isUnderWay = false

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// A stream that carries a web socket. It belongs to its `OriginStream`; `HTTP2Conversation` moves the octets.
+/// The octets of a stream that carries a web socket. Part of an `OriginStream`; `HTTP2Conversation` moves the octets.
 final class StreamWire: EchoWire {
     let echo: WebSocketEcho
     var output: [UInt8] = []
     var peerEnded = false
-    /// The number of octets queued on the stream ahead of `output`.
+    /// The number of octets that already wait on the stream, ahead of `output`.
     var backlog = 0
-    /// The number of octets consumed but not yet returned to the windows.
+    /// The number of consumed octets that have not been returned to the windows.
     var owed = 0
     private(set) var isOver = false
     private var input = InputBuffer()
@@ -20,7 +20,7 @@ final class StreamWire: EchoWire {
 
     var inputCount: Int { input.count }
 
-    /// Receives octets; after the end they are discarded.
+    /// Appends received octets to the input. After the end they are dropped.
     func receive(_ octets: Span<UInt8>) {
         if isOver {
             owed += octets.count
@@ -32,7 +32,7 @@ final class StreamWire: EchoWire {
     func withInput<Result, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        // A copy, because `body` may consume some of the octets.
+        // A copy, because `body` may consume octets.
         let lent = input
         return try lent.withOctets(body)
     }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// What the hash functions share: octets gathered into blocks, and the padding behind the last of them
-/// (RFC 1321 section 3.1, FIPS 180-4 section 5.1).
+/// The part that all hash functions share: it collects octets into blocks, and pads the last one (RFC 1321 section 3.1,
+/// FIPS 180-4 section 5.1).
 struct BlockBuffer {
     private let size: Int
     private var pending: [UInt8] = []
     private var total: UInt64 = 0
 
-    /// Blocks of `size` octets.
+    /// Creates a buffer for blocks of `size` octets.
     init(size: Int) {
         self.size = size
         pending.reserveCapacity(size)

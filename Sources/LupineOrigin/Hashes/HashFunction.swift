@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: MIT
 
-/// A hash function as it runs: octets in, in pieces of any size, a digest out.
+/// An incremental hash function: it takes octets in pieces of any size, and returns a digest.
 ///
-/// For digest authentication and for naming what was received. Not for secrets that matter: nothing here is
-/// hardened against timing.
+/// It is used for digest authentication and to identify received bodies. It is not for real secrets: nothing here resists
+/// timing attacks.
 protocol HashFunction {
-    /// Begins with nothing hashed.
+    /// Creates a hash of an empty message.
     init()
-    /// Takes the next octets.
+    /// Appends octets to the message.
     mutating func update(_ bytes: Span<UInt8>)
-    /// Ends the message and gives its digest; nothing may follow.
+    /// Ends the message and returns its digest. Must be the last call.
     mutating func finish() -> [UInt8]
 }
 
 extension HashFunction {
-    /// The digest of one message, in hexadecimal digits.
+    /// Returns the digest of a message in hexadecimal digits.
     static func hexadecimal(of bytes: [UInt8]) -> String {
         var hash = Self()
         hash.update(bytes.span)
         return Hexadecimal.text(hash.finish())
     }
 
-    /// The digest of one text, in hexadecimal digits.
+    /// Returns the digest of a text in hexadecimal digits.
     static func hexadecimal(of text: String) -> String { hexadecimal(of: Array(text.utf8)) }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// MD5 (RFC 1321), which digest authentication still asks for and nothing else should.
+/// MD5 (RFC 1321), which digest authentication still uses and nothing else should.
 struct MD5: HashFunction {
     private var state: (a: UInt32, b: UInt32, c: UInt32, d: UInt32) = (
         0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476
@@ -22,7 +22,7 @@ struct MD5: HashFunction {
         7, 12, 17, 22, 5, 9, 14, 20, 4, 11, 16, 23, 6, 10, 15, 21,
     ]
 
-    /// RFC 1321 section 3.4: the whole part of 2^32 times the sine of 1...64.
+    /// RFC 1321 section 3.4: the integer part of 2^32 times the absolute sine of 1...64.
     private static let sines: [UInt32] = [
         0xd76a_a478, 0xe8c7_b756, 0x2420_70db, 0xc1bd_ceee, 0xf57c_0faf, 0x4787_c62a,
         0xa830_4613, 0xfd46_9501, 0x6980_98d8, 0x8b44_f7af, 0xffff_5bb1, 0x895c_d7be,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-/// SHA-256 (FIPS 180-4, RFC 6234): bodies are named by it, and digest authentication uses it.
+/// SHA-256 (FIPS 180-4, RFC 6234), which identifies received bodies and is used in digest authentication.
 struct SHA256: HashFunction {
     private var state: InlineArray<8, UInt32>
     private var buffer = BlockBuffer(size: 64)
 
-    /// The fractions of the square roots of the first 8 primes.
+    /// Starts with the fractional parts of the square roots of the first 8 primes.
     init() {
         state = [
             0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a,
@@ -69,7 +69,7 @@ struct SHA256: HashFunction {
         state[7] &+= h
     }
 
-    /// The fractions of the cube roots of the first 64 primes.
+    /// The fractional parts of the cube roots of the first 64 primes.
     private static let constants: [UInt32] = [
         0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5, 0x3956_c25b, 0x59f1_11f1,
         0x923f_82a4, 0xab1c_5ed5, 0xd807_aa98, 0x1283_5b01, 0x2431_85be, 0x550c_7dc3,

@@ -2,12 +2,12 @@
 
 /// SHA-512 and SHA-512/256 (FIPS 180-4), for digest authentication (RFC 7616 section 6.1).
 struct SHA512: HashFunction {
-    /// Octets of the digest: 64, or 32 in the cut form.
+    /// The number of octets of the digest: 64, or 32 if truncated.
     private let length: Int
     private var state: InlineArray<8, UInt64>
     private var buffer = BlockBuffer(size: 128)
 
-    /// The fractions of the square roots of the first 8 primes.
+    /// Starts with the fractional parts of the square roots of the first 8 primes.
     init() {
         length = 64
         state = [
@@ -16,7 +16,7 @@ struct SHA512: HashFunction {
         ]
     }
 
-    /// SHA-512/256, whose beginning is the hash of its name (FIPS 180-4 section 5.3.6.2).
+    /// Starts SHA-512/256, whose initial state is derived from the hash of its name (FIPS 180-4 section 5.3.6.2).
     init(cutTo256: Void) {
         length = 32
         state = [
@@ -81,7 +81,7 @@ struct SHA512: HashFunction {
         state[7] &+= h
     }
 
-    /// The fractions of the cube roots of the first 80 primes.
+    /// The fractional parts of the cube roots of the first 80 primes.
     private static let constants: [UInt64] = [
         0x428a_2f98_d728_ae22, 0x7137_4491_23ef_65cd, 0xb5c0_fbcf_ec4d_3b2f, 0xe9b5_dba5_8189_dbbc,
         0x3956_c25b_f348_b538, 0x59f1_11f1_b605_d019, 0x923f_82a4_af19_4f9b, 0xab1c_5ed5_da6d_8118,

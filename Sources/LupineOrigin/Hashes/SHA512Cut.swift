@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// SHA-512/256 as a hash function of its own, `SHA-512-256` in digest authentication.
+/// SHA-512/256, which digest authentication calls `SHA-512-256`.
 struct SHA512Cut: HashFunction {
     private var whole = SHA512(cutTo256: ())
 

@@ -26,7 +26,7 @@ enum BasicAuthRoutes {
         }
     }
 
-    /// Returns the credentials of `Authorization`, if it has that scheme.
+    /// Returns the value of `Authorization` after the scheme; nil for any other scheme.
     static func credentials(_ scheme: String, _ request: OriginRequest) -> String? {
         guard let value = request.head.fields[.authorization],
             let blank = value.firstIndex(of: " "), value[..<blank].lowercased() == scheme

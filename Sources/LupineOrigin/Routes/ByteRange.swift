@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 
-/// What a `Range` field asks of a body of known length (RFC 9110 section 14.2).
+/// The part of a body of known length that a `Range` field requests (RFC 9110 section 14.2).
 enum ByteRange: Hashable {
-    /// The whole: there is no range, or one that is not understood.
+    /// The whole body: there is no range, or it is invalid or not supported.
     case whole
     /// These octets.
     case part(Range<Int64>)
-    /// Nothing that is there.
+    /// A range outside the body.
     case unsatisfiable
 
-    /// Reads `bytes=0-9`, `bytes=10-` or `bytes=-5`. Several ranges count as not understood.
+    /// Parses `bytes=0-9`, `bytes=10-` or `bytes=-5`. Several ranges are not supported.
     init(_ text: String?, length: Int64) {
         guard let text, text.lowercased().hasPrefix("bytes=") else {
             self = .whole

@@ -2,7 +2,7 @@
 
 internal import LupineHTTP
 
-/// Bodies of every length and pace: `/bytes`, `/stream`, `/stream-bytes`, `/drip`, `/chunked`, `/infinite`.
+/// Bodies of any length and speed: `/bytes`, `/stream`, `/stream-bytes`, `/drip`, `/chunked`, `/infinite`.
 enum ByteRoutes {
     private static let octets = "application/octet-stream"
     private static let mostBytes = 1 << 40
@@ -41,7 +41,7 @@ enum ByteRoutes {
         return response
     }
 
-    /// Random octets, the same for the same `seed`.
+    /// Returns random octets, which are the same for the same `seed`.
     private static func stream(
         _ request: OriginRequest, _ count: Int, length: Int64?, chunk: Int?
     ) throws(Refusal) -> OriginResponse {
@@ -57,7 +57,7 @@ enum ByteRoutes {
         }
     }
 
-    /// Lines of JSON, each the echo with a number.
+    /// Returns lines of JSON; each is the echo with a number.
     private static func lines(_ request: OriginRequest) throws(Refusal) -> OriginResponse {
         let count = try request.number(0, atMost: mostLines)
         let basis = EchoRoutes.basis(request)
@@ -70,7 +70,7 @@ enum ByteRoutes {
         }
     }
 
-    /// So many chunks of text and, behind them, a trailer with their number.
+    /// Returns a number of chunks of text, and a trailer with their number.
     private static func chunks(_ request: OriginRequest) throws(Refusal) -> OriginResponse {
         let count = try request.number(0, atMost: mostLines)
         var trailers = OriginResponse()
@@ -87,7 +87,7 @@ enum ByteRoutes {
         return response
     }
 
-    /// `numbytes` octets, evenly over `duration` seconds, after `delay` seconds, with the status `code`.
+    /// Returns `numbytes` octets, spread evenly over `duration` seconds after a delay of `delay` seconds, with the status `code`.
     private static func drip(_ request: OriginRequest) throws(Refusal) -> OriginResponse {
         let arguments = request.arguments
         let count = try request.number(argument: "numbytes") ?? 10

@@ -45,7 +45,7 @@ enum CacheRoutes {
         return response
     }
 
-    /// Whether a list of entity tags has this one, or is the star (RFC 9110 section 8.8.3.2).
+    /// Returns whether a list of entity tags contains `tag` or is `*` (RFC 9110 section 8.8.3.2).
     private static func matches(_ list: String, _ tag: String, weakly: Bool) -> Bool {
         let octets = Array(list.utf8)
         let bytes = octets.span

@@ -35,7 +35,7 @@ enum CodingRoutes {
         return response
     }
 
-    /// The octets in a coding of zlib's.
+    /// Returns the octets encoded with one of zlib's codings.
     static func deflated(_ bytes: [UInt8], as coding: DeflateEncoder.Coding) throws(Refusal) -> [UInt8] {
         do throws(CodingError) {
             let encoder = try DeflateEncoder(coding)

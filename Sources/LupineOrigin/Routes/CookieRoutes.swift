@@ -2,7 +2,7 @@
 
 internal import LupineHTTP
 
-/// Cookies, told and set (RFC 6265): `/cookies`, `/cookies/set`, `/cookies/delete`.
+/// Lists, sets and deletes cookies (RFC 6265): `/cookies`, `/cookies/set`, `/cookies/delete`.
 enum CookieRoutes {
     static func add(to router: inout Router) {
         router.get("/cookies") { request throws(Refusal) in

@@ -2,9 +2,9 @@
 
 internal import LupineTransport
 
-/// The nonces that were given out, and how often each was used. Any thread; of bounded size.
+/// The issued nonces, 4,096 at most, and their uses. Any thread may use it.
 final class DigestBook: Sendable {
-    /// What a nonce is worth.
+    /// The validity of a nonce.
     enum Verdict: Hashable {
         case good
         case stale
@@ -20,7 +20,7 @@ final class DigestBook: Sendable {
     private static let most = 4_096
     private let entries = Lock<[String: Entry]>([:])
 
-    /// A nonce that nobody has seen.
+    /// Issues a new nonce. When the book is full, all earlier nonces are forgotten.
     func issue() -> String {
         let nonce = Hexadecimal.text((0..<16).map { _ in UInt8.random(in: 0...255) })
         entries.withLock { entries in
@@ -30,7 +30,7 @@ final class DigestBook: Sendable {
         return nonce
     }
 
-    /// Looks a nonce up without using it: stale when it was retired or used `limit` times.
+    /// Returns the validity of a nonce without using it. A nonce is stale if it was retired or has been used `limit` times.
     func check(_ nonce: String, uses limit: Int?) -> Verdict {
         entries.withLock { entries in
             guard let entry = entries[nonce] else { return .unknown }
@@ -38,7 +38,7 @@ final class DigestBook: Sendable {
         }
     }
 
-    /// Uses a nonce; false when this count of it was used before: a replay (RFC 7616 section 5.5).
+    /// Uses a nonce. Returns false if it was already used with this `count`, a replay (RFC 7616 section 5.5), or is unknown.
     func use(_ nonce: String, count: String?) -> Bool {
         entries.withLock { entries in
             guard var entry = entries[nonce] else { return false }
@@ -49,6 +49,6 @@ final class DigestBook: Sendable {
         }
     }
 
-    /// Makes a nonce stale: the client was given another one.
+    /// Makes a nonce stale, because the client was given another one.
     func retire(_ nonce: String) { entries.withLock { $0[nonce]?.isRetired = true } }
 }

@@ -4,8 +4,8 @@ internal import LupineHTTP
 
 /// Digest authentication (RFC 7616): `/digest-auth/{qop}/{user}/{password}/{algorithm}/{stale_after}`.
 ///
-/// `qop` is `auth`, `auth-int`, both joined by a comma, or `none` for the old form. `stale_after` is the number of
-/// uses after which a nonce is stale; `?nextnonce=1` names the next nonce with each success and makes the old one stale.
+/// `qop` is `auth`, `auth-int`, both joined by a comma, or `none` for the form without `qop`. `stale_after` is the number of
+/// uses after which a nonce is stale. With `?nextnonce=1` each success sends the next nonce and makes the old one stale.
 enum DigestRoutes {
     private static let realm = "lupine@origin"
 
@@ -19,7 +19,7 @@ enum DigestRoutes {
         }
     }
 
-    /// An algorithm by its name in RFC 7616, and without the standard's blessing SHA-512.
+    /// An algorithm, by its name in RFC 7616, or SHA-512, which is not standardized.
     private struct Algorithm {
         let name: String
         let hash: @Sendable (String) -> String
@@ -66,7 +66,7 @@ enum DigestRoutes {
         }
         let (expected, mutual) = digests(request, given, algorithm)
         guard response == expected else { return try challenge(offered, algorithm, isStale: false, book) }
-        // The digest is right: a nonce that is not good any more asks for another try, not for another password.
+        // The digest is correct: `stale` tells the client to retry with a new nonce, not to ask for another password.
         guard book.check(nonce, uses: limit) == .good else {
             return try challenge(offered, algorithm, isStale: true, book)
         }
@@ -92,7 +92,7 @@ enum DigestRoutes {
         return response
     }
 
-    /// The digest that the client must have sent, and the one that proves the server (RFC 7616 sections 3.4, 3.5).
+    /// Returns the digest that the client must have sent, and the one that authenticates the server (RFC 7616 sections 3.4, 3.5).
     private static func digests(
         _ request: OriginRequest, _ given: [String: String], _ algorithm: Algorithm
     ) -> (request: String, mutual: String) {
@@ -106,7 +106,7 @@ enum DigestRoutes {
             given["qop"].map { ":\(value("nc")):\(value("cnonce")):\($0)" } ?? ""
         let what = algorithm.hash("\(method):\(value("uri"))\(bodyDigest)")
         let digest = algorithm.hash("\(secret):\(value("nonce"))\(middle):\(what)")
-        // The body of the answer would have to be hashed for auth-int: it is known only to be what `welcome` writes.
+        // For auth-int the response's body is hashed too; it must match what `welcome` writes.
         let answer =
             given["qop"] == "auth-int"
             ? ":"
@@ -130,7 +130,7 @@ enum DigestRoutes {
         return response
     }
 
-    /// The parameters of the credentials, names in small letters.
+    /// Returns the parameters of the credentials, with lowercase names.
     private static func pairs(_ text: String) -> [String: String] {
         let octets = Array(text.utf8)
         let bytes = octets.span

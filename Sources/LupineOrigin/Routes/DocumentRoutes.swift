@@ -2,7 +2,7 @@
 
 internal import LupineHTTP
 
-/// Documents that are always the same: `/html`, `/xml`, `/json`, `/encoding/utf8`, `/image/png`, `/robots.txt`.
+/// Constant documents: `/html`, `/xml`, `/json`, `/encoding/utf8`, `/image/png`, `/robots.txt`.
 enum DocumentRoutes {
     static func add(to router: inout Router) {
         for (pattern, type, text) in [
@@ -63,7 +63,7 @@ enum DocumentRoutes {
 
         """
 
-    /// A picture of 16 by 16.
+    /// An image of 16 by 16 pixels.
     private static let png =
         "iVBORw0KGgoAAAANSUhEUgAAABAAAAAQCAIAAACQkWg2AAAByElEQVR42g3Loa6GIACA0fs4fyYTmYlAMDEikZkI"
         + "BhIzEhmJQDA5Itn8Pdb19PP3kwiJlGwSI7ESLzkkpyRLiqRJhuSRLMkr+fsphEIqNoVRWIVXHIpTkRVF0RRD8SiW"

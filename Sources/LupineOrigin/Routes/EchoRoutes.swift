@@ -3,7 +3,7 @@
 internal import LupineHTTP
 internal import LupineTransport
 
-/// What was asked, said back: `/get`, `/post`, `/anything` and their like.
+/// Responses that describe the request: `/get`, `/post`, `/anything` and similar paths.
 enum EchoRoutes {
     static func add(to router: inout Router) {
         router.get("/get") { request throws(Refusal) in
@@ -38,7 +38,7 @@ enum EchoRoutes {
         }
     }
 
-    /// Arguments, headers, the client and the URL.
+    /// Returns the arguments, headers, client address and URL of the request.
     static func basis(_ request: OriginRequest) -> [(String, JSON)] {
         [
             ("args", request.arguments.json), ("headers", headers(request)),
@@ -46,7 +46,7 @@ enum EchoRoutes {
         ]
     }
 
-    /// The fields of the request; the values of one name are joined by commas.
+    /// Returns the fields of the request; values of the same name are joined by commas.
     static func headers(_ request: OriginRequest) -> JSON {
         var members: [(name: String, values: [String])] = []
         var places: [FieldName: Int] = [:]
@@ -63,17 +63,17 @@ enum EchoRoutes {
         return .object(members.map { ($0.name, .string($0.values.joined(separator: ","))) })
     }
 
-    /// The address of the client.
+    /// Returns the address of the client.
     static func client(_ request: OriginRequest) -> String {
         request.peer.map { $0.host ?? $0.description } ?? ""
     }
 
-    /// The URL that was asked for.
+    /// Returns the requested URL.
     static func url(_ request: OriginRequest) -> String {
         request.base + request.pathAndQuery
     }
 
-    /// The body as data, files, form and JSON.
+    /// Returns the body as data, files, form and JSON.
     private static func content(_ request: OriginRequest) throws(Refusal) -> [(String, JSON)] {
         var form = FormPairs()
         var files = FormPairs()
@@ -118,13 +118,13 @@ enum EchoRoutes {
         return (form, files)
     }
 
-    /// Octets as text, or as a data URL when they are none.
+    /// Returns octets as text, or as a data URL if they are not UTF-8.
     private static func text(_ bytes: [UInt8]) -> String {
         String(validating: bytes, as: UTF8.self)
             ?? "data:application/octet-stream;base64," + Base64.encoded(bytes)
     }
 
-    /// A random identifier (RFC 9562 section 5.4).
+    /// Returns a random UUID (RFC 9562 section 5.4).
     private static func uuid() -> String {
         var bytes = (0..<16).map { _ in UInt8.random(in: 0...255) }
         bytes[6] = bytes[6] & 0x0f | 0x40

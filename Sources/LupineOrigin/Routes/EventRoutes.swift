@@ -2,7 +2,7 @@
 
 internal import LupineHTTP
 
-/// Server-sent events: `/events?count=&interval=&retry=`, going on behind `Last-Event-ID`.
+/// Server-sent events: `/events?count=&interval=&retry=`, which continues after `Last-Event-ID`.
 enum EventRoutes {
     static func add(to router: inout Router) {
         router.get("/events") { request throws(Refusal) in

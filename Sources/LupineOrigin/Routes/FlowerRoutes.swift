@@ -2,8 +2,8 @@
 
 internal import LupineHTTP
 
-/// What the examples of the documentation ask for: `/flowers` lists some, of one colour if the query names it, and takes another
-/// one.
+/// The path used in the documentation's examples: GET `/flowers` lists flowers, optionally of the query's `colour`; POST accepts
+/// a flower.
 enum FlowerRoutes {
     private static let flowers = [
         ("lupine", "blue"), ("gentian", "blue"), ("cornflower", "blue"), ("poppy", "red"),

@@ -2,9 +2,9 @@
 
 internal import LupineHTTP
 
-/// A body that can be had in parts: `/range/{n}`, whose octets are the alphabet over and over.
+/// A body that supports range requests: `/range/{n}`, whose octets repeat the alphabet.
 ///
-/// `?etag=` gives it another version; `?duration=` and `?chunk_size=` slow it down.
+/// `?etag=` sets its entity tag; `?duration=` and `?chunk_size=` slow it down.
 enum RangeRoutes {
     static let modified = HTTPDate(seconds: 784_111_777)
     private static let alphabet = Array("abcdefghijklmnopqrstuvwxyz".utf8)
@@ -34,7 +34,8 @@ enum RangeRoutes {
         return response
     }
 
-    /// RFC 9110 section 13.1.5: a range counts only for the version that the client has a part of.
+    /// Returns whether `If-Range` matches: a range applies only to the version that the client has a part of (RFC 9110 section
+    /// 13.1.5).
     private static func isFresh(_ request: OriginRequest, _ tag: String) -> Bool {
         guard let condition = request.head.fields[.ifRange] else { return true }
         return condition == tag || HTTPDate(condition) == modified

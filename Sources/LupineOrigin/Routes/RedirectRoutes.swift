@@ -2,7 +2,7 @@
 
 internal import LupineHTTP
 
-/// Redirects: `/redirect/{n}` and its variants end at `/get`, `/redirect-to` at the given URL.
+/// Redirects: `/redirect/{n}` and its variants end at `/get` after `n` redirects, `/redirect-to` at the given URL.
 enum RedirectRoutes {
     private static let longest = 1_000
 
@@ -18,7 +18,7 @@ enum RedirectRoutes {
             try step(request, "absolute-redirect", true)
         }
         router.any("/redirect-to") { request throws(Refusal) in
-            // A form may say it too, as with a redirected POST.
+            // A form may also contain the URL, as in a redirected POST.
             let isForm = request.mediaType == "application/x-www-form-urlencoded"
             let form = try FormPairs(form: isForm ? request.body : [])
             guard let url = request.arguments["url"] ?? form["url"] else { throw .badRequest("no url") }

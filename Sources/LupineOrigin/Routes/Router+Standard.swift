@@ -2,9 +2,9 @@
 
 internal import LupineHTTP
 
-/// The endpoints that every origin has. Each family stands in a file of its own beside this one.
+/// The standard endpoints of every origin. Each family is in its own file in this folder.
 extension Router {
-    /// A router with all of them, and the state that goes with it.
+    /// Returns a router with all standard endpoints and their state.
     static func standard() -> Router {
         var router = Router()
         EchoRoutes.add(to: &router)
@@ -30,21 +30,21 @@ extension Router {
         return router
     }
 
-    /// What OPTIONS for the server as a whole gets (RFC 9110 §9.3.7): the methods that it knows at all.
+    /// Answers OPTIONS for the whole server (RFC 9110 §9.3.7) with the methods that it implements.
     static let whole = Endpoint.immediate { _ throws(Refusal) in
         var response = OriginResponse(204)
         try response.add(.allow, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
         return response
     }
 
-    /// Answers GET, and HEAD with it, as soon as the head is there.
+    /// Answers GET and HEAD as soon as the request's head has arrived.
     mutating func get(
         _ pattern: String, _ handler: @escaping @Sendable (OriginRequest) throws(Refusal) -> OriginResponse
     ) {
         add(["GET"], pattern, .immediate(handler))
     }
 
-    /// Answers any method once the body is there.
+    /// Answers any method when the whole body has arrived.
     mutating func any(
         _ pattern: String, _ handler: @escaping @Sendable (OriginRequest) throws(Refusal) -> OriginResponse
     ) {

@@ -2,7 +2,7 @@
 
 internal import LupineHTTP
 
-/// Statuses to order, and responses that take their time: `/status`, `/delay`, `/response-headers`.
+/// Responses with a requested status, delay or header: `/status`, `/delay`, `/response-headers`.
 enum StatusRoutes {
     private static let longestDelay = 3_600.0
 
@@ -22,7 +22,7 @@ enum StatusRoutes {
                 var response = try OriginResponse(json: arguments.json)
                 var type: String?
                 for (name, value) in arguments.pairs {
-                    // The last one counts, in place of the document's own.
+                    // The last value replaces the document's media type.
                     if name.lowercased() == "content-type" {
                         type = value
                     } else {
@@ -39,7 +39,7 @@ enum StatusRoutes {
             })
     }
 
-    /// One of `200,500` or, with weights, of `200:0.9,500:0.1`.
+    /// Returns one status of a list such as `200,500` or, with weights, `200:0.9,500:0.1`.
     private static func choose(from text: String) throws(Refusal) -> Int {
         var choices: [(code: Int, weight: Double)] = []
         for element in text.split(separator: ",") {

@@ -2,7 +2,7 @@
 
 internal import LupineTLS
 
-/// The result of the handshake: `/tls`.
+/// Describes the connection's TLS session: `/tls`.
 enum TLSRoutes {
     static func add(to router: inout Router) {
         router.get("/tls") { request throws(Refusal) in

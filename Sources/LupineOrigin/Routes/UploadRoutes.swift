@@ -2,7 +2,7 @@
 
 internal import LupineHTTP
 
-/// Bodies of any size, hashed as they come: `/hash`, and `/upload` for the parts of a form.
+/// Bodies of any size, hashed as they arrive: `/hash`, and `/upload` for the parts of a form.
 enum UploadRoutes {
     static func add(to router: inout Router) {
         router.add(
@@ -44,10 +44,10 @@ private final class HashSink: BodySink {
     }
 }
 
-/// Names, types, sizes and hashes of the parts of a form; their content is never kept.
+/// Reports the names, types, sizes and hashes of the parts of a form, without storing their content.
 private final class PartsSink: BodySink {
     private static let mostParts = 10_000
-    /// Octets of names and types together.
+    /// The maximum number of octets of all names and types.
     private static let mostText = 1 << 20
 
     private var reader: MultipartReader

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Web sockets: `/websocket`, which echoes and does what `WebSocketBehaviour` reads in the query.
+/// Web sockets: `/websocket` echoes messages, with the options that `WebSocketBehaviour` reads from the query.
 enum WebSocketRoutes {
     static func add(to router: inout Router) {
         router.add(

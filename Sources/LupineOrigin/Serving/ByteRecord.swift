@@ -2,18 +2,18 @@
 
 internal import LupineTransport
 
-/// Records the bytes received on each connection, up to a limit per connection, if the configuration enables it. Any thread.
+/// Records the bytes received on each connection, up to a limit, if the configuration enables it. Any thread may use it.
 final class ByteRecord: Sendable {
     private let limit: Int
     private let connections = Lock<[Int: [UInt8]]>([:])
 
-    /// A record that keeps the first `limit` bytes of each connection; 0 keeps nothing.
+    /// Creates a record of the first `limit` bytes of each connection; 0 records nothing.
     init(limit: Int) { self.limit = limit }
 
     var isOn: Bool { limit > 0 }
 
     func add(_ bytes: Span<UInt8>, of connection: Int) {
-        // Only the connection's loop adds to its bytes, so the count cannot change between the two locks.
+        // Only the connection's loop adds to its bytes, so the free space does not change between the two locks.
         let room = connections.withLock { limit - ($0[connection]?.count ?? 0) }
         guard room > 0 else { return }
         var copy: [UInt8] = []
@@ -28,7 +28,7 @@ final class ByteRecord: Sendable {
 }
 
 extension Array where Element == UInt8 {
-    /// Adds the first `limit` octets of `bytes`.
+    /// Appends at most the first `limit` octets of `bytes`.
     mutating func append(_ bytes: Span<UInt8>, upTo limit: Int = .max) {
         let count = Swift.min(limit, bytes.count)
         guard count > 0 else { return }

@@ -3,28 +3,28 @@
 internal import LupineTLS
 internal import LupineTransport
 
-/// The ciphertext of one connection: an engine's wire over the channel below it, which is a socket's or is TLS itself.
+/// Carries the ciphertext of one TLS engine over the channel below it, which is a plain socket or TLS itself.
 ///
-/// On the loop. It counts the received bytes, first delivers bytes that were received before the engine existed, and cuts off
-/// its output where a script requests it.
+/// Used on the loop only. It counts the received bytes, first delivers bytes that were received before the engine existed, and
+/// cuts its output off where a script requires it.
 final class ChannelWire: TLSWire {
     private let channel: any ClientChannel
     private var early: [UInt8]
     private var earlyStart = 0
     private var cut: WireCut?
-    /// The error after which nothing is sent or received any more.
+    /// The error after which nothing is sent or received.
     private(set) var failure: Errno?
-    /// The number of bytes received.
+    /// The number of received bytes.
     private(set) var received = 0
 
-    /// A wire over `channel`, from which `early` has already been received.
+    /// Creates a wire over `channel`, from which `early` has already been received.
     init(over channel: any ClientChannel, early: [UInt8], cut: WireCut?) {
         self.channel = channel
         self.early = early
         self.cut = cut
     }
 
-    /// Applies `cut` to the bytes sent from now on.
+    /// Applies a cut to the output from here on.
     func cut(_ cut: WireCut) { self.cut = cut }
 
     func receive(into buffer: inout OutputSpan<UInt8>) -> TLSWireOutcome {

@@ -2,52 +2,51 @@
 
 package import LupineTransport
 
-/// Transports the bytes of one client: a plain socket (`PlainChannel`), or TLS over another channel
-/// (`TLSChannel`).
+/// The byte stream of one client: a plain socket (`PlainChannel`), or TLS over another channel (`TLSChannel`).
 ///
-/// On its loop. The connection calls `establish` on any readiness until it returns true. From then on it calls `receive` and
-/// `send` on any readiness until they would block, in both directions, so that a channel which has to write in order to
-/// read (a key update) does so inside either call and returns `wouldBlock` until it has content for the connection.
-/// The connection receives content that a channel has decrypted but not delivered without waiting for a new readiness.
+/// Used on its loop only. The connection calls `establish` on any readiness until it returns true. From then on it calls
+/// `receive` and `send` on any readiness until they would block, in both directions. A channel that has to write in order to
+/// read (a key update) can therefore do so inside either call, and returns `wouldBlock` until it has content. The connection
+/// calls `receive` again for content that is decrypted already, without waiting for another readiness.
 package protocol ClientChannel: AnyObject {
-    /// Registers the underlying descriptor with `loop` for `owner`.
+    /// Registers the underlying descriptor with the loop for `owner`.
     func register(with loop: EventLoop, for owner: any LoopChannel) throws(Errno) -> Registration
-    /// Performs the handshake that precedes all content; returns false when it has to wait for the client.
+    /// Performs the handshake, if there is one. Returns false while it waits for the client.
     func establish() throws(Errno) -> Bool
-    /// Receives into `buffer`, which is empty and has room.
+    /// Receives into `buffer`, which is empty and has capacity.
     func receive(into buffer: inout OutputSpan<UInt8>) throws(Errno) -> ReadOutcome
-    /// Sends the beginning of both pieces, in one call where that is possible. With two empty pieces it sends only what the
-    /// channel holds: `wouldBlock` until all of that is gone.
+    /// Sends as much of both pieces as possible, in one system call if it can. With two empty pieces it sends only the output
+    /// that the channel holds, and returns `wouldBlock` until all of that is sent.
     func send(_ first: Span<UInt8>, _ second: Span<UInt8>) throws(Errno) -> WriteOutcome
-    /// Announces the end of content if the protocol can (close_notify), and returns whether it did so. The channel may buffer the
-    /// announcement; the socket stays open.
+    /// Ends the content, if the protocol has a message for that (close_notify). Returns whether it produced one, which the
+    /// channel may hold. The socket stays open.
     func endContent() -> Bool
-    /// Shuts down the sending half of the socket.
+    /// Closes the origin's half, after the output that the channel holds.
     func shutdownWrite() throws(Errno)
-    /// Closes the socket in order.
+    /// Closes the channel, with the protocol's end (close_notify).
     func close()
-    /// Closes the socket in order, without sending close_notify.
+    /// Closes the socket without a reset and without the protocol's end (close_notify).
     func abandon()
     /// Closes the socket with a reset.
     func reset()
-    /// Whether the channel buffers bytes that `send` has accepted but the socket has not.
+    /// Whether the channel holds output that the socket has not accepted.
     var holdsOutput: Bool { get }
-    /// Whether a `receive` that does not fill the buffer has read everything from the socket.
+    /// Whether a `receive` that does not fill its buffer has emptied the socket.
     var emptiesSocket: Bool { get }
-    /// After a thrown error: whether an alert was sent that the client should be able to read, so that the socket must not be
-    /// reset.
+    /// After a thrown error: whether a final message (an alert) was sent that the client should read, so that the socket should
+    /// not be reset.
     var hasLastWord: Bool { get }
-    /// The result of the handshake; nil without one.
+    /// The outcome of the handshake; nil without one.
     var tls: OriginHandshake? { get }
     /// Whether the client has requested a renegotiation, which was refused.
     var hasRefusedRenegotiation: Bool { get }
 }
 
-/// The bytes of a client on a plain socket.
+/// The byte stream of a client on a plain socket.
 final class PlainChannel: ClientChannel {
     private var socket: Socket?
 
-    /// Takes over an accepted socket.
+    /// Creates a channel that owns an accepted socket.
     init(_ socket: consuming Socket) { self.socket = consume socket }
 
     func register(with loop: EventLoop, for owner: any LoopChannel) throws(Errno) -> Registration {
@@ -63,7 +62,7 @@ final class PlainChannel: ClientChannel {
     }
 
     func send(_ first: Span<UInt8>, _ second: Span<UInt8>) throws(Errno) -> WriteOutcome {
-        // Sending nothing could still report that the socket has failed; only a send with content should report it.
+        // An empty send could still report that the socket has failed; only a send of content should.
         if first.isEmpty, second.isEmpty { return .bytes(0) }
         let outcome =
             second.isEmpty ? try socket?.send(first) : try socket?.send(first, second)

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 
-/// The protocol spoken on one connection: HTTP (`HTTPConversation`) or a script (`ScriptConversation`), for example. On the loop.
+/// The protocol on one connection, such as HTTP/1.1 (`HTTPConversation`) or a script (`ScriptConversation`). Used on the loop
+/// only.
 protocol Conversation: AnyObject {
-    /// Whether to read bytes that have arrived; if not, they stay in the kernel, whose flow control stops the client.
+    /// Whether the connection should read from the socket. If not, bytes stay in the kernel, and the client has to wait.
     var wantsInput: Bool { get }
-    /// Whether the client has to act next. Only then does a timeout end the connection.
+    /// Whether it is the client's turn. Only then does the idle timeout apply.
     var awaitsClient: Bool { get }
-    /// Does as much as the input, the space for output and the time allow; returns false when it did nothing.
+    /// Makes progress with the input and the free output space. Returns false if there was none.
     func advance(_ connection: ServerConnection) -> Bool
-    /// Called when the timer has fired or the gate has opened.
+    /// Called when the timer has fired or the gate has opened that the conversation waits for.
     func resume(_ connection: ServerConnection)
 }

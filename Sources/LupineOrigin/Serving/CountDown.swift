@@ -2,12 +2,12 @@
 
 internal import Synchronization
 
-/// Calls back after a number of arrivals. Any thread.
+/// Calls a closure after a number of arrivals. Any thread may use it.
 final class CountDown: Sendable {
     private let left: Atomic<Int>
     private let done: @Sendable () -> Void
 
-    /// Calls `done` on the thread of the last of `count` arrivals, at least one.
+    /// Creates a countdown that calls `done` after `count` arrivals, at least one.
     init(_ count: Int, _ done: @escaping @Sendable () -> Void) {
         left = Atomic(count)
         self.done = done

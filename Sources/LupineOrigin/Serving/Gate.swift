@@ -2,9 +2,9 @@
 
 internal import LupineTransport
 
-/// A gate that a test opens once and that connections and tests wait for, instead of waiting for a guessed time.
+/// A gate that is opened once, and that connections and tests can wait for instead of guessing times.
 ///
-/// Any thread.
+/// Any thread may use it.
 package final class Gate: Sendable {
     private enum State {
         case closed([@Sendable () -> Void])
@@ -13,10 +13,10 @@ package final class Gate: Sendable {
 
     private let state = Lock(State.closed([]))
 
-    /// A closed gate.
+    /// Creates a closed gate.
     package init() {}
 
-    /// Opens the gate and resumes all waiters. A second call has no effect.
+    /// Opens the gate and wakes all waiters. Later calls have no effect.
     package func open() {
         let waiting = state.withLock { state -> [@Sendable () -> Void] in
             guard case .closed(let waiting) = state else { return [] }
@@ -26,11 +26,11 @@ package final class Gate: Sendable {
         for wake in waiting { wake() }
     }
 
-    /// Calls `wake` once the gate is open, which may be immediately, on the caller's thread.
+    /// Calls `wake` once the gate is open: at once if it is, otherwise on the thread that opens it.
     package func whenOpen(_ wake: @escaping @Sendable () -> Void) {
         let isOpen = state.withLock { state -> Bool in
             guard case .closed(var waiting) = state else { return true }
-            // The state is replaced during the append, so that the array is uniquely referenced and grows in place.
+            // Releases the enum's reference to the list, so that appending does not copy it.
             state = .open
             waiting.append(wake)
             state = .closed(waiting)

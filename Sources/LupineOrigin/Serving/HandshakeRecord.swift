@@ -3,14 +3,14 @@
 internal import LupineTLS
 internal import LupineTransport
 
-/// Records the outcomes of an origin's handshakes for its newest connections. Any thread.
+/// Records the outcomes of an origin's handshakes, for the newest connections. Any thread may use it.
 final class HandshakeRecord: Sendable {
     private struct State {
         var outcomes: [Int: [OriginHandshake]] = [:]
         var waiting: [Int: [Int: Gate]] = [:]
     }
 
-    /// The number of connections whose outcomes are kept, so that an origin's memory does not grow with each connection.
+    /// The number of connections that are recorded, so that memory does not grow with the number of accepted ones.
     private static let connections = 1_024
 
     private let counts: OriginCounts
@@ -18,7 +18,7 @@ final class HandshakeRecord: Sendable {
 
     init(_ counts: OriginCounts) { self.counts = counts }
 
-    /// Adds the outcome of a handshake of that connection.
+    /// Records the outcome of a connection's next handshake.
     func add(_ outcome: OriginHandshake, of connection: Int) {
         switch outcome.outcome {
         case .success(let info): counts.established(isResumed: info.isResumed)
@@ -39,12 +39,12 @@ final class HandshakeRecord: Sendable {
         gate?.open()
     }
 
-    /// The outcomes of that connection's completed handshakes.
+    /// Returns the outcomes of a connection's handshakes that have ended.
     func outcomes(of connection: Int) -> [OriginHandshake] {
         state.withLock { $0.outcomes[connection] ?? [] }
     }
 
-    /// Returns a gate that opens when handshake number `index` of that connection has completed.
+    /// Returns a gate that opens when the connection's handshake with number `index` has ended.
     func gate(of connection: Int, _ index: Int) -> Gate {
         let gate = state.withLock { state -> Gate? in
             if state.outcomes[connection, default: []].count > index { return nil }

@@ -2,14 +2,14 @@
 
 internal import Glibc
 
-/// Blocks a thread until a number of arrivals: for shutdowns outside of asynchronous code.
+/// Blocks a thread until a number of arrivals, for shutdowns from synchronous code.
 ///
 /// Any thread but a loop's may wait.
 @safe final class Latch: @unchecked Sendable {
     private let semaphore: UnsafeMutablePointer<sem_t>
     private let count: Int
 
-    /// A latch for `count` arrivals.
+    /// Creates a latch for `count` arrivals.
     init(_ count: Int) {
         self.count = count
         unsafe semaphore = .allocate(capacity: 1)
@@ -22,10 +22,10 @@ internal import Glibc
         unsafe semaphore.deallocate()
     }
 
-    /// Records one arrival.
+    /// Counts one arrival.
     func arrive() { _ = unsafe sem_post(semaphore) }
 
-    /// Blocks until all arrivals are recorded. May be called once.
+    /// Blocks until all arrivals have been counted. May be called once only.
     func wait() {
         for _ in 0..<count {
             while unsafe sem_wait(semaphore) != 0 {}

@@ -3,7 +3,7 @@
 internal import LupineTLS
 internal import LupineTransport
 
-/// Accepts connections and distributes them among the loops. On its loop.
+/// Accepts connections and distributes them among the loops in turn. Used on its loop only.
 final class Listener: LoopChannel {
     private let loop: EventLoop
     private let homes: [(loop: EventLoop, residents: LoopBound<LoopResidents>)]
@@ -14,7 +14,7 @@ final class Listener: LoopChannel {
     private var retry: EventLoop.TimerToken?
     private var turn = 0
 
-    /// The delay before accepting is retried when the process is out of descriptors; epoll does not report when one is free.
+    /// The delay before accepting again when the process is out of descriptors; epoll does not report when one is free.
     private static let retryDelay = Duration.milliseconds(10)
 
     init(
@@ -28,7 +28,7 @@ final class Listener: LoopChannel {
         script = service.configuration.script
     }
 
-    /// Starts accepting.
+    /// Starts accepting connections.
     func start() throws(Errno) {
         registration = try register()
     }
@@ -38,7 +38,7 @@ final class Listener: LoopChannel {
         return try socket?.watched(by: loop, self)
     }
 
-    /// Closes the listener: further clients are refused.
+    /// Closes the socket: the kernel refuses further clients.
     func stop() {
         if let registration { loop.deregister(registration) }
         if let retry { loop.cancel(retry) }
@@ -57,7 +57,7 @@ final class Listener: LoopChannel {
                 guard let client = try socket?.accept() ?? nil else { return }
                 place(client)
             } catch {
-                // Otherwise each further client would schedule another timer.
+                // Each further client would start another timer.
                 guard retry == nil else { return }
                 retry = loop.schedule(after: Self.retryDelay) { [weak self] reason in
                     self?.retry = nil
@@ -72,7 +72,7 @@ final class Listener: LoopChannel {
         let number = service.counts.opened()
         guard service.counts.connectionsOpen <= service.configuration.connections
         else { return service.counts.closed() }
-        // Unix-domain sockets have no such option.
+        // Fails on Unix-domain sockets, which do not have this option.
         try? client.setNoDelay()
         if let size = service.configuration.socketBuffers {
             try? client.setBufferSizes(send: size, receive: size)

@@ -2,14 +2,14 @@
 
 internal import LupineTransport
 
-/// The connections and listeners of one origin on one loop, so that they can be ended together. On the loop.
+/// The connections and the listener of one origin on one loop, so that they can be closed together. Used on the loop only.
 final class LoopResidents {
     private var connections: [ObjectIdentifier: ServerConnection] = [:]
     private var listener: Listener?
-    /// Whether `close` was called; nothing can be added afterwards.
+    /// Whether `close` was called; then no connection or listener may be added.
     private(set) var isClosed = false
 
-    /// Creates an empty set. Any thread.
+    /// Creates an empty set, on any thread.
     init() {}
 
     func add(_ connection: ServerConnection) { connections[ObjectIdentifier(connection)] = connection }
@@ -18,7 +18,7 @@ final class LoopResidents {
 
     func adopt(_ listener: Listener) { self.listener = listener }
 
-    /// Closes all connections and listeners.
+    /// Closes all connections and the listener.
     func close() {
         isClosed = true
         listener?.stop()

@@ -2,7 +2,7 @@
 
 internal import Synchronization
 
-/// Counts an origin's connections, requests, bytes and handshakes for tests. Any thread.
+/// Counts the work of an origin. Tests may read the counts at any time, on any thread.
 package final class OriginCounts: Sendable {
     private let accepted = Atomic<Int>(0)
     private let open = Atomic<Int>(0)
@@ -19,33 +19,33 @@ package final class OriginCounts: Sendable {
     package var connectionsAccepted: Int { accepted.load(ordering: .relaxed) }
     /// The number of open connections.
     package var connectionsOpen: Int { open.load(ordering: .relaxed) }
-    /// The number of requests whose head was parsed.
+    /// The number of requests with a valid head.
     package var requests: Int { understood.load(ordering: .relaxed) }
-    /// The bytes of content received on all connections.
+    /// The number of bytes of content received on all connections.
     package var bytesReceived: Int { received.load(ordering: .relaxed) }
-    /// The bytes of content sent on all connections.
+    /// The number of bytes of content sent on all connections.
     package var bytesSent: Int { sent.load(ordering: .relaxed) }
 
-    /// The total number of successful TLS handshakes.
+    /// The number of completed TLS handshakes.
     package var handshakesCompleted: Int { completed.load(ordering: .relaxed) }
-    /// The number of successful handshakes that resumed a session.
+    /// The number of completed TLS handshakes that resumed a session.
     package var handshakesResumed: Int { resumed.load(ordering: .relaxed) }
-    /// The number of TLS handshakes that failed or that the client abandoned.
+    /// The number of TLS handshakes that failed or were abandoned by the client.
     package var handshakesFailed: Int { failed.load(ordering: .relaxed) }
 
-    /// Counts a new connection and returns its number, from 0.
+    /// Counts a new connection. Returns its number, from 0.
     func opened() -> Int {
         open.add(1, ordering: .relaxed)
         return accepted.add(1, ordering: .relaxed).oldValue
     }
 
-    /// Counts a closed connection.
+    /// Counts the end of a connection.
     func closed() { open.subtract(1, ordering: .relaxed) }
 
     /// Counts a request.
     func begun() { understood.add(1, ordering: .relaxed) }
 
-    /// Counts a successful handshake.
+    /// Counts a completed handshake.
     func established(isResumed: Bool) {
         completed.add(1, ordering: .relaxed)
         if isResumed { resumed.add(1, ordering: .relaxed) }

@@ -3,14 +3,14 @@
 internal import LupineTLS
 internal import LupineTransport
 
-/// The state that the connections of one origin share. Any thread.
+/// The state that the connections of one origin share. Any thread may use it.
 final class OriginService: Sendable {
     let configuration: OriginConfiguration
     let counts = OriginCounts()
     let record: ByteRecord
     let handshakes: HandshakeRecord
     let priorities = PriorityRecord()
-    /// The TLS contexts that connections use in turn; empty without TLS.
+    /// The TLS contexts, which connections use in turn; empty without TLS.
     private let contexts: [TLSServerContext]
     private let routes: Lock<Router>
     private let gates = Lock<[String: Gate]>([:])
@@ -30,14 +30,14 @@ final class OriginService: Sendable {
     /// Whether connections use TLS.
     var isSecure: Bool { !contexts.isEmpty }
 
-    /// Returns the TLS context of connection `number`; nil without TLS.
+    /// Returns the TLS context of the connection with a number; nil without TLS.
     func tls(for number: Int) -> TLSServerContext? {
         contexts.isEmpty ? nil : contexts[number % contexts.count]
     }
 
     var router: Router { routes.withLock { $0 } }
 
-    /// Returns the endpoint for a method and path.
+    /// Returns the endpoint for a method and a path, or the methods that the path has.
     func match(_ method: String, _ path: String) -> Router.Match {
         if let endpoint = configuration.endpoint { return .endpoint(endpoint, parameters: []) }
         return router.match(method, path)
@@ -47,7 +47,7 @@ final class OriginService: Sendable {
         routes.withLock { $0.add(method.map { [$0] }, pattern, endpoint, first: true) }
     }
 
-    /// Returns the gate of that name, always the same one.
+    /// Returns the gate with a name, always the same one. Creates it on first use.
     func gate(_ name: String) -> Gate {
         gates.withLock { gates in
             if let gate = gates[name] { return gate }

@@ -2,7 +2,7 @@
 
 internal import LupineTransport
 
-/// A priority that a client has sent for a stream by PRIORITY_UPDATE.
+/// A PRIORITY_UPDATE frame of a client.
 package struct OriginPriority: Hashable, Sendable {
     /// The number of the connection, from 0 in order of acceptance.
     package var connection: Int
@@ -12,7 +12,7 @@ package struct OriginPriority: Hashable, Sendable {
     package var value: String
 }
 
-/// Records the priorities that clients send, up to a limit. Any thread.
+/// Records the first PRIORITY_UPDATE frames of all clients. Any thread may use it.
 final class PriorityRecord: Sendable {
     private static let room = 1_000
 

@@ -5,26 +5,26 @@ internal import LupineTransport
 
 /// One client's connection: moves bytes between its channel and its conversation, in bounded memory.
 ///
-/// On its loop for life. It reads into one buffer of fixed size and stops reading while that is full; it
-/// asks the conversation for more output only while less than `highWater` waits to be sent. Output is sent
-/// in one call per pump: one or several small responses are one write.
+/// It stays on its loop. It reads into one buffer of limited size and stops reading while that is full; the conversation
+/// produces more output only while less than `highWater` waits to be sent. Output is sent in one call per turn: a small
+/// response, or several of them, is one write.
 final class ServerConnection: LoopChannel, TimerTarget {
     private enum Phase {
-        /// The channel performs its handshake before any content.
+        /// The channel performs a handshake before there is content.
         case opening
         case open
-        /// The remaining output is sent, then the connection ends.
+        /// The conversation has ended: the remaining output is sent, then the connection ends.
         case finishing(Ending)
-        /// Our half is closed; input is discarded, so that closing does not reset data the client has not read.
+        /// Our half is closed. Input is dropped, so that closing does not cause a reset that discards unread output.
         case lingering(left: Int)
         case closed
     }
 
     /// How a connection ends once everything is sent.
     enum Ending {
-        /// In order, as the protocol requires. `lingering`: the client may still be sending.
+        /// With the protocol's end. `lingering`: the client may still be sending.
         case orderly(lingering: Bool)
-        /// By closing only the socket, without close_notify.
+        /// With the end of the socket only.
         case abandoned
     }
 
@@ -55,13 +55,13 @@ final class ServerConnection: LoopChannel, TimerTarget {
     private var input = InputBuffer()
     private var isReadable = true
     private var hangUpSeen = false
-    /// The client has closed its half.
+    /// Whether the client has closed its half.
     private(set) var peerEnded = false
 
-    /// Output not yet sent; conversations append to it.
+    /// The output that waits to be sent; conversations append to it.
     var output: [UInt8] = []
     private var outputStart = 0
-    /// A body that is sent after `output` without being copied into it.
+    /// A body that is sent after `output`, without being copied into it.
     private var tail: [UInt8] = []
     private var tailStart = 0
     private var isWritable = true
@@ -72,7 +72,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
     private var timer: EventLoop.TimerToken?
     private var lastActivity: Instant
 
-    /// A connection on `loop`, which is the current one.
+    /// Creates a connection on `loop`, which must be the current loop.
     init(
         _ channel: any ClientChannel, peer: SocketAddress?, number: Int, service: OriginService,
         residents: LoopResidents, loop: EventLoop, conversation: any Conversation
@@ -87,7 +87,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
         lastActivity = loop.now
     }
 
-    /// Registers with the loop and starts.
+    /// Registers the channel and starts the connection.
     func start() {
         do throws(Errno) {
             registration = try channel.register(with: loop, for: self)
@@ -109,28 +109,28 @@ final class ServerConnection: LoopChannel, TimerTarget {
     /// Whether the channel has accepted all output.
     private var hasSentAll: Bool { outputStart == output.count && tail.isEmpty }
 
-    /// The result of the handshake; nil without one.
+    /// The outcome of the handshake; nil without one.
     var tls: OriginHandshake? { channel.tls }
 
     /// Whether the client has requested a TLS renegotiation, which was refused.
     var hasRefusedRenegotiation: Bool { channel.hasRefusedRenegotiation }
 
-    /// The number of received bytes not consumed.
+    /// The number of received bytes that have not been consumed.
     var inputCount: Int { input.count }
 
-    /// Whether reading may go on without losing anything.
+    /// Whether the input buffer has space.
     private var hasInputRoom: Bool { inputCount < Self.inputSize }
 
-    /// Lends the received bytes.
+    /// Calls `body` with the received bytes.
     func withInput<Result, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        // A copy, because `body` may consume some of the bytes.
+        // A copy, because `body` may consume bytes.
         let lent = input
         return try lent.withOctets(body)
     }
 
-    /// Consumes bytes from the front of the input.
+    /// Removes bytes from the front of the input.
     func consume(_ count: Int) { input.consume(count) }
 
     /// Sends a body after the output.
@@ -157,24 +157,24 @@ final class ServerConnection: LoopChannel, TimerTarget {
         let loop = loop
         let bound = LoopBound(WeakConnection(self), on: loop)
         gate.whenOpen {
-            // A loop that is gone has closed its connections.
+            // A loop that has shut down has closed its connections.
             _ = loop.execute { bound.value.connection?.waited(number) }
         }
     }
 
-    /// Runs `body` after `delay` and continues, if the connection is still open.
+    /// Runs `body` after `delay` and continues, if the connection is open then.
     func call(after delay: Duration, _ body: @escaping () -> Void) {
         _ = loop.schedule(after: delay) { [weak self] reason in
             if reason == .due { self?.called(body) }
         }
     }
 
-    /// Runs `body` when the gate opens and continues, if the connection is still open.
+    /// Runs `body` when the gate opens and continues, if the connection is open then.
     func call(when gate: Gate, _ body: @escaping () -> Void) {
         let loop = loop
         let bound = LoopBound((connection: WeakConnection(self), body: body), on: loop)
         gate.whenOpen {
-            // A loop that is gone has closed its connections.
+            // A loop that has shut down has closed its connections.
             _ = loop.execute { bound.value.connection.connection?.called(bound.value.body) }
         }
     }
@@ -194,20 +194,20 @@ final class ServerConnection: LoopChannel, TimerTarget {
         pump()
     }
 
-    /// Replaces the conversation; input not yet consumed goes to the new one.
+    /// Replaces the conversation. Received bytes that have not been consumed are the new one's input.
     func become(_ other: any Conversation) { conversation = other }
 
-    /// Ends once everything is sent. `lingering`: the client may still be sending.
+    /// Ends the connection once all output is sent. `lingering`: the client may still be sending.
     func finish(lingering: Bool) { finish(.orderly(lingering: lingering)) }
 
-    /// Ends once everything is sent.
+    /// Ends the connection once all output is sent.
     func finish(_ ending: Ending) {
         guard case .open = phase else { return }
         phase = .finishing(ending)
     }
 
-    /// Starts TLS: input not yet consumed is the beginning of a handshake. Returns false if the origin has no TLS
-    /// configuration.
+    /// Starts TLS. Received bytes that have not been consumed are the beginning of the handshake. Returns false if TLS is not
+    /// configured, or OpenSSL fails.
     func startTLS(cutting cut: WireCut?) -> Bool {
         guard let context = service.tls(for: number) else { return false }
         var early: [UInt8] = []
@@ -223,17 +223,17 @@ final class ServerConnection: LoopChannel, TimerTarget {
         return true
     }
 
-    /// Runs `body` with the TLS channel; returns false without TLS or if `body` fails.
+    /// Calls `body` with the TLS channel. Returns false without TLS, or if `body` throws.
     func onTLS(_ body: (TLSChannel) throws(Errno) -> Void) -> Bool {
         guard let channel = channel as? TLSChannel else { return false }
         do throws(Errno) { try body(channel) } catch { return false }
         return true
     }
 
-    /// Closes our half, once everything is sent.
+    /// Closes our half. Called once all output is sent.
     func closeOurHalf() { try? channel.shutdownWrite() }
 
-    /// Ends at once with a reset.
+    /// Closes the connection at once with a reset.
     func reset() { close(.reset) }
 
     // MARK: the loop
@@ -260,7 +260,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
         timer = loop.schedule(at: deadline, self, tag: Tag.idle)
     }
 
-    /// Ends the connection from outside, on the loop.
+    /// Closes the connection at the origin's shutdown, on the loop.
     func shutDown() { close(.orderly) }
 
     private func pump() {
@@ -270,11 +270,11 @@ final class ServerConnection: LoopChannel, TimerTarget {
         for _ in 0..<Self.turnsPerPump {
             guard turn() else { return }
         }
-        // Yields to other connections; a client as fast as this loop would otherwise occupy it.
+        // Gives other connections a turn; otherwise a client as fast as this loop would occupy it.
         loop.executeOnLoop { [weak self] in self?.pump() }
     }
 
-    /// Reads, advances the conversation and sends once; returns false when all it can do is wait.
+    /// Reads, advances the conversation and sends once. Returns false if there is nothing to do but wait.
     private func turn() -> Bool {
         switch phase {
         case .opening: return establish()
@@ -319,7 +319,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
         }
     }
 
-    /// Continues the handshake; returns false while it waits for the client.
+    /// Continues the handshake. Returns false while it waits for the client.
     private func establish() -> Bool {
         do throws(Errno) {
             guard try channel.establish() else { return false }
@@ -328,7 +328,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
         }
         phase = .open
         lastActivity = loop.now
-        // The handshake has read and written, and does not report which direction would block.
+        // The handshake does not report in which direction it would block.
         isReadable = true
         isWritable = true
         return true
@@ -342,7 +342,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
         timer = loop.schedule(after: Self.lingerTime, self, tag: Tag.linger)
     }
 
-    /// Ends after a channel error: at once, or (true) by lingering, so that the client can read the alert.
+    /// Ends the connection after an error of the channel. Returns true if it lingers, so that the client can read the alert.
     private func fail() -> Bool {
         let mayLinger =
             switch phase {
@@ -362,7 +362,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
         return true
     }
 
-    /// Receives into the free input space; returns false when nothing was received.
+    /// Reads from the channel, if the buffer has space. Returns false if nothing was received.
     private func receive() -> Bool {
         guard isReadable, !peerEnded, hasInputRoom else { return false }
         let room = input.makeRoom(upTo: Self.inputSize)
@@ -373,7 +373,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
             }
             switch outcome {
             case .bytes(let count):
-                // A short read has emptied the socket, unless the end of the stream follows.
+                // A short read has emptied the socket, unless the end of the stream is still to be read.
                 if channel.emptiesSocket, count < room, !hangUpSeen { isReadable = false }
                 service.counts.add(received: count)
                 if service.record.isOn {
@@ -393,8 +393,8 @@ final class ServerConnection: LoopChannel, TimerTarget {
         }
     }
 
-    /// Empties the kernel's buffer: closing a socket with unread bytes in it would cause a reset. Bytes
-    /// that arrive later still cause one.
+    /// Empties the kernel's receive buffer, because closing a socket with unread bytes resets the connection. Bytes that arrive
+    /// later still cause a reset.
     private func dropWhatHasCome() {
         for _ in 0..<Self.turnsPerPump {
             consume(inputCount)
@@ -402,7 +402,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
         }
     }
 
-    /// Sends pending output; returns false when nothing could be sent.
+    /// Sends pending output. Returns false if there is none, or the channel would block.
     private func flush() -> Bool {
         guard isWritable, !isFlushed else { return false }
         do throws(Errno) {
@@ -434,7 +434,8 @@ final class ServerConnection: LoopChannel, TimerTarget {
         return true
     }
 
-    /// Sends the beginning of the output. A separate function, so that nothing else retains the arrays when they are emptied.
+    /// Sends as much output as possible. A separate method, so that its references to the arrays are released before they are
+    /// emptied.
     private func sendPieces() throws(Errno) -> WriteOutcome {
         let (output, tail) = (output, tail)
         let first = output.span.extracting(outputStart...)
@@ -461,7 +462,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
     }
 }
 
-/// Lets a gate outlive the connections that wait for it.
+/// A weak reference, so that a gate does not keep waiting connections alive.
 private final class WeakConnection {
     weak var connection: ServerConnection?
 

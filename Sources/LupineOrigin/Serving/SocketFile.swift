@@ -2,8 +2,8 @@
 
 internal import Glibc
 
-/// The file that a Unix-domain listener leaves in the file system.
+/// The socket file that a Unix-domain listener leaves in the file system.
 enum SocketFile {
-    /// Removes the file; a missing file is not an error.
+    /// Removes the file. Errors, such as a file that is already gone, are ignored.
     static func remove(_ path: String) { _ = unsafe unlink(path) }
 }

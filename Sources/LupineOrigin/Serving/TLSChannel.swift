@@ -3,17 +3,17 @@
 internal import LupineTLS
 internal import LupineTransport
 
-/// Transports a client's bytes inside TLS, over a plain channel or another TLS channel.
+/// The byte stream of a client inside TLS, over a plain channel or inside TLS once more.
 ///
-/// On the loop. `establish` performs the handshake. Afterwards, `receive` and `send` may each move records in both directions.
-/// The engine keeps records that the socket does not accept at once (`holdsOutput`); the next `send` sends them before it
-/// accepts content. After an error the socket is only read to its end, so that an alert reaches the client.
-/// A client that closes without close_notify counts as ended; the codec decides whether its request was complete.
+/// Used on the loop only. `establish` performs the handshake. Afterwards `receive` and `send` may each move records in both
+/// directions. Output that the socket does not accept at once stays in the engine (`holdsOutput`); the next `send` sends it
+/// before it accepts more. After an error the socket is only read to its end, so that an alert reaches the client. A stream
+/// that ends without close_notify counts as ended; the codec checks whether the request was complete.
 final class TLSChannel: ClientChannel {
     private enum State {
         case handshaking
         case established
-        /// Our close_notify was queued; `socketToo`: the socket's sending half is shut down once it is sent.
+        /// Our close_notify has been produced. `socketToo`: once it is sent, our half of the socket is closed.
         case ended(socketToo: Bool)
         case failed
         case closed
@@ -27,7 +27,7 @@ final class TLSChannel: ClientChannel {
     private var state = State.handshaking
     private(set) var tls: OriginHandshake?
 
-    /// TLS over `inner`, from which `early` was already received. `number` is the connection's number.
+    /// Creates TLS over `inner`, from which `early` has already been received. `number` is the connection's.
     init(
         _ context: TLSServerContext, over inner: any ClientChannel, early: [UInt8] = [], cut: WireCut? = nil,
         number: Int, record: HandshakeRecord
@@ -56,7 +56,7 @@ final class TLSChannel: ClientChannel {
                     tls = conclude(.success(engine.info))
                     return true
                 case .wouldBlock: return false
-                // The context has verified the client's certificate against its own roots.
+                // OpenSSL has already verified the client's certificate with the context's roots.
                 case .awaitsTrust: engine.answerTrust(.success(()))
                 case .awaitsIdentity: engine.answerIdentity(nil)
                 }
@@ -76,7 +76,7 @@ final class TLSChannel: ClientChannel {
         return handshake
     }
 
-    /// Returns the error to throw for an engine error, and sends the engine's alert if the socket accepts it.
+    /// Handles an error of the engine: sends its alert if the socket accepts it, and returns the error to throw.
     private func fail(_ error: TLSError) -> Errno {
         if case .handshaking = state { conclude(.failure(error)) }
         state = .failed
@@ -110,7 +110,7 @@ final class TLSChannel: ClientChannel {
         }
     }
 
-    /// Reads and discards bytes that can no longer be decrypted.
+    /// Reads and drops ciphertext after an error.
     private func drop(with buffer: inout OutputSpan<UInt8>) throws(Errno) -> ReadOutcome {
         while true {
             switch try inner.receive(into: &buffer) {
@@ -212,14 +212,14 @@ final class TLSChannel: ClientChannel {
 
     // MARK: for scripts
 
-    /// Cuts the ciphertext off after a number of bytes from now on.
+    /// Cuts the ciphertext off after a number of bytes.
     func cut(_ cut: WireCut) { wire.cut(cut) }
 
-    /// Sends bytes between the records. The engine holds nothing.
+    /// Sends bytes between the records. The engine must hold no output.
     func sendBeneath(_ bytes: [UInt8]) throws(Errno) {
         var sent = 0
         while sent < bytes.count {
-            // What a script sends fits into the kernel's buffer.
+            // The bytes of a script fit into the kernel's buffer.
             guard case .bytes(let count) = wire.send(bytes.span.extracting(sent...)) else {
                 throw wire.failure ?? .noBufferSpace
             }
@@ -232,7 +232,7 @@ final class TLSChannel: ClientChannel {
         do throws(TLSError) { try engine.requestRenegotiation() } catch { throw fail(error) }
     }
 
-    /// Updates the sending keys (TLS 1.3); `both`: also requests the client to update its keys.
+    /// Updates the sending keys (TLS 1.3); if `both`, also requests that the client update its keys.
     func updateKeys(both: Bool) throws(Errno) {
         do throws(TLSError) { try engine.updateKeys(both: both) } catch { throw fail(error) }
     }

@@ -2,8 +2,8 @@
 
 internal import Glibc
 
-/// The time of day, for the `Date` field only, which need not be exact.
+/// The wall-clock time, for `Date` fields only: it may jump.
 enum WallClock {
-    /// Seconds since 1970.
+    /// Returns the seconds since 1970.
     static func seconds() -> Int64 { Int64(time(nil)) }
 }

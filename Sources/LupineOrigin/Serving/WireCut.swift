@@ -12,12 +12,12 @@ package struct WireCut: Hashable, Sendable {
         case reset
     }
 
-    /// The number of bytes still sent.
+    /// The number of bytes that are still sent.
     package var bytes: Int
-    /// What follows them.
+    /// What happens at the cut.
     package var ending: Ending
 
-    /// A cut after a number of bytes.
+    /// Creates a cut after a number of bytes.
     package init(after bytes: Int, _ ending: Ending) {
         self.bytes = bytes
         self.ending = ending
