@@ -117,6 +117,14 @@ import Testing
         }
     }
 
+    @Test func aNonceIsUsedABoundedNumberOfTimes() {
+        let book = DigestBook()
+        let nonce = book.issue()
+        var used = 0
+        while used < 10_000, book.use(nonce, count: String(used)) { used += 1 }
+        #expect(used == 4_096 && book.check(nonce, uses: nil) == .stale)
+    }
+
     @Test func theNextNonceTakesTheOldOnesPlace() async throws {
         try await withClient { client, _ in
             let uri = "/digest-auth/auth/u/p?nextnonce=1"

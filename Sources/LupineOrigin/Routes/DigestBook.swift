@@ -2,7 +2,7 @@
 
 internal import LupineTransport
 
-/// The issued nonces, 4,096 at most, and their uses. Any thread may use it.
+/// The issued nonces, 4,096 at most, and up to 4,096 uses of each. Any thread may use it.
 final class DigestBook: Sendable {
     /// The validity of a nonce.
     enum Verdict: Hashable {
@@ -15,6 +15,14 @@ final class DigestBook: Sendable {
         var uses = 0
         var counts: Set<String> = []
         var isRetired = false
+
+        mutating func use(_ count: String?) -> Bool {
+            uses += 1
+            if uses >= DigestBook.most { isRetired = true }
+            guard let count else { return true }
+            guard counts.count < DigestBook.most else { return false }
+            return counts.insert(count).inserted
+        }
     }
 
     private static let most = 4_096
@@ -38,15 +46,10 @@ final class DigestBook: Sendable {
         }
     }
 
-    /// Uses a nonce. Returns false if it was already used with this `count`, a replay (RFC 7616 section 5.5), or is unknown.
+    /// Uses a nonce. Returns false if it was already used with this `count`, a replay (RFC 7616 section 5.5), or is unknown. One
+    /// that has been used often enough is stale from then on, so that a client cannot grow the book.
     func use(_ nonce: String, count: String?) -> Bool {
-        entries.withLock { entries in
-            guard var entry = entries[nonce] else { return false }
-            entry.uses += 1
-            let isNew = count.map { entry.counts.insert($0).inserted } ?? true
-            entries[nonce] = entry
-            return isNew
-        }
+        entries.withLock { entries in entries[nonce]?.use(count) ?? false }
     }
 
     /// Makes a nonce stale, because the client was given another one.
