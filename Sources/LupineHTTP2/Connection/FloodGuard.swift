@@ -47,7 +47,7 @@ struct FloodGuard: Sendable {
         let elapsed = min(max(time &- level.counted, 0), Self.longestPause)
         level.thousandths = max(level.thousandths &- Int(elapsed) &* allowance.perSecond, 0)
         level.counted = max(time, level.counted)
-        // No frame has more than 2^24 octets, and no level is above 2^31 thousands, so this cannot overflow.
+        // A frame has at most 2^24 octets, and a level is at most 2^31 times 1,000 thousandths, so this cannot overflow.
         level.thousandths &+= count &* 1_000
         levels[kind.rawValue] = level
         guard level.thousandths <= allowance.atOnce &* 1_000 else {

@@ -6,7 +6,7 @@
 /// and names the last stream in a second GOAWAY, after requests in flight have arrived. The last stream of a later GOAWAY is
 /// never above that of an earlier one.
 struct GoAwayState: Hashable, Sendable {
-    /// What this endpoint has sent.
+    /// The GOAWAY that this endpoint has sent, if any.
     enum Own: Hashable, Sendable {
         case staying  // → announced, leaving
         /// GOAWAY with the largest identifier: new streams are still accepted.
@@ -15,7 +15,7 @@ struct GoAwayState: Hashable, Sendable {
         case leaving(last: StreamID)  // → leaving with a lower one
     }
 
-    /// What the peer has sent.
+    /// The GOAWAY that the peer has sent, if any.
     enum Peer: Hashable, Sendable {
         case staying  // → leaving
         case leaving(last: StreamID)  // → leaving with a lower one

@@ -61,7 +61,7 @@ package struct HTTP2Limits: Hashable, Sendable {
     /// WINDOW_UPDATE frames (CVE-2019-9511). A peer may send two for each DATA frame that it receives; a slow peer with a tiny
     /// window sends many.
     package var windowUpdates = Allowance(atOnce: 10_000, perSecond: 1_000)
-    /// Frames of unknown types, GOAWAY frames, and acknowledgements of no PING.
+    /// Frames of unknown types, GOAWAY frames, and PING acknowledgements that were not due.
     package var ignoredFrames = Allowance(atOnce: 1_000, perSecond: 50)
     /// HEADERS and small DATA frames on reset or refused streams, beyond the number that is expected to have been in flight.
     package var lateFrames = Allowance(atOnce: 1_000, perSecond: 100)

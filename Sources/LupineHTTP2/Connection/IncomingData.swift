@@ -8,7 +8,7 @@ struct IncomingData: Hashable, Sendable {
         var content = 0
         var delivered = 0
 
-        /// The octets that nobody will consume: padding, and content that was dropped.
+        /// The octets that the owner never consumes: padding, and content that was dropped.
         var dropped: Int { total &- delivered }
         var padding: Int { total &- content }
     }

@@ -6,7 +6,7 @@
 /// on it. Streams that were reset are remembered, since frames that the peer sent before it knew of the reset are allowed.
 /// Above the capacity, the oldest are forgotten: a stream up to the highest forgotten one may then be of either kind.
 struct ClosedStreams: Sendable {
-    /// What is known of a closed stream.
+    /// The available information about a closed stream.
     enum Memory: Sendable {
         /// The stream's machine, in its last state.
         case known(HTTP2StreamMachine)
