@@ -104,7 +104,7 @@ struct DemoFailure: Error, CustomStringConvertible {
     let description: String
 }
 
-/// One feature that the demo shows: its code, word for word as in the act, and its result.
+/// One feature that the demo shows. `code` is the source code to print, word for word as in `run`, which shows the result.
 protocol DemoAct: Sendable {
     static var title: String { get }
     static var code: String { get }

@@ -3,13 +3,13 @@
 internal import Foundation
 internal import Glibc
 
-/// Writes a body into a file, from its start or after the bytes that it has already. Used by one transfer.
+/// Writes a body into a file, from the file's start or after the bytes that it already has. Used by one transfer.
 struct FileSaver {
     /// The absolute path.
     let path: String
     /// The name as the user typed it.
     let shown: String
-    /// The open file; content may be written to it by others too.
+    /// The open file; the transport may also write content to it directly.
     var handle: FileHandle { file.handle }
     /// Whether it is a regular file, not a device or a pipe.
     var isRegular: Bool { file.isRegular }
@@ -42,7 +42,7 @@ struct FileSaver {
             if offset == 0 {
                 try empty()
             } else {
-                // If the connection broke, later bytes would be taken for content.
+                // Otherwise, if the connection broke, the file's old bytes beyond the new ones would be taken for content.
                 if file.isRegular, try file.handle.seekToEnd() > UInt64(offset) {
                     try file.handle.truncate(atOffset: UInt64(offset))
                 }
@@ -58,7 +58,7 @@ struct FileSaver {
         } catch { throw CommandFailure.unwritable(shown, error) }
     }
 
-    /// A device such as /dev/null cannot be truncated.
+    /// Truncates the file to zero length, if it is regular: a device such as /dev/null cannot be truncated.
     private func empty() throws {
         guard file.isRegular else { return }
         try file.handle.truncate(atOffset: 0)
@@ -85,7 +85,7 @@ struct FileSaver {
         return Resumption.wrongLength(expected)
     }
 
-    /// Counts bytes that others have written into the file.
+    /// Counts bytes that the transport has written directly into the file.
     mutating func wentPast(_ count: Int64) { written += count }
 
     /// Called at the end of the content. A resumed download must have exactly the expected bytes.

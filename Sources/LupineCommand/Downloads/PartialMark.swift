@@ -3,9 +3,9 @@
 internal import Foundation
 internal import Lupine
 
-/// What is known about the complete resource of a partial file. Kept in a file beside it until the download is complete, so that
-/// bytes of two versions are never combined. It has three lines: the validator of the version, the total length and the content
-/// coding of the bytes. Each is empty if unknown or absent.
+/// The known properties of the resource that a partial file belongs to. They are stored in a file beside it until the download
+/// is complete, so that bytes of two versions are never combined. That file has three lines: the validator of the version, the
+/// total length, and the content coding of the bytes. A line is empty if its value is unknown or absent.
 struct PartialMark: Hashable, Sendable {
     /// A strong ETag, or a date that is a strong validator.
     var validator: String?
@@ -13,8 +13,8 @@ struct PartialMark: Hashable, Sendable {
     /// The content coding, as `--raw-encoding` saves it.
     var coding: String?
 
-    /// The mark of a file that a response begins; nil if the server does not support ranges. `decodes`: whether the content is
-    /// delivered decoded.
+    /// Creates the mark of a new file from its response; nil if the server does not support ranges, or the response is not a 200.
+    /// `decodes`: whether the content is delivered decoded.
     init?(_ response: HTTPURLResponse, decodes: Bool) {
         guard response.statusCode == 200,
             response.value(forHTTPHeaderField: "Accept-Ranges")?.lowercased() != "none"

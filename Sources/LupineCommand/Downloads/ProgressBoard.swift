@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// Shows the progress of transfers, one row each: redrawn on a terminal, otherwise printed every few seconds. Any thread.
+/// Shows the progress of transfers, one row each: redrawn on a terminal, otherwise printed every few seconds. Any
+/// thread may use it.
 final class ProgressBoard: Sendable {
     private struct Row {
         var bar: ProgressBar

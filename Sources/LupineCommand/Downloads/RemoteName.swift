@@ -65,7 +65,7 @@ struct SavedPlace: Hashable {
             name = folder.map { "\($0)/\(file)" } ?? file
             path = context.path(name)
         case .remoteName:
-            // In a name given by someone else a tilde is not expanded.
+            // A tilde is not expanded in a name that the server or the URL gives.
             let part = proposed ?? RemoteName.of(url)
             if let folder {
                 name = "\(folder)/\(part)"

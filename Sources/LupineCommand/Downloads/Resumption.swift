@@ -13,11 +13,11 @@ struct Resumption: Sendable {
         case refuse(CommandFailure)
     }
 
-    /// The bytes that are kept.
+    /// The number of bytes that are kept.
     let offset: Int64
     /// The request fields for it.
     let fields: [(name: String, value: String)]
-    /// What is known about the complete resource.
+    /// The stored mark of the partial file; nil if there is none.
     private let mark: PartialMark?
     /// Whether the file has bytes after `offset`, which would be overwritten.
     private let hasMore: Bool
@@ -104,8 +104,8 @@ struct Resumption: Sendable {
         }
     }
 
-    /// Returns a message if the response is of another version than the partial file. A 206 must have the ETag of the whole (RFC
-    /// 9110 §15.3.7), but not its date.
+    /// Returns a message if the response is of another version than the partial file; nil otherwise. With `mustTell`, a missing
+    /// ETag counts as another version: a 206 must have the ETag of the complete resource, but not its date (RFC 9110 §15.3.7).
     private func otherVersion(_ response: HTTPURLResponse, mustTell: Bool = true) -> String? {
         guard let ours = mark?.validator else { return nil }
         let isTag = ours.hasPrefix("\"")
@@ -153,10 +153,10 @@ struct Resumption: Sendable {
         return .goOn(count: count, isFramed: true)
     }
 
-    /// The complete content arrives without an HTTP response, so its version is unknown.
+    /// The failure for content that arrives without an HTTP response: it is complete, and of an unknown version.
     static var noParts: CommandFailure { failure("what is no answer of a server comes as a whole") }
 
-    /// The part is longer or shorter than its range.
+    /// Returns the failure for a part that is longer or shorter than its range.
     static func wrongLength(_ count: Int64) -> CommandFailure {
         failure("the server's part is not as long as its range, which has \(count) bytes")
     }

@@ -17,7 +17,8 @@ enum ShownAddress {
         return String(scalars[..<start]) + String(scalars[scalars.index(after: at)..<end])
     }
 
-    /// Returns the `://` behind the scheme of an address. Nil if a user, a path or a query comes before it: it is part of that.
+    /// Returns the range of the `://` that ends the scheme of an address; nil if there is none. A first `://` after `@`, `/`, `?`
+    /// or `#` ends no scheme: it is part of a path, query or fragment.
     static func schemeEnd(of address: String) -> Range<String.Index>? {
         guard let end = address.range(of: "://", options: .literal) else { return nil }
         let isScheme = !address.unicodeScalars[..<end.lowerBound].contains {

@@ -89,7 +89,7 @@ enum JSONTree {
     }
 
     private static let mostElements = 10_000
-    /// A limit, since each step is a recursive call.
+    /// The maximum number of steps of a path, since each step is a recursive call.
     private static let mostSteps = 100
 
     /// The initial value to which a step is applied.

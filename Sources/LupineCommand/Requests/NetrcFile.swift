@@ -2,9 +2,9 @@
 
 /// A `.netrc` file with entries `machine NAME login NAME password WORD` and `default …`, separated by any white space.
 ///
-/// A word that begins with `#` starts a comment, up to the end of the line, at the start of a line or where a keyword is
-/// expected; after `login` or `password` it is a value. A missing value takes nothing from the next entry, so that one host's
-/// password never becomes another's.
+/// At the start of a line, or where a keyword is expected, a word that begins with `#` starts a comment up to the end of the
+/// line; elsewhere, such as after `login` or `password`, it is a value. A missing value is never taken from the next entry, so
+/// that one host's password never becomes another's.
 struct NetrcFile: Sendable {
     private var entries: [(host: String?, credentials: Credentials)] = []
 

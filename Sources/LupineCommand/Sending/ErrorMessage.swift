@@ -78,7 +78,7 @@ enum ErrorMessage {
         }
     }
 
-    /// A file that begins with a head cannot be resumed, and neither can a range.
+    /// Returns the advice to resume with -C; empty for a range and for a file that begins with a head, which cannot be resumed.
     private static func goingOn(_ link: String, _ invocation: Invocation) -> String {
         invocation.savesHead || invocation.range != nil ? "" : "\(link)-C - goes on with a download"
     }

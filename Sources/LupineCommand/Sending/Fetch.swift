@@ -194,7 +194,7 @@ final class Fetch: Sendable {
         return completion
     }
 
-    /// Whether the body is to be received, given its head.
+    /// Handles the head of a response. Returns whether its body is to be received.
     private func head(_ response: HTTPURLResponse) -> Bool {
         if wire != nil { WireReporter.catchUp(with: session) }
         do {
@@ -294,7 +294,7 @@ final class Fetch: Sendable {
             destination == .remoteName && invocation.takesServersName && offset == 0
             && response?.value(forHTTPHeaderField: "Content-Disposition") != nil
         let proposed = given ? response?.suggestedFilename.map(RemoteName.unhidden) : nil
-        // A resumed file is the one that was checked, whatever name the response suggests.
+        // A download resumes the file that `resumption` has checked, whatever name the response suggests.
         let place = SavedPlace(destination, proposed, plan.url, context, in: invocation.outputFolder)
         state.report.file = place.name
         if invocation.createsFolders { place.makeFolder() }
@@ -382,8 +382,8 @@ final class Fetch: Sendable {
         return file
     }
 
-    /// Ends the attempt: until then the stream and its callbacks retain each other. The caller's reference prevents a deinit
-    /// under the lock.
+    /// Releases the stream at the end of an attempt; until then the stream and its callbacks retain each other. The caller's
+    /// reference prevents a deinit under the lock.
     private func forget(_ stream: DataStreamRequest) { state.withLock { $0.stream = nil } }
 
     private func countSaved(_ count: Int64) {
@@ -410,7 +410,7 @@ final class Fetch: Sendable {
 
     // MARK: redirects
 
-    /// Whether a redirect is followed. Called on the session's root queue.
+    /// Returns whether a redirect is followed, and counts it. Called on the session's root queue.
     func follows(_ task: URLSessionTask, _ response: HTTPURLResponse, to request: URLRequest) -> Bool {
         guard state.withLock({ $0.redirects.takeOne(from: plan.url, to: request.url) }) else { return false }
         if let wire {
@@ -460,7 +460,7 @@ final class Fetch: Sendable {
                     failure = error as? CommandFailure ?? Self.broken(error)
                 }
             }
-            // An error page is not the requested content, and neither is a rest of one.
+            // An error page, or a part of one, is not the requested content and is not worth resuming.
             let isError = (state.report.response?.statusCode ?? 200) >= 400
             if let saver = state.saver {
                 if failure == nil { PartialMark.remove(saver.path) }
@@ -522,7 +522,7 @@ final class Fetch: Sendable {
     }
 }
 
-/// Asks the fetch about redirects.
+/// Passes redirects to the fetch, which decides whether they are followed.
 private struct FetchRedirectHandler: RedirectHandler {
     private let fetch: Fetch
 

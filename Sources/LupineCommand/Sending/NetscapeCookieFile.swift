@@ -24,7 +24,8 @@ enum NetscapeCookieFile {
             }
             let isWide = fields[1] == "TRUE"
             let host = isWideDomain(fields[0]) ? String(fields[0].unicodeScalars.dropFirst()) : fields[0]
-            // No host begins with these, and when written the line would be a comment or belong to another domain.
+            // No host begins with these characters. When the cookie is written, `#` would make the line a comment, and `.` would
+            // change the domain.
             if let first = host.unicodeScalars.first, first == "." || first == "#" { return nil }
             var properties: [HTTPCookiePropertyKey: Any] = [:]
             if fields[3] == "TRUE" { properties[.secure] = "TRUE" }

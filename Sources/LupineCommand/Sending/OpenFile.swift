@@ -3,7 +3,7 @@
 internal import Foundation
 internal import Glibc
 
-/// An open file with its properties from `fstat`: by now its path may lead to another file.
+/// An open file with its properties from `fstat`, since its path may lead to another file by now.
 struct OpenFile: Sendable {
     /// Identifies a file regardless of its names.
     struct Identity: Hashable, Sendable {

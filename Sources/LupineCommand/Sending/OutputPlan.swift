@@ -4,7 +4,7 @@
 struct OutputPlan: Sendable {
     /// The parts that are printed on the standard output, or saved into the file (the head with `-i`).
     let parts: Invocation.Parts
-    /// Whether response heads are printed as they arrive: with the requests before them, for each redirect too.
+    /// Whether response heads, those of redirects included, are printed as they arrive, in order with the requests.
     let printsHeadsAsTheyCome: Bool
     /// Whether the heads of redirects are printed too.
     let showsHops: Bool

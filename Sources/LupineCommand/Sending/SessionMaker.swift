@@ -98,7 +98,7 @@ struct SessionMaker {
                 return address
             }
         }
-        // The targets of later redirects are unknown; entries are made for what is known now.
+        // The targets of redirects are not known yet: entries are made for the URLs of the command line and the usual ports.
         var portsOfAllHosts: Set<UInt16> = []
         for detour in invocation.detours {
             let places = urls.map { url in
@@ -109,7 +109,7 @@ struct SessionMaker {
             let ports = detour.port.map { [$0] } ?? Set(places.map(\.port) + [80, 443]).sorted()
             let further = detour.host.map { host in ports.map { (host: host, port: $0) } } ?? []
             for (host, port) in places + further where !portsOfAllHosts.contains(port) {
-                // The first match takes precedence, and an address of --resolve over all.
+                // The first match takes precedence over later ones, and an address of --resolve over all matches.
                 let key = URLSessionConfiguration.LupineOptions.HostAndPort(host: host, port: port)
                 guard overrides[key] == nil else { continue }
                 overrides[key] = try addresses(detour.newHost ?? host, detour.newPort ?? port)

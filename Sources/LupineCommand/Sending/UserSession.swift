@@ -36,8 +36,8 @@ struct UserSession: Codable, Hashable, Sendable {
         var dropped: [String]
     }
 
-    /// Splits a session of the old format, without origin. Harmless fields go to `origin`, and so do cookies that match its host;
-    /// other cookies go to the origins of their domain, by `Secure` https only or both schemes.
+    /// Splits a session of the old format, without origin. Harmless fields go to `origin`, and so do cookies that it may receive;
+    /// other cookies go to the origins of their domain: only https for `Secure` cookies, otherwise https and http.
     func split(for origin: SessionOrigin) -> Split {
         let isHarmless = { (field: Field) in Self.isHarmless(field.name) }
         var sessions = [origin: UserSession(cookies: [], headers: headers.filter(isHarmless))]

@@ -59,7 +59,7 @@ final class WireReporter: TransferObserver {
         }
     }
 
-    /// Blocks until all events of the session so far have been reported. Not on the observers' thread.
+    /// Blocks until all events of the session so far have been reported. Must not be called on the observers' thread.
     static func catchUp(with session: Session) {
         let told = DispatchSemaphore(value: 0)
         session.session.whenObserversHaveHeard { told.signal() }

@@ -7,7 +7,7 @@ internal import Lupine
 /// event ID, after the delay that the server set.
 final class EventFollower: Sendable {
     private struct State {
-        /// In octets, which compare quickly: it is compared for each event.
+        /// The last event ID, stored as octets: they compare quickly, and each event compares them.
         var lastID = Data()
         var wait = 3.0
         var refusal: CommandFailure?
@@ -43,7 +43,7 @@ final class EventFollower: Sendable {
             let (refusal, wait, events) = state.withLock { ($0.refusal, $0.wait, $0.events) }
             if context.interruption.hasCome { return CommandFailure(.interrupted, "Interrupted.") }
             if let refusal { return refusal }
-            // Without --retry the end of the stream is final; with it that many reconnections in a row may bring no event.
+            // Without --retry the end of the stream is final. With it, that many reconnections in a row may bring no event.
             if events > before { left = max(invocation.retries, 0) }
             guard left > 0 else {
                 return error.map { ErrorMessage.failure(of: $0, url: plan.url, invocation: invocation) }
@@ -116,7 +116,7 @@ final class EventFollower: Sendable {
         }
         var writer = ProcessContext.ContentWriter(context.output)
         if context.output.isTerminal || invocation.pretty != nil {
-            // An ID stays in effect until the next one: printed with each event, a long one would multiply the output.
+            // An ID applies until the next one. It is printed only when it changes: a long one would multiply the output.
             let name = event.type + (isNewID && !event.lastEventID.isEmpty ? " \(event.lastEventID)" : "")
             if name != "message" { try writer.text(style.paint("[\(name)] ", .faint)) }
             try writer.painted(event.data, style)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The user's request to stop (Ctrl-C). It may come on any thread, and each listener is called once. Any thread.
+/// The user's request to stop (Ctrl-C). Each listener is called once. Any thread may use it.
 public final class Interruption: Sendable {
     private struct State {
         var hasCome = false
