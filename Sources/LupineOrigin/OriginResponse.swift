@@ -14,7 +14,7 @@ package struct OriginResponse {
         case stream(length: Int64?, (_ piece: inout [UInt8], _ room: Int) -> Continuation)
     }
 
-    /// What a stream does after a piece.
+    /// The next action of a stream after a piece.
     package enum Continuation {
         /// Continues at once; the piece was not empty.
         case more

@@ -28,7 +28,8 @@ struct Router: Sendable {
     /// The patterns, in the order in which they were added.
     private(set) var patterns: [String] = []
 
-    /// Adds an endpoint. Nil `methods` match all methods; `GET` includes `HEAD`. With `first`, it precedes the endpoints there.
+    /// Adds an endpoint. Nil `methods` match all methods; `GET` includes `HEAD`. With `first`, it precedes the endpoints whose
+    /// patterns have the same first segment.
     mutating func add(
         _ methods: [String]?, _ pattern: String, _ endpoint: Endpoint, first: Bool = false
     ) {
@@ -45,7 +46,7 @@ struct Router: Sendable {
         if patterns.last != pattern { patterns.append(pattern) }
     }
 
-    /// Returns the endpoint for a method and a path, or the methods that the path has.
+    /// Returns the endpoint for a method and a path; if only the method does not match, the methods that the path accepts.
     func match(_ method: String, _ path: String) -> Match {
         if path == "*" { return .endpoint(Self.whole, parameters: []) }
         let segments = Self.split(path)

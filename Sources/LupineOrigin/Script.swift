@@ -2,7 +2,7 @@
 
 internal import LupineTransport
 
-/// What a connection does instead of serving HTTP: the exact bytes, pauses and endings that a test needs.
+/// The steps that a connection follows instead of serving HTTP: the exact bytes, pauses and endings that a test needs.
 ///
 /// Steps run in order, each when the previous one has ended; after the last one the connection is closed. Bytes are read only
 /// by the `expect` steps: without one the kernel's buffers fill and the client has to wait. If the client ends its half
@@ -101,7 +101,7 @@ extension Script.Step {
 /// Connections are numbered from 0 in order of acceptance; if the plan belongs to a path, in the order of their requests for
 /// it.
 package final class ScriptPlan: Sendable {
-    /// What happens to connections after the last script.
+    /// The treatment of connections after the last script.
     package enum Afterwards: Sendable {
         /// They follow the last script.
         case repeatLast
@@ -111,7 +111,7 @@ package final class ScriptPlan: Sendable {
         case stopListening
     }
 
-    /// What a connection has to do.
+    /// The plan's decision about one connection.
     enum Choice {
         case follow(Script)
         case refuse
@@ -120,7 +120,7 @@ package final class ScriptPlan: Sendable {
 
     /// The scripts, in order.
     package let scripts: [Script]
-    /// What happens to connections after the last script.
+    /// The treatment of connections after the last script.
     package let afterwards: Afterwards
     private let used = Lock(0)
 
@@ -135,7 +135,7 @@ package final class ScriptPlan: Sendable {
         self.init([Script(steps, on: layer)])
     }
 
-    /// Returns what the connection with number `index` does.
+    /// Returns the decision about the connection with number `index`.
     func script(for index: Int) -> Choice {
         if index < scripts.count { return .follow(scripts[index]) }
         switch afterwards {
@@ -147,7 +147,7 @@ package final class ScriptPlan: Sendable {
         }
     }
 
-    /// Returns what the next connection does.
+    /// Returns the decision about the next connection.
     func next() -> Choice {
         script(
             for: used.withLock { used in

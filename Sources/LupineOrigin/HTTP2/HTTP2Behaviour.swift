@@ -13,7 +13,7 @@ package struct HTTP2Behaviour: Sendable {
     /// The number of requests after which a connection announces its end with GOAWAY. It closes when the requests in flight are
     /// answered: the two steps of RFC 9113 §6.8.
     package var requestsPerConnection: Int?
-    /// Whether it announces that it uses the priorities of RFC 9218, which it does in any case.
+    /// Whether it announces that it uses the priorities of RFC 9218. It uses them in either case.
     package var heedsPriorities = true
     /// Whether it announces that it accepts web sockets (SETTINGS_ENABLE_CONNECT_PROTOCOL, RFC 8441).
     package var takesWebSockets = true

@@ -112,8 +112,8 @@ extension HTTP2Conversation {
         return true
     }
 
-    /// Called when the client has reset a stream or the connection ends. If its script waits for that, the signals that directly
-    /// follow are still given; the other steps are not performed.
+    /// Called when the client has reset a stream or the connection ends. If its script waits for that, the `signal` steps that
+    /// directly follow are still performed; all other steps are not.
     func given(up stream: OriginStream, _ connection: ServerConnection) {
         guard case .expectReset? = stream.walk?.step else { return }
         stream.walk?.advance()

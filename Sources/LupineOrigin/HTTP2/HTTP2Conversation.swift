@@ -187,7 +187,7 @@ final class HTTP2Conversation: Conversation {
         requests += 1
         if requests == behaviour.requestsPerConnection {
             machine.announceLeave()
-            // Requests that the client sends after its pong, it sends knowing of the GOAWAY.
+            // The acknowledgement shows that the client has received this GOAWAY; the final one is sent then.
             machine.sendPing(0)
         }
         let stream = OriginStream(id, received.head.method)

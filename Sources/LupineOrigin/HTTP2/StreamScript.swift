@@ -2,8 +2,8 @@
 
 package import LupineHTTP2
 
-/// What an HTTP/2 connection does with one request instead of answering it, while its other streams continue: the frames,
-/// pauses and endings that a test needs.
+/// The steps that an HTTP/2 connection follows for one request instead of answering it, while its other streams continue: the
+/// frames, pauses and endings that a test needs.
 ///
 /// Steps run in order, each when the previous one has ended. A stream that its script does not end stays open. Heads and content
 /// pass through the connection's state machine, like those of any endpoint; `frame` and `octets` bypass it, and should not end
@@ -29,7 +29,8 @@ package struct StreamScript: Sendable {
         case expectExactly([UInt8])
         /// Waits until a number of octets of the request's content has arrived.
         case expectContent(Int)
-        /// Waits until the client has reset the stream or the connection has ended; only signals that directly follow are given.
+        /// Waits until the client has reset the stream or the connection has ended. Afterwards only the `signal` steps that
+        /// directly follow are performed.
         case expectReset
         /// From here on the request's content is not consumed, so that its windows are not enlarged.
         case keepContent

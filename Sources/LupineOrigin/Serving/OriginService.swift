@@ -37,7 +37,7 @@ final class OriginService: Sendable {
 
     var router: Router { routes.withLock { $0 } }
 
-    /// Returns the endpoint for a method and a path, or the methods that the path has.
+    /// Returns the endpoint for a method and a path; if only the method does not match, the methods that the path accepts.
     func match(_ method: String, _ path: String) -> Router.Match {
         if let endpoint = configuration.endpoint { return .endpoint(endpoint, parameters: []) }
         return router.match(method, path)

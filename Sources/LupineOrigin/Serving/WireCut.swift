@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// Where and how the ciphertext of a connection is cut off, for example inside a record or a handshake.
+/// A cut in the ciphertext of a connection, for example inside a record or a handshake: its position and kind.
 package struct WireCut: Hashable, Sendable {
-    /// What the client receives at the cut.
+    /// The event that the client receives at the cut.
     package enum Ending: Hashable, Sendable {
         /// Nothing: the rest is never sent.
         case stall
@@ -14,7 +14,7 @@ package struct WireCut: Hashable, Sendable {
 
     /// The number of bytes that are still sent.
     package var bytes: Int
-    /// What happens at the cut.
+    /// The event at the cut.
     package var ending: Ending
 
     /// Creates a cut after a number of bytes.
