@@ -410,7 +410,7 @@ final class Fetch: Sendable {
 
     // MARK: redirects
 
-    /// Returns whether a redirect is followed, and counts it. Called on the session's root queue.
+    /// Returns whether a redirect is followed. Prints its head if requested. Called on the session's root queue.
     func follows(_ task: URLSessionTask, _ response: HTTPURLResponse, to request: URLRequest) -> Bool {
         guard state.withLock({ $0.redirects.takeOne(from: plan.url, to: request.url) }) else { return false }
         if let wire {

@@ -18,7 +18,7 @@ struct RedirectAllowance {
         protocols = (invocation.protocols, invocation.redirectProtocols)
     }
 
-    /// Returns whether the next redirect is followed, and counts it.
+    /// Returns whether the next redirect is followed. Counts it if so, and sets `failure` if it is not allowed.
     mutating func takeOne(from url: URL, to target: URL?) -> Bool {
         guard follows else { return false }
         if let target, !protocols.0.contains(target.scheme) || !protocols.1.contains(target.scheme) {

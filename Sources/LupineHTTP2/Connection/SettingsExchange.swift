@@ -2,8 +2,9 @@
 
 /// The settings of both endpoints, and which of this endpoint's settings the peer has acknowledged: RFC 9113 §6.5.3.
 ///
-/// An increased limit applies from its announcement on, since the peer may use it before its acknowledgement arrives; a
-/// reduced limit applies from its acknowledgement on, since the peer may not have received it before.
+/// An increased window, frame size or dynamic table applies from its announcement on, since the peer may use it before its
+/// acknowledgement arrives; a reduced one applies from its acknowledgement on, since the peer may not have received it before.
+/// The limit of concurrent streams always applies at once: excess streams are refused, and their requests can be sent again.
 struct SettingsExchange: Sendable {
     private struct Announcement: Sendable {
         var settings: HTTP2Settings

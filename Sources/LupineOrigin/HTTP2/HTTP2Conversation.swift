@@ -263,8 +263,8 @@ final class HTTP2Conversation: Conversation {
         }
     }
 
-    /// Answers an extended CONNECT if the endpoint is a web socket, or is `collected`: that one is answered without waiting for
-    /// the content, which only ends with the client's half. Returns false for endpoints that answer it like a GET.
+    /// Answers an extended CONNECT if the endpoint is `webSocket` or `collected`. A `collected` endpoint is answered without
+    /// waiting for the content, which ends only with the client's half. Returns false for endpoints that answer it like a GET.
     private func meetWebSocket(
         _ endpoint: Endpoint, _ request: OriginRequest, _ stream: OriginStream, _ connection: ServerConnection
     ) -> Bool {

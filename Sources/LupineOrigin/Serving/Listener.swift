@@ -57,7 +57,7 @@ final class Listener: LoopChannel {
                 guard let client = try socket?.accept() ?? nil else { return }
                 place(client)
             } catch {
-                // Each further client would start another timer.
+                // Otherwise each further client would start another timer.
                 guard retry == nil else { return }
                 retry = loop.schedule(after: Self.retryDelay) { [weak self] reason in
                     self?.retry = nil
