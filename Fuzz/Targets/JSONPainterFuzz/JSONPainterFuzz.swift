@@ -39,7 +39,7 @@ private func show(
     _ octets: [UInt8], _ cuts: Cuts, _ manner: BodyPresenter.Manner, _ isTerminal: Bool, _ isColored: Bool
 ) -> [UInt8] {
     let paper = Guarded<[UInt8]>([])
-    let sink = Surroundings.Sink(isTerminal: isTerminal) { data in paper.withLock { $0 += data } }
+    let sink = ProcessContext.Sink(isTerminal: isTerminal) { data in paper.withLock { $0 += data } }
     var presenter = BodyPresenter(
         sink: sink, manner: manner, style: Style(isOn: isColored), type: "application/json")
     do {

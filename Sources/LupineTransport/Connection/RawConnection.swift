@@ -102,7 +102,7 @@ package final class RawConnection: LoopChannel {
     ///
     /// - Parameters:
     ///   - profile: TLS settings and trust.
-    ///   - asker: Answers the profile's questions.
+    ///   - verifier: Answers the profile's questions.
     ///   - timeout: The time-out of the handshake; it does not run while a question is being answered.
     package func startTLS(_ profile: TLSProfile, verifier: (any PeerVerifier)?, timeout: Interval?) {
         guard early.isEmpty else { return end(.tls(host: origin.host, port: origin.port, .notTLS)) }
