@@ -75,7 +75,7 @@ struct SessionStormTests {
                 switch Int.random(in: 0..<8, using: &random) {
                 case 0, 1: other.cancel()
                 case 2: other.suspend()
-                case 3: (other as? URLSessionDownloadTask)?.cancel { _ in }
+                case 3: (other as? URLSessionDownloadTask)?.cancel { StormDelegate.discard($0) }
                 default: other.resume()
                 }
                 await Task.yield()
@@ -144,9 +144,16 @@ private final class StormDelegate: NSObject, URLSessionDataDelegate, URLSessionD
         _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
     ) { ends.update { $0[task.taskIdentifier, default: []].append("metrics") } }
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        // A download that timed out has resume data, too.
+        Self.discard((error as? URLError)?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data)
         ends.update { $0[task.taskIdentifier, default: []].append("complete") }
     }
     func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) { invalid.open() }
+
+    /// Removes the part of a download that nobody goes on with.
+    static func discard(_ resumeData: Data?) {
+        if let resumeData { URLSession.discardDownload(withResumeData: resumeData) }
+    }
 }
 
 /// Opens once.
