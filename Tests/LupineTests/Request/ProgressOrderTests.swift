@@ -116,6 +116,28 @@ struct ProgressOrderTests {
         }
     }
 
+    @Test(
+        "[R-61] progress on a root queue that is the main one is told before the response", arguments: kinds)
+    func mainRoot(_ kind: Kind) async throws {
+        var setUp = PipelineSetUp()
+        setUp.root = .main
+        try await withPipeline(setUp) { stage in
+            for _ in 0..<10 {
+                let (events, ended) = (Heard<Event>(), Heard<Bool>())
+                let request = try kind.begin(
+                    stage, .main, DispatchQueue(label: "response"),
+                    { events.add(.progress($0.completedUnitCount, of: $0.totalUnitCount)) },
+                    {
+                        events.add(.response)
+                        ended.add(true)
+                    })
+                await ended.wait(for: 1)
+                withExtendedLifetime(request) {}
+                #expect(events.all.last == .response && events.all.count > 1, "\(events.all)")
+            }
+        }
+    }
+
     @Test("[R-61] a response does not wait for a queue of the program's", arguments: kinds, Spoken.allCases)
     func heldQueue(_ kind: Kind, over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in

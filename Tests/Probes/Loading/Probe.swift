@@ -4,9 +4,10 @@ import Dispatch
 import Foundation
 import Glibc
 
-/// Writes to a store: until it is killed in the middle of it (`cookies FILE MICROSECONDS`, `cache FOLDER MICROSECONDS`), or
-/// for some rounds beside other writers (`share FOLDER ROUNDS`). Or makes many sessions and looks at what they leave
-/// behind (`sessions URL COUNT`), or loads one long body and looks at its own memory (`memory URL KIBIBYTES FORM FILE`).
+/// Writes to a store until it is killed: at a time (`cookies FILE MICROSECONDS`, `cache FOLDER MICROSECONDS`), or while a draft of
+/// the file is there (`draft FILE MICROSECONDS`). Or writes for some rounds beside other writers (`share FOLDER ROUNDS`), makes
+/// many sessions and looks at what they leave behind (`sessions URL COUNT`), or loads one long body and looks at its own memory
+/// (`memory URL KIBIBYTES FORM FILE`).
 ///
 /// Every round carries its number, so that whoever reads the store afterwards can tell a whole round, or a whole entry,
 /// from the pieces of one. The first round is whole in any case.
@@ -18,6 +19,7 @@ import Glibc
         else { misuse() }
         switch arguments[1] {
         case "cookies": CookieScenario(file: arguments[2]).write(until: killer(number))
+        case "draft": CookieScenario(file: arguments[2]).write(until: killer(number, drafting: arguments[2]))
         case "cache": CacheScenario(folder: arguments[2]).write(until: killer(number))
         case "share": CacheScenario(folder: arguments[2]).write(rounds: number)
         case "sessions":
@@ -35,6 +37,7 @@ import Glibc
 
     private static func misuse() -> Never {
         print("usage: lupine-loading-probe cookies FILE MICROSECONDS")
+        print("       lupine-loading-probe draft FILE MICROSECONDS")
         print("       lupine-loading-probe cache FOLDER MICROSECONDS")
         print("       lupine-loading-probe share FOLDER ROUNDS")
         print("       lupine-loading-probe sessions URL COUNT")
@@ -49,5 +52,22 @@ import Glibc
                 kill(getpid(), SIGKILL)
             }
         }
+    }
+
+    /// The same, but it waits then for the next draft of that file: the process is killed inside a write.
+    private static func killer(_ delay: Int, drafting file: String) -> () -> Void {
+        {
+            DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(delay)) {
+                let before = drafts(beside: file)
+                while drafts(beside: file).isSubset(of: before) {}
+                kill(getpid(), SIGKILL)
+            }
+        }
+    }
+
+    private static func drafts(beside file: String) -> Set<String> {
+        let folder = URL(fileURLWithPath: file).deletingLastPathComponent().path
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return Set(names.filter { $0.hasPrefix(".") })
     }
 }
