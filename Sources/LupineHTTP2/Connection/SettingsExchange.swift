@@ -4,7 +4,8 @@
 ///
 /// An increased window, frame size or dynamic table applies from its announcement on, since the peer may use it before its
 /// acknowledgement arrives; a reduced one applies from its acknowledgement on, since the peer may not have received it before.
-/// The limit of concurrent streams always applies at once: excess streams are refused, and their requests can be sent again.
+/// The limit of concurrent streams always applies at once to streams that are opened: excess streams are refused, and their
+/// requests can be sent again. For priorities of streams that are not open, which end the connection, it applies like the others.
 struct SettingsExchange: Sendable {
     private struct Announcement: Sendable {
         var settings: HTTP2Settings
@@ -39,6 +40,18 @@ struct SettingsExchange: Sendable {
     /// The largest dynamic table that the peer's encoder may use.
     var headerTableSize: Int {
         pending.reduce(acknowledged.headerTableSize) { max($0, $1.settings.headerTableSize) }
+    }
+
+    /// The most streams that the peer may prioritize or open; nil: any number.
+    var maxConcurrentStreams: Int? {
+        var most = acknowledged.maxConcurrentStreams
+        for announcement in pending {
+            guard let known = most, let announced = announcement.settings.maxConcurrentStreams else {
+                return nil
+            }
+            most = max(known, announced)
+        }
+        return most
     }
 
     /// Records an announcement of settings. Returns the octets by which the windows of open streams grow immediately.

@@ -84,6 +84,21 @@ import Testing
 
     @Test(arguments: rows) func row(_ row: MachineRow) { row.check() }
 
+    @Test("[H-9.2] a lower limit of streams counts for priorities when it is acknowledged")
+    func loweredLimit() {
+        var session = Self.prioritized(2)
+        var settings = HTTP2Settings()
+        settings.maxConcurrentStreams = 1
+        session.machine.change(settings, at: .zero)
+        session.receive(Wire.priorityUpdate(1, "u=1") + Wire.priorityUpdate(3, "u=2"))
+        #expect(session.takeLines() == [])
+        session.receive(Wire.settingsAck + Wire.priorityUpdate(3, "u=3"))
+        #expect(session.takeLines() == ["settings acknowledged"])
+        session.receive(Wire.priorityUpdate(5, "u=1"))
+        let error = HTTP2ConnectionError.priorityOfUnknownStream(StreamID(5))
+        #expect(session.takeLines() == ["PROTOCOL_ERROR: \(error)"])
+    }
+
     @Test("[H-6.19] a server goes in two steps") func twoSteps() {
         var session = Self.server
         session.receive(Wire.post(1))
