@@ -3,10 +3,6 @@
 // The public API uses the types of the URL loading system everywhere: one import gives both.
 @_exported public import LupineLoading
 
-// swift-format-ignore: AlwaysUseLowerCamelCase
-/// The shared session, `Session.default`, for calls such as `AF.request("https://…")`.
-public let AF = Session.default
-
 /// Information about the library.
 public enum AFInfo {
     /// The version of the library.

@@ -21,22 +21,9 @@
     package func assertNoLockIsHeld() {
         precondition(HeldLocks.count == 0, "the program's code is called under a lock")
     }
-
-    /// Stops the program if the calling thread runs an event loop. Placed where code of the program is called that may block:
-    /// it would stall all connections of that loop (O-7). Code called inside a job that the program itself put on the loop is
-    /// exempt.
-    package func assertNotOnLoop() {
-        precondition(
-            !NativeThread.isLoop || EventLoop.ofRunningJob != nil,
-            "the program's code is called on an event loop")
-    }
 #else
     /// Does nothing except under `-D LUPINE_HELD_LOCKS`, where it stops the program if the calling thread holds one of the
     /// library's locks. Placed wherever the program's code is called: under a lock, that code would deadlock as soon as it
     /// called the library (O-6).
     @inlinable @inline(__always) package func assertNoLockIsHeld() {}
-
-    /// Does nothing except under `-D LUPINE_HELD_LOCKS`, where it stops the program if the calling thread runs an event loop.
-    /// Placed where code of the program is called that may block: it would stall all connections of that loop (O-7).
-    @inlinable @inline(__always) package func assertNotOnLoop() {}
 #endif

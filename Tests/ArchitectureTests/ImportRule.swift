@@ -10,8 +10,8 @@ struct ImportRule {
     struct Module {
         let name: String
         let allowed: Set<String>
-        /// Imports that only the named folder inside the module may have.
-        var onlyIn: [String: String] = [:]
+        /// Imports that only the named folders inside the module may have.
+        var onlyIn: [String: Set<String>] = [:]
     }
 
     /// One import in a file.
@@ -31,7 +31,7 @@ struct ImportRule {
                 "LupineHTTP", "LupineHTTP2", "LupineCoding", "LupineTLS", "CLupineLinux", "Glibc",
                 "Synchronization",
             ],
-            onlyIn: ["LupineCoding": "Client"]),
+            onlyIn: ["LupineCoding": ["Client", "Errors"]]),
         Module(
             name: "LupineLoading",
             allowed: [
@@ -93,8 +93,9 @@ struct ImportRule {
             let allowed = module.allowed.isEmpty ? "nothing" : module.allowed.sorted().joined(separator: ", ")
             return "\(module.name) may not import \(imported); it may import \(allowed)"
         }
-        if let folder = module.onlyIn[imported], folders.count < 3 || folders[2] != folder {
-            return "\(module.name) may import \(imported) in its folder \(folder) only"
+        if let allowed = module.onlyIn[imported], folders.count < 3 || !allowed.contains(folders[2]) {
+            let names = allowed.sorted().joined(separator: " and ")
+            return "\(module.name) may import \(imported) in its folder \(names) only"
         }
         return nil
     }

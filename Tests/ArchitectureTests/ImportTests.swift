@@ -38,6 +38,7 @@ struct ImportTests {
         ("Sources/LupineTransport/Pool/A.swift", "package import LupineHTTP", true),
         ("Sources/LupineTransport/Pool/A.swift", "import LupineCoding", false),
         ("Sources/LupineTransport/Client/A.swift", "import LupineCoding", true),
+        ("Sources/LupineTransport/Errors/A.swift", "import LupineCoding", true),
         ("Sources/LupineTransport/A.swift", "import LupineLoading", false),
         ("Sources/LupineTransport/A.swift", "import struct Foundation.URL", false),
         ("Sources/LupineLoading/A.swift", "import Foundation", true),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import LupineTLS
 import LupineTestKit
 import Testing
 
@@ -22,12 +23,14 @@ import Testing
     /// RFC 7616 section 3.4, by hand.
     private func authorization(_ attempt: Try, _ uri: String, _ nonce: String) -> String {
         func digest(_ text: String) -> String {
-            switch attempt.algorithm.replacing("-sess", with: "") {
-            case "MD5": MD5.hexadecimal(of: text)
-            case "SHA-256": SHA256.hexadecimal(of: text)
-            case "SHA-512-256": SHA512Cut.hexadecimal(of: text)
-            default: SHA512.hexadecimal(of: text)
-            }
+            let function: MessageDigest =
+                switch attempt.algorithm.replacing("-sess", with: "") {
+                case "MD5": .md5
+                case "SHA-256": .sha256
+                case "SHA-512-256": .sha512Cut256
+                default: .sha512
+                }
+            return Hexadecimal.lowercase(function.digest(of: Array(text.utf8)) ?? [])
         }
         var secret = digest("u:lupine@origin:\(attempt.password)")
         if attempt.algorithm.hasSuffix("-sess") { secret = digest("\(secret):\(nonce):cn") }

@@ -117,14 +117,20 @@ import Testing
         }
     }
 
-    @Test(arguments: ["", "f", "fo", "foo", "foob", "fooba", "foobar"])
-    func base64(_ text: String) throws {
+    /// RFC 4648 section 10.
+    @Test(arguments: [
+        ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
+        ("foobar", "Zm9vYmFy"),
+    ])
+    func base64(_ text: String, _ coded: String) throws {
         let bytes = Array(text.utf8)
-        #expect(Base64.decode(Base64.encode(bytes).utf8) == bytes)
+        #expect(Base64.encode(bytes) == coded)
+        #expect(Base64.decode(coded.utf8) == bytes)
     }
 
     @Test(arguments: [
         "A", "AA", "AAA", "AA=", "AB==", "AAB=", "====", "AA==AA==", "AA=A", "A A=", "A===", "AAAA=",
+        "Zg=", "Zg", "Z===", "Z*==",
     ])
     func noBase64(_ text: String) { #expect(Base64.decode(text.utf8) == nil) }
 

@@ -28,7 +28,7 @@ struct Invocation: Hashable, Sendable {
         case remoteName
     }
     /// The offset at which a download resumes.
-    enum Resumption: Hashable, Sendable {
+    enum ResumeOffset: Hashable, Sendable {
         case automatic
         case offset(Int64)
     }
@@ -170,7 +170,7 @@ struct Invocation: Hashable, Sendable {
     var pretty: Pretty?
     var destinations: [Destination] = []
     var takesServersName = false
-    var resumption: Resumption?
+    var resumption: ResumeOffset?
     var showsProgress = true
     /// Whether the saved file begins with the head.
     var savesHead: Bool { includesHead || asksForHead }

@@ -45,7 +45,7 @@ enum OctetClass {
 }
 
 /// Octets with a meaning in the grammar.
-enum Octet {
+package enum Octet {
     static let tab: UInt8 = 0x09
     static let lineFeed: UInt8 = 0x0A
     static let carriageReturn: UInt8 = 0x0D
@@ -70,7 +70,7 @@ enum Octet {
 
     /// Returns the value of a hexadecimal digit; nil for anything else.
     @inline(__always)
-    static func hexadecimal(_ octet: UInt8) -> UInt8? {
+    package static func hexadecimal(_ octet: UInt8) -> UInt8? {
         let digit = octet &- 0x30
         if digit < 10 { return digit }
         let letter = (octet | 0x20) &- 0x61

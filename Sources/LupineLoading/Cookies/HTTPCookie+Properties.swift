@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 internal import Foundation
+internal import LupineHTTP
 
 /// Converts cookies from and to dictionaries of properties (U-13.16).
 extension HTTPCookie.Contents {

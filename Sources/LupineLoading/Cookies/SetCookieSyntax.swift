@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 internal import Foundation
+internal import LupineHTTP
 
 /// Parses `Set-Cookie` fields as draft-ietf-httpbis-rfc6265bis §5.6 does (U-13.1 to U-13.9).
 ///

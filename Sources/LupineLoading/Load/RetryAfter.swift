@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 package import Foundation
+internal import LupineHTTP
 
 /// Parses the `Retry-After` field (RFC 9110 §10.2.3).
 ///

@@ -41,7 +41,7 @@ final class SessionCore: Sendable {
     /// The core of a session.
     init(
         _ configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?, queue: OperationQueue?,
-        isShared: Bool, makeLoad: @escaping LoadMaker = { TaskDriver($0, context: $1, client: $2) }
+        isShared: Bool, makeLoad: @escaping LoadMaker = SessionCore.driving
     ) {
         let copy = Self.copy(configuration)
         self.configuration = UncheckedSendable(copy)

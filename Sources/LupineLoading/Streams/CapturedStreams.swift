@@ -8,7 +8,7 @@ import LupineTransport
 /// They block the thread that reads or writes, call no delegate, and do not support run loops. When both are closed or
 /// deallocated, the connection closes.
 struct CapturedStreams: Sendable {
-    private let pair: UncheckedSendable<(input: InputStream, output: OutputStream)>
+    let pair: UncheckedSendable<(input: InputStream, output: OutputStream)>
 
     /// - Parameter keeper: An object that is kept alive as long as the streams.
     init(_ wire: any StreamWire, on loop: EventLoop, keeping keeper: (any Sendable)?) {
@@ -17,16 +17,6 @@ struct CapturedStreams: Sendable {
         let wake: @Sendable () -> Void = { _ = loop.execute { bound.value.move() } }
         pair = UncheckedSendable(
             (CapturedInputStream(pump.input, wake), CapturedOutputStream(pump.output, wake)))
-    }
-
-    /// Passes the streams to the delegate of the task.
-    func tell(_ task: TaskCore) {
-        task.call { [pair] context in
-            guard let task = context.task as? URLSessionStreamTask else { return }
-            context.delegates.stream?.urlSession(
-                context.session, streamTask: task, didBecome: pair.value.input,
-                outputStream: pair.value.output)
-        }
     }
 }
 

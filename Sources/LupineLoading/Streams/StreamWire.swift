@@ -28,14 +28,6 @@ protocol StreamWire: AnyObject {
 
 /// A connection to a host, with the settings to start TLS on it.
 final class ConnectionWire: StreamWire {
-    /// The settings for starting TLS.
-    struct Security {
-        let profile: TLSProfile
-        /// Answers questions about the peer and the client's identity; nil when no delegate is to be asked.
-        let verifier: TaskTrust?
-        let timeout: Interval?
-    }
-
     private let connection: RawConnection
     private let security: Security
 

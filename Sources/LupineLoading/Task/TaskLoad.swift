@@ -31,8 +31,6 @@ extension TaskLoad {
     func whenTimeIsUp(_ ring: @escaping @Sendable (URLError) -> Void) -> SessionClock.Cancel { {} }
 }
 
-extension TaskDriver: TaskLoad {}
-
 /// Makes the load of a task.
 typealias LoadMaker = @Sendable (TaskOrder, SessionContext, any TaskDriverClient) -> any TaskLoad
 

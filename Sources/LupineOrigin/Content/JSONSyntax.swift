@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+internal import LupineHTTP
+
 /// Validates a JSON document (RFC 8259) without creating values: the echo repeats a document unchanged.
 struct JSONSyntax {
     private static let deepest = 64
@@ -82,7 +84,7 @@ struct JSONSyntax {
                 index += 1
                 if escaped == UInt8(ascii: "u") {
                     for _ in 0..<4 {
-                        guard let digit = next, Hexadecimal.value(digit) != nil else { return false }
+                        guard let digit = next, Octet.hexadecimal(digit) != nil else { return false }
                         index += 1
                     }
                 } else if !"\"\\/bfnrt".utf8.contains(escaped) {

@@ -16,8 +16,8 @@ enum PercentCoding {
         var index = 0
         while index < source.count {
             if source[index] == UInt8(ascii: "%"), index + 2 < source.count,
-                let high = Hexadecimal.value(source[index + 1]),
-                let low = Hexadecimal.value(source[index + 2])
+                let high = Octet.hexadecimal(source[index + 1]),
+                let low = Octet.hexadecimal(source[index + 2])
             {
                 output.append(high << 4 | low)
                 index += 3

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 internal import LupineHTTP
+internal import LupineTLS
 
 /// Basic and bearer authentication (RFC 7617, RFC 6750): `/basic-auth`, `/hidden-basic-auth`, `/bearer`.
 enum BasicAuthRoutes {
@@ -41,7 +42,7 @@ enum BasicAuthRoutes {
     private static func isRight(_ request: OriginRequest) -> Bool {
         let password = request.parameters.count > 1 ? request.parameters[1] : ""
         let expected = Array("\(request.parameters[0]):\(password)".utf8)
-        return credentials("basic", request).flatMap { Base64.decoded($0) } == expected
+        return credentials("basic", request).flatMap { Base64.decode($0.utf8) } == expected
     }
 
     private static func challenge(_ value: String) throws(Refusal) -> OriginResponse {

@@ -27,7 +27,7 @@ enum CacheRoutes {
                 return try validated(OriginResponse(304), "\"cache\"")
             }
             var response = try OriginResponse(json: .object(EchoRoutes.basis(request)))
-            try response.add(.lastModified, RangeRoutes.modified.text)
+            try response.add(.lastModified, RangeRoutes.modified)
             return try validated(response, "\"cache\"")
         }
         router.get("/cache/{seconds}") { request throws(Refusal) in

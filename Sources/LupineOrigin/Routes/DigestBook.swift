@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+internal import LupineTLS
 internal import LupineTransport
 
 /// The issued nonces, 4,096 at most, and up to 4,096 uses of each. Any thread may use it.
@@ -30,7 +31,7 @@ final class DigestBook: Sendable {
 
     /// Issues a new nonce. When the book is full, all earlier nonces are forgotten.
     func issue() -> String {
-        let nonce = Hexadecimal.text((0..<16).map { _ in UInt8.random(in: 0...255) })
+        let nonce = Hexadecimal.lowercase((0..<16).map { _ in UInt8.random(in: 0...255) })
         entries.withLock { entries in
             if entries.count >= Self.most { entries.removeAll() }
             entries[nonce] = Entry()

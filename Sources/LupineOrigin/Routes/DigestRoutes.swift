@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 internal import LupineHTTP
+internal import LupineTLS
 
 /// Digest authentication (RFC 7616): `/digest-auth/{qop}/{user}/{password}/{algorithm}/{stale_after}`.
 ///
@@ -22,25 +23,27 @@ enum DigestRoutes {
     /// An algorithm, by its name in RFC 7616, or SHA-512, which is not standardized.
     private struct Algorithm {
         let name: String
-        let hash: @Sendable (String) -> String
-        let bodyHash: @Sendable ([UInt8]) -> String
+        private let function: MessageDigest
         var isSession: Bool { name.hasSuffix("-SESS") }
 
+        /// Fails for an unknown algorithm, and for one that this machine's OpenSSL disables.
         init?(_ text: String) {
             name = text.uppercased()
-            func adopt<Hash: HashFunction & SendableMetatype>(_: Hash.Type) -> (
-                @Sendable (String) -> String, @Sendable ([UInt8]) -> String
-            ) {
-                ({ Hash.hexadecimal(of: $0) }, { Hash.hexadecimal(of: $0) })
-            }
             switch name.hasSuffix("-SESS") ? String(name.dropLast(5)) : name {
-            case "MD5": (hash, bodyHash) = adopt(MD5.self)
-            case "SHA-256": (hash, bodyHash) = adopt(SHA256.self)
-            case "SHA-512-256": (hash, bodyHash) = adopt(SHA512Cut.self)
-            case "SHA-512": (hash, bodyHash) = adopt(SHA512.self)
+            case "MD5": function = .md5
+            case "SHA-256": function = .sha256
+            case "SHA-512-256": function = .sha512Cut256
+            case "SHA-512": function = .sha512
             default: return nil
             }
+            if function.digest(of: []) == nil { return nil }
         }
+
+        /// Returns the digest of a text in hexadecimal digits.
+        func hash(_ text: String) -> String { hash(Array(text.utf8)) }
+
+        /// Returns the digest of these bytes in hexadecimal digits.
+        func hash(_ bytes: [UInt8]) -> String { Hexadecimal.lowercase(function.digest(of: bytes) ?? []) }
     }
 
     private static func answer(_ request: OriginRequest, _ book: DigestBook) throws(Refusal) -> OriginResponse
@@ -101,7 +104,7 @@ enum DigestRoutes {
         var secret = algorithm.hash("\(parameters[1]):\(realm):\(parameters[2])")
         if algorithm.isSession { secret = algorithm.hash("\(secret):\(value("nonce")):\(value("cnonce"))") }
         let method = request.head.method.rawValue
-        let bodyDigest = given["qop"] == "auth-int" ? ":" + algorithm.bodyHash(request.body) : ""
+        let bodyDigest = given["qop"] == "auth-int" ? ":" + algorithm.hash(request.body) : ""
         let middle =
             given["qop"].map { ":\(value("nc")):\(value("cnonce")):\($0)" } ?? ""
         let what = algorithm.hash("\(method):\(value("uri"))\(bodyDigest)")
@@ -110,7 +113,7 @@ enum DigestRoutes {
         let answer =
             given["qop"] == "auth-int"
             ? ":"
-                + algorithm.bodyHash(
+                + algorithm.hash(
                     JSONWriter.document(
                         .object([("authenticated", .bool(true)), ("user", .string(parameters[1]))]))) : ""
         let back = algorithm.hash(":\(value("uri"))\(answer)")

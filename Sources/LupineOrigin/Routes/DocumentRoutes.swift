@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 internal import LupineHTTP
+internal import LupineTLS
 
 /// Constant documents: `/html`, `/xml`, `/json`, `/encoding/utf8`, `/image/png`, `/robots.txt`.
 enum DocumentRoutes {
@@ -14,7 +15,7 @@ enum DocumentRoutes {
             let octets = Array(text.utf8)
             router.get(pattern) { _ throws(Refusal) in try OriginResponse(200, type, octets) }
         }
-        let octets = Base64.decoded(png) ?? []
+        let octets = Base64.decode(png.utf8) ?? []
         router.get("/image/png") { _ throws(Refusal) in try OriginResponse(200, "image/png", octets) }
     }
 

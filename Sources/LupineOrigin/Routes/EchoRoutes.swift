@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 internal import LupineHTTP
+internal import LupineTLS
 internal import LupineTransport
 
 /// Responses that describe the request: `/get`, `/post`, `/anything` and similar paths.
@@ -121,7 +122,7 @@ enum EchoRoutes {
     /// Returns octets as text, or as a data URL if they are not UTF-8.
     private static func text(_ bytes: [UInt8]) -> String {
         String(validating: bytes, as: UTF8.self)
-            ?? "data:application/octet-stream;base64," + Base64.encoded(bytes)
+            ?? "data:application/octet-stream;base64," + Base64.encode(bytes)
     }
 
     /// Returns a random UUID (RFC 9562 section 5.4).
@@ -129,7 +130,7 @@ enum EchoRoutes {
         var bytes = (0..<16).map { _ in UInt8.random(in: 0...255) }
         bytes[6] = bytes[6] & 0x0f | 0x40
         bytes[8] = bytes[8] & 0x3f | 0x80
-        let digits = Array(Hexadecimal.text(bytes))
+        let digits = Array(Hexadecimal.lowercase(bytes))
         return [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { String(digits[$0]) }.joined(separator: "-")
     }
 }

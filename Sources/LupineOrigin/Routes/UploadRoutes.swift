@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 internal import LupineHTTP
+internal import LupineTLS
 
 /// Bodies of any size, hashed as they arrive: `/hash`, and `/upload` for the parts of a form.
 enum UploadRoutes {
@@ -20,17 +21,17 @@ enum UploadRoutes {
 
 /// Counts and hashes a body.
 private final class HashSink: BodySink {
-    private var hash = SHA256()
+    private let hash = RunningDigest(.sha256)
     private var count: Int64 = 0
 
     func receive(_ bytes: Span<UInt8>) throws(Refusal) {
-        hash.update(bytes)
+        hash?.update(bytes)
         count += Int64(bytes.count)
     }
 
     func finish(trailers: Fields) throws(Refusal) -> OriginResponse {
         var members: [(String, JSON)] = [
-            ("bytes", .number(count)), ("sha256", .string(Hexadecimal.text(hash.finish()))),
+            ("bytes", .number(count)), ("sha256", .optional(hash?.finish().map(Hexadecimal.lowercase))),
         ]
         if !trailers.isEmpty {
             members.append(
@@ -54,7 +55,7 @@ private final class PartsSink: BodySink {
     private var parts: [JSON] = []
     private var textCount = 0
     private var part = PartDescription(Fields())
-    private var hash = SHA256()
+    private var hash = RunningDigest(.sha256)
     private var count: Int64 = 0
 
     init(_ reader: MultipartReader) { self.reader = reader }
@@ -76,17 +77,17 @@ private final class PartsSink: BodySink {
             guard textCount <= Self.mostText else {
                 throw Refusal(413, "names and types of parts are more than \(Self.mostText) octets")
             }
-            hash = SHA256()
+            hash = RunningDigest(.sha256)
             count = 0
         case .content(let bytes):
-            hash.update(bytes.span)
+            hash?.update(bytes.span)
             count += Int64(bytes.count)
         case .partEnd:
             parts.append(
                 .object([
                     ("name", .string(part.name)), ("filename", .optional(part.fileName)),
                     ("type", .optional(part.type)), ("bytes", .number(count)),
-                    ("sha256", .string(Hexadecimal.text(hash.finish()))),
+                    ("sha256", .optional(hash?.finish().map(Hexadecimal.lowercase))),
                 ]))
         }
     }

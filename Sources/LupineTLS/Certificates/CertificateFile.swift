@@ -65,24 +65,6 @@ enum CertificateFile {
         throw .at(number: 1, path: path, .tooLarge(.pem, count: contents.count, limit: limit))
     }
 
-    /// Returns a description of a file's state that differs after the file is written to or replaced. Constant for a pipe. Reads
-    /// no content.
-    static func version(_ path: String) -> String {
-        var status = stat()
-        guard !path.utf8.contains(0), unsafe stat(path, &status) == 0 else { return "\(path) is not there" }
-        guard status.st_mode & S_IFMT == S_IFREG || status.st_mode & S_IFMT == S_IFDIR else {
-            return "\(path) \(status.st_dev):\(status.st_ino)"
-        }
-        return "\(path) \(status.st_dev):\(status.st_ino) \(status.st_size) "
-            + "\(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec) \(status.st_ctim.tv_sec).\(status.st_ctim.tv_nsec)"
-    }
-
-    /// Returns the states of a folder and of everything in it.
-    static func version(folder path: String) -> [String] {
-        let names = (try? names(in: path, limit: RootReader.longestNames)) ?? []
-        return [version(path)] + names.map { version("\(path)/\($0)") }
-    }
-
     /// Returns the names in a folder, sorted, without `.` and `..`.
     ///
     /// - Throws: `unreadable`, or `tooLarge` when the names together have more octets than `limit`.

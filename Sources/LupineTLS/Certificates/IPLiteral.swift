@@ -66,21 +66,12 @@ package enum IPLiteral {
                 guard (1...4).contains(part.count) else { return nil }
                 var value = 0
                 for character in part {
-                    guard let digit = hexadecimal(character) else { return nil }
-                    value = value << 4 | digit
+                    guard let digit = Hexadecimal.value(character) else { return nil }
+                    value = value << 4 | Int(digit)
                 }
                 bytes += [UInt8(truncatingIfNeeded: value >> 8), UInt8(truncatingIfNeeded: value)]
             }
         }
         return bytes
-    }
-
-    private static func hexadecimal(_ character: UInt8) -> Int? {
-        switch character {
-        case 0x30...0x39: Int(character) - 0x30
-        case 0x41...0x46: Int(character) - 0x41 + 10
-        case 0x61...0x66: Int(character) - 0x61 + 10
-        default: nil
-        }
     }
 }

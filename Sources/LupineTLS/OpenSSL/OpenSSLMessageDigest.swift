@@ -2,12 +2,13 @@
 
 internal import CLupineOpenSSL
 
-/// The hash functions of Digest authentication (RFC 7616 §3.2), computed by OpenSSL. Certificates and keys are identified by
-/// `SHA256Digest` instead.
+/// The hash functions of Digest authentication (RFC 7616 §3.2), computed by OpenSSL, and SHA-512, which some servers use for it.
+/// Certificates and keys are identified by `SHA256Digest` instead.
 package enum MessageDigest: Hashable, Sendable, CaseIterable {
     case md5
     case sha256
     case sha512Cut256
+    case sha512
 
     /// Returns the digest of these bytes; nil when the system's policy disables the function, as FIPS does MD5.
     package func digest(of bytes: [UInt8]) -> [UInt8]? {
@@ -18,6 +19,7 @@ package enum MessageDigest: Hashable, Sendable, CaseIterable {
                 case .md5: unsafe EVP_md5()
                 case .sha256: unsafe EVP_sha256()
                 case .sha512Cut256: unsafe EVP_sha512_256()
+                case .sha512: unsafe EVP_sha512()
                 }
             let isDone = unsafe bytes.withUnsafeBytes { input in
                 unsafe EVP_Digest(input.baseAddress, input.count, buffer.baseAddress, &count, function, nil)

@@ -16,6 +16,7 @@ internal import CLupineOpenSSL
             case .md5: unsafe EVP_md5()
             case .sha256: unsafe SHA256Digest.function
             case .sha512Cut256: unsafe EVP_sha512_256()
+            case .sha512: unsafe EVP_sha512()
             }
         guard let context = unsafe EVP_MD_CTX_new() else { return nil }
         unsafe self.context = unsafe context

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 internal import Foundation
+internal import LupineHTTP
 internal import LupineLoading
 internal import LupineOrigin
 internal import LupineTransport

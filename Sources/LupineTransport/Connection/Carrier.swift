@@ -12,7 +12,7 @@ class Carrier {
     final let loop: EventLoop
     final let id: ConnectionID
     final let pool: ConnectionPool
-    final let route: Route
+    final let route: ConnectionRoute
     final var channel: ByteChannel
     final var registration: Registration?
     /// Whether the kernel may have more to read. Remembered, because readiness is edge-triggered.
@@ -25,54 +25,9 @@ class Carrier {
     /// started. A connection that carries one short exchange and closes never starts them.
     final private(set) var probesBegin: Instant?
 
-    /// What all exchanges on a connection have in common. Made once and passed by reference.
-    final class Route: Sendable {
-        let host: String
-        /// The port that errors name with the host.
-        let port: UInt16
-        let localAddress: SocketAddress?
-        let remoteAddress: SocketAddress?
-        /// How the kernel probes the peer of a silent connection; nil to disable probing.
-        let probes: KeepAliveProbes?
-        let usesProxy: Bool
-        let dial: DialMetrics
-        /// The TLS parameters negotiated with the origin.
-        let tls: TLSDetails?
-        /// What the TLS handshake has shown about the origin.
-        let evidence: PeerEvidence?
-        /// The prefix of the path when a request goes to an HTTP proxy in absolute form.
-        let absolutePrefix: String?
-        /// The `Proxy-Authorization` value for such a proxy.
-        let proxyAuthorization: String?
-        /// Whether both ends have the same address. Sending a file's pages is free for the sender then, but costs the receiver
-        /// more than a copy costs both.
-        let staysOnMachine: Bool
-
-        init(
-            host: String, port: UInt16, localAddress: SocketAddress?, remoteAddress: SocketAddress?,
-            probes: KeepAliveProbes?, usesProxy: Bool, dial: DialMetrics, tls: TLSDetails?,
-            evidence: PeerEvidence?, absolutePrefix: String?,
-            proxyAuthorization: String?
-        ) {
-            self.host = host
-            self.port = port
-            self.localAddress = localAddress
-            self.remoteAddress = remoteAddress
-            self.probes = probes
-            self.usesProxy = usesProxy
-            self.dial = dial
-            self.tls = tls
-            self.evidence = evidence
-            self.absolutePrefix = absolutePrefix
-            self.proxyAuthorization = proxyAuthorization
-            // When content is sent, neither address is nil.
-            staysOnMachine = localAddress?.with(port: 0) == remoteAddress?.with(port: 0)
-        }
-    }
-
     /// Creates a connection over an established channel. The subclass takes over the registration.
     init(
-        _ channel: consuming ByteChannel, _ registration: Registration, _ id: ConnectionID, route: Route,
+        _ channel: consuming ByteChannel, _ registration: Registration, _ id: ConnectionID, route: ConnectionRoute,
         mayRead: Bool, pool: ConnectionPool, loop: EventLoop
     ) {
         self.channel = consume channel

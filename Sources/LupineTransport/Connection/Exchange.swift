@@ -124,7 +124,7 @@ package final class Exchange: Sendable {
     }
 
     /// The default priority of an exchange.
-    package static let defaultPriority: Float = 0.5
+    package static let defaultPriority = ExchangePriority.normal
 
     /// The priority among exchanges of the same origin that wait for a connection: 0 to 1, the highest first. Over HTTP/2 it
     /// also determines whose content is sent first, and the priority that the peer is told (`Urgency`). May be set at any

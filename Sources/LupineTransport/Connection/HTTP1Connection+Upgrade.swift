@@ -116,3 +116,5 @@ extension HTTP1Connection {
         handler?.closed(error)
     }
 }
+
+extension HTTP1Connection: UpgradedChannel {}

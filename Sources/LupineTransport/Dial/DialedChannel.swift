@@ -4,7 +4,7 @@
 final class DialedChannel {
     private var channel: ByteChannel?
     let registration: Registration
-    let route: Carrier.Route
+    let route: ConnectionRoute
     /// Whether there may be input that the loop has already reported.
     let mayRead: Bool
     /// The pool key to lease it under; nil for the one that it was opened for.
@@ -15,7 +15,7 @@ final class DialedChannel {
     var early: [UInt8] = []
 
     init(
-        _ channel: consuming ByteChannel, _ registration: Registration, _ route: Carrier.Route,
+        _ channel: consuming ByteChannel, _ registration: Registration, _ route: ConnectionRoute,
         mayRead: Bool
     ) {
         self.channel = consume channel

@@ -512,7 +512,7 @@ final class Dialer {
         metrics.connectEnd = loop.now
         let isForwarded = origin.proxy.map(isForwarded(by:)) ?? false
         let details = origin.scheme == .https ? channel.details : nil
-        let route = Carrier.Route(
+        let route = ConnectionRoute(
             host: origin.unixPath ?? origin.host, port: origin.port, localAddress: channel.localAddress,
             remoteAddress: established.address, probes: probes(to: established.address),
             usesProxy: origin.proxy != nil, dial: metrics,

@@ -7,7 +7,7 @@ extension Urgency {
     /// range up to 1 into thirds, the four levels below divide the range down to 0 into quarters: 0.75 maps to 1, and 0.25
     /// maps to 5.
     init(priority: Float) {
-        let distance = min(max(priority, 0), 1) - Exchange.defaultPriority
+        let distance = min(max(priority, 0), 1) - ExchangePriority.normal
         let steps = (distance > 0 ? -distance * 6 : -distance * 8).rounded(.awayFromZero)
         self.init(UInt8(Float(Urgency.normal.rawValue) + steps))
     }

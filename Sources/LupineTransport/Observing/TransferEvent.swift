@@ -37,26 +37,6 @@ public struct TransferStart: Sendable {
         let isDefault = port == (scheme == "https" ? 443 : 80)
         return "\(scheme)://\(shown)\(isDefault ? "" : ":\(port)")\(target)"
     }
-
-    init(_ exchange: Exchange, _ place: TransferPlace) {
-        let origin = exchange.origin
-        cause = place.cause
-        taskIdentifier = place.taskIdentifier
-        method = exchange.head.method
-        scheme = origin.scheme == .https ? "https" : "http"
-        host = origin.host
-        port = origin.port
-        target = exchange.head.target.description
-        fields = exchange.head.fields
-        contentLength =
-            switch exchange.content.announcement {
-            case .none: 0
-            case .known(let length): length
-            case .unknown: nil
-            }
-        proxy = origin.proxy?.description
-        unixSocketPath = origin.unixPath
-    }
 }
 
 /// A connection that was opened: look-up, connect, proxy tunnel and TLS.

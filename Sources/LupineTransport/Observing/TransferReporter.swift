@@ -16,11 +16,6 @@ package final class TransferReporter: Sendable {
 
     deinit { mailbox.close() }
 
-    /// Returns the observation for an exchange.
-    package func observation(at place: TransferPlace) -> TransferObservation {
-        TransferObservation(place, reporter: self)
-    }
-
     /// Queues an event for the observers.
     func report(_ event: TransferEvent, of id: TransferID) { mailbox.add(.event(id, event)) }
 

@@ -30,7 +30,7 @@ package enum PoolEvent: Sendable {
     /// first, and among equals those that have been sent most often before (`replays`). With a `loop`, the exchange prefers a
     /// connection of that loop.
     case submit(
-        ExchangeID, to: Origin, needsFresh: Bool, priority: Float = Exchange.defaultPriority,
+        ExchangeID, to: Origin, needsFresh: Bool, priority: Float = ExchangePriority.normal,
         replays: Int = 0, loop: Int? = nil
     )
     /// A WebSocket exchange needs a place on an open connection that accepts WebSockets; it fails at once if there is none.

@@ -84,3 +84,8 @@ extension Errno {
     /// A queued connection was reset before it was accepted.
     static let connectionAborted = Errno(rawValue: ECONNABORTED)
 }
+
+extension Errno {
+    /// Whether the process or the system has no descriptor left.
+    var isOutOfDescriptors: Bool { self == .tooManyDescriptors || self == .tooManyDescriptorsInSystem }
+}

@@ -34,18 +34,6 @@ package struct RevocationSupport: Sendable {
     package func access(mayFetch: Bool) -> RevocationAccess {
         mayFetch && !NativeThread.isLoop ? access : .cached(cache)
     }
-
-    /// For evaluations without a client: one fetcher and one cache for the process, on the shared loops, through the proxies of
-    /// the environment. Created on first use.
-    package static let shared: RevocationSupport = {
-        let memory = RevocationMemory()
-        guard let group = try? EventLoopGroup.shared() else { return RevocationSupport(cache: memory) }
-        let proxies = try? ProxyRule(environment: { Environment.value(of: $0) })
-        let fetcher = RevocationClient(
-            group: group, resolver: Resolver(configuration: Resolver.Configuration()),
-            proxies: proxies ?? .direct)
-        return RevocationSupport(fetcher: fetcher, cache: memory)
-    }()
 }
 
 /// A cache of revocation answers, shared by all evaluations of a client.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import LupineHTTP
 import Testing
 
 @testable import LupineLoading

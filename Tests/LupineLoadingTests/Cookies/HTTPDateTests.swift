@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import LupineHTTP
 import Testing
 
 @testable import LupineLoading
@@ -21,7 +22,8 @@ struct HTTPDateTests {
         ("32 Jan 2016 0:0:0", nil), ("1 Jan 2016 24:0:0", nil), ("1 Jan 2016 0:60:0", nil),
         ("1 Jan 2016 0:0:60", nil), ("1 Jan 2016", nil), ("Jan 2016 0:0:0", nil), ("1 2016 0:0:0", nil),
         ("1 Jan 0:0:0", nil), ("1 Jan 20160 0:0:0", nil), ("1 Jan 2016 000:0:0", nil),
-        ("1 Jan 2016 0x:0:0", nil),
+        ("1 Jan 2016 0x:0:0", nil), ("Sun, 06 Nov 1994 9223372036854775807:00:00 GMT", nil),
+        ("Sun, 06 Nov 1994 08:-9223372036854775808:37 GMT", nil), ("Thu, 01 Jan 1970 -100:00:00 GMT", nil),
         // Longer than any date is.
         ("6 nov 1994 8:49:37" + String(repeating: " x", count: 55), 784_111_777),
         ("6 nov 1994 8:49:37" + String(repeating: " x", count: 56), nil),
@@ -30,6 +32,16 @@ struct HTTPDateTests {
     @Test("[U-13.4] dates of every form are read", arguments: dates)
     func datesAreRead(text: String, seconds: TimeInterval?) {
         #expect(HTTPDate.moment(of: text)?.timeIntervalSince1970 == seconds)
+    }
+
+    @Test(
+        arguments: [
+            ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
+            ("Tue, 29 Feb 2000 23:59:59 GMT", 951_868_799), ("Fri, 31 Dec 2100 00:00:00 GMT", 4_133_894_400),
+        ] as [(String, Int)])
+    func datesAreWritten(text: String, seconds: Int) {
+        #expect(HTTPDate.text(of: seconds) == text)
+        #expect(HTTPDate.seconds(of: text) == seconds)
     }
 
     @Test func whatIsWrittenIsReadAgain() {

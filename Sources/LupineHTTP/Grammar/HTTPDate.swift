@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+
+/// Reads and writes dates in header fields, as seconds since 1970.
+///
+/// Dates are read by the algorithm of RFC 6265 §5.1.1, which accepts the three forms of RFC 9110 §5.6.7 and the many others
+/// that occur in cookies. They are written in the form that RFC 9110 requires. Times are taken as UTC whatever zone is named.
+package enum HTTPDate {
+    private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+
+    /// Longer text is not read as a date, to bound the work: each word costs more than its octets.
+    private static let longest = 128
+
+    /// Returns the time that `text` names; nil if it names none.
+    package static func seconds(of text: String) -> Int? {
+        let octets = text.utf8.span
+        guard octets.count <= longest else { return nil }
+        var time: (hour: Int, minute: Int, second: Int)?
+        var day: Int?
+        var month: Int?
+        var year: Int?
+        var end = 0
+        while let start = index(from: end, in: octets, where: { !isDelimiter($0) }) {
+            end = index(from: start, in: octets, where: isDelimiter) ?? octets.count
+            let token = octets.extracting(start..<end)
+            if time == nil, let found = clock(token) {
+                time = found
+            } else if day == nil, let found = number(token, digits: 1...2) {
+                day = found
+            } else if month == nil, let found = monthNumber(token) {
+                month = found
+            } else if year == nil, let found = number(token, digits: 2...4) {
+                year = found
+            }
+        }
+        guard let time, let day, let month, var year else { return nil }
+        if 70...99 ~= year { year += 1_900 } else if 0...69 ~= year { year += 2_000 }
+        guard year >= 1_601, day >= 1, day <= length(ofMonth: month, in: year),
+            time.hour <= 23, time.minute <= 59, time.second <= 59
+        else { return nil }
+        let seconds = time.hour * 3_600 + time.minute * 60 + time.second
+        return daysSince1970(year, month, day) * 86_400 + seconds
+    }
+
+    /// Returns a time as in `Sun, 06 Nov 1994 08:49:37 GMT`; nil before the year 1 and after 9999.
+    package static func text(of seconds: Int) -> String? {
+        guard (-62_135_596_800..<253_402_300_800).contains(seconds) else { return nil }
+        let day = seconds >= 0 ? seconds / 86_400 : (seconds - 86_399) / 86_400
+        let time = seconds - day * 86_400
+        let date = civilDate(day)
+        let two = { (number: Int) in (number < 10 ? "0" : "") + String(number) }
+        let year = String(repeating: "0", count: 4 - String(date.year).count) + String(date.year)
+        return "\(days[((day % 7) + 7) % 7]), \(two(date.day)) \(months[date.month - 1]) \(year) "
+            + "\(two(time / 3_600)):\(two(time / 60 % 60)):\(two(time % 60)) GMT"
+    }
+
+    // MARK: tokens
+
+    /// The index of the first octet at or after `start` that satisfies `isWanted`.
+    private static func index(
+        from start: Int, in octets: Span<UInt8>, where isWanted: (UInt8) -> Bool
+    ) -> Int? {
+        var index = start
+        while index < octets.count, !isWanted(octets[index]) { index += 1 }
+        return index < octets.count ? index : nil
+    }
+
+    private static func isDelimiter(_ octet: UInt8) -> Bool {
+        switch octet {
+        case 0x09, 0x20...0x2F, 0x3B...0x40, 0x5B...0x60, 0x7B...0x7E: true
+        default: false
+        }
+    }
+
+    /// Reads a number with the given count of digits at the start of a token; nil if another digit follows.
+    private static func number(_ token: Span<UInt8>, digits: ClosedRange<Int>) -> Int? {
+        var (count, number) = (0, 0)
+        while count < token.count, 0x30...0x39 ~= token[count] {
+            if count == digits.upperBound { return nil }
+            number = number * 10 + Int(token[count] - 0x30)
+            count += 1
+        }
+        return count >= digits.lowerBound ? number : nil
+    }
+
+    private static func clock(_ token: Span<UInt8>) -> (hour: Int, minute: Int, second: Int)? {
+        let isColon = { (octet: UInt8) in octet == 0x3A }
+        guard let first = index(from: 0, in: token, where: isColon),
+            let second = index(from: first + 1, in: token, where: isColon)
+        else { return nil }
+        let (hours, minutes) = (token.extracting(..<first), token.extracting((first + 1)..<second))
+        // Only the seconds may be followed by other octets.
+        guard 1...2 ~= hours.count, let hour = number(hours, digits: hours.count...hours.count),
+            1...2 ~= minutes.count, let minute = number(minutes, digits: minutes.count...minutes.count),
+            let seconds = number(token.extracting((second + 1)...), digits: 1...2)
+        else { return nil }
+        return (hour, minute, seconds)
+    }
+
+    private static func monthNumber(_ token: Span<UInt8>) -> Int? {
+        guard token.count >= 3 else { return nil }
+        return months.firstIndex { name in
+            let name = name.utf8.span
+            return name.indices.allSatisfy { name[$0] | 0x20 == token[$0] | 0x20 }
+        }.map { $0 + 1 }
+    }
+
+    // MARK: calendar
+
+    private static func length(ofMonth month: Int, in year: Int) -> Int {
+        switch month {
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+
+    /// Years start in March here, so that the leap day comes last; an era is 400 years.
+    private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
+        let shifted = month <= 2 ? year - 1 : year
+        let era = shifted / 400
+        let yearOfEra = shifted - era * 400
+        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    }
+
+    private static func civilDate(_ day: Int) -> (year: Int, month: Int, day: Int) {
+        let shifted = day + 719_468
+        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let marchMonth = (5 * dayOfYear + 2) / 153
+        let month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
+        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        return (year, month, dayOfYear - (153 * marchMonth + 2) / 5 + 1)
+    }
+}

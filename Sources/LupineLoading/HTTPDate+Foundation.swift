@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+
+package import Foundation
+package import LupineHTTP
+
+extension HTTPDate {
+    /// Returns the date that `text` names; nil if it names none.
+    static func moment(of text: String) -> Date? {
+        seconds(of: text).map { Date(timeIntervalSince1970: TimeInterval($0)) }
+    }
+
+    /// Returns a date as in `Sun, 06 Nov 1994 08:49:37 GMT`; nil before the year 1 and after 9999.
+    package static func text(of moment: Date) -> String? {
+        Int(exactly: moment.timeIntervalSince1970.rounded(.down)).flatMap { text(of: $0) }
+    }
+}

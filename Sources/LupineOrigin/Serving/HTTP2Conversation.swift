@@ -1,0 +1,534 @@
+// SPDX-License-Identifier: MIT
+
+internal import LupineHTTP
+internal import LupineHTTP2
+internal import LupineTransport
+
+/// Serves HTTP/2 on one connection. It sends a piece of each response in turn, the most urgent ones first (RFC 9218).
+///
+/// Used on its loop only. The endpoints are the same as over HTTP/1.1. An extended CONNECT for a web socket is routed like a GET.
+/// An endpoint that follows a `Script` takes over the whole connection, one that performs a `StreamScript` only its stream.
+/// While the client does not read, no output is produced.
+final class HTTP2Conversation: Conversation {
+    private static let pieceBytes = 16 << 10
+
+    var machine: HTTP2Machine
+    private let behaviour: HTTP2Behaviour
+    private(set) var streams: [StreamID: OriginStream] = [:]
+    /// The queue of streams that may have content to send: by urgency, and in turn for equal urgency.
+    private var senders: [OriginStream] = []
+    /// The urgency in the last PRIORITY_UPDATE for a stream that was not open. The machine reports it right before the request.
+    private var earlyUrgency: (id: StreamID, urgency: Urgency)?
+    private var requests = 0
+    private(set) var isOver = false
+    /// Whether a script has silenced the connection: nothing is sent, and input is dropped.
+    var isSilent = false
+    private var piece: [UInt8] = []
+    private var date = CurrentDate()
+
+    /// Creates a conversation whose input begins with the client's preface.
+    init(_ behaviour: HTTP2Behaviour, limits: ParserLimits, at now: Instant) {
+        self.behaviour = behaviour
+        var settings = HTTP2Settings()
+        settings.maxConcurrentStreams = behaviour.streams
+        settings.initialWindowSize = behaviour.streamWindow
+        settings.headerTableSize = behaviour.headerTable
+        settings.noRFC7540Priorities = behaviour.heedsPriorities
+        settings.enableConnectProtocol = behaviour.takesWebSockets
+        var bounds = HTTP2Limits()
+        bounds.lists.listOctets = limits.headBytes
+        bounds.lists.fieldCount = limits.fieldCount
+        machine = HTTP2Machine(
+            .server, settings: settings, window: behaviour.connectionWindow, limits: bounds,
+            at: .nanoseconds(now.nanoseconds))
+    }
+
+    var wantsInput: Bool { !isOver }
+
+    var awaitsClient: Bool { !streams.values.contains(where: \.isWaiting) }
+
+    func resume(_ connection: ServerConnection) {}
+
+    func advance(_ connection: ServerConnection) -> Bool {
+        if isSilent { return drop(connection) }
+        if endIfRenegotiating(connection) { return true }
+        var progress = false
+        while !isOver, !isSilent, connection.hasRoom, machine.waitingCount < Self.pieceBytes,
+            understand(connection)
+        {
+            progress = true
+        }
+        while !isOver, !isSilent, connection.hasRoom, sendNext(connection) { progress = true }
+        if !isSilent, connection.hasRoom, machine.waitingCount > 0 {
+            machine.takeOutput(into: &connection.output)
+            progress = true
+        }
+        if !isOver, machine.isDrained, machine.waitingCount == 0 {
+            end(connection, lingering: false)
+            return true
+        }
+        return progress
+    }
+
+    /// Fails the connection if the client has requested a TLS renegotiation, which HTTP/2 forbids (RFC 9113 §9.2.1).
+    private func endIfRenegotiating(_ connection: ServerConnection) -> Bool {
+        guard !isOver, connection.hasRefusedRenegotiation else { return false }
+        machine.fail(.renegotiation)
+        machine.takeOutput(into: &connection.output)
+        end(connection, lingering: true)
+        return true
+    }
+
+    /// Drops the input of a silenced connection, and ends it when the client does. Returns false if there was no input.
+    private func drop(_ connection: ServerConnection) -> Bool {
+        let count = connection.inputCount
+        connection.consume(count)
+        guard connection.peerEnded, !isOver else { return count > 0 }
+        end(connection, lingering: false)
+        return true
+    }
+
+    // MARK: in
+
+    /// Handles one event of the input. Returns false if there is none.
+    private func understand(_ connection: ServerConnection) -> Bool {
+        do throws(HTTP2ConnectionError) {
+            let now = Duration.nanoseconds(connection.loop.now.nanoseconds)
+            let (event, consumed) = try connection.withInput { input throws(HTTP2ConnectionError) in
+                try machine.next(input, at: now)
+            }
+            var scripted: (stream: OriginStream, octets: [UInt8])?
+            if case .content(let id, let range) = event {
+                if let stream = streams[id], stream.walk != nil || stream.socket != nil {
+                    var octets: [UInt8] = []
+                    connection.withInput { octets.append($0, range) }
+                    scripted = (stream, octets)
+                } else {
+                    take(range, on: id, connection)
+                }
+            }
+            connection.consume(consumed)
+            if let (stream, octets) = scripted {
+                if let socket = stream.socket {
+                    socket.receive(octets.span)
+                    converse(on: stream)
+                } else {
+                    take(octets.span, on: stream, connection)
+                }
+            }
+            switch event {
+            case .needMore:
+                if connection.peerEnded, connection.inputCount == 0 {
+                    end(connection, lingering: false)
+                    return true
+                }
+                return consumed > 0
+            case .request(let id, let request): begin(id, request, connection)
+            case .end(let id, let trailers): requestEnded(id, trailers, connection)
+            case .reset(let id, _), .failed(let id, _):
+                if let stream = streams[id] {
+                    given(up: stream, connection)
+                    forget(stream)
+                }
+            case .windowOpened, .settings:
+                for stream in streams.values.sorted(by: { $0.id < $1.id }) { enqueue(stream) }
+            case .pong: machine.leave()
+            case .priority(let id, let value): reprioritise(id, value, connection)
+            case .content, .settingsAcknowledged, .goAway, .interim, .response, .refused: break
+            }
+            return true
+        } catch {
+            machine.takeOutput(into: &connection.output)
+            end(connection, lingering: true)
+            return true
+        }
+    }
+
+    private func reprioritise(_ id: StreamID, _ value: [UInt8], _ connection: ServerConnection) {
+        connection.service.priorities.note(value, of: id.rawValue, on: connection.number)
+        let urgency = Urgency(fieldValue: value.span)
+        guard let stream = streams[id] else {
+            earlyUrgency = (id, urgency)
+            return
+        }
+        stream.urgency = urgency
+        guard stream.isQueued else { return }
+        senders.removeAll { $0 === stream }
+        stream.isQueued = false
+        enqueue(stream)
+    }
+
+    private func take(_ range: Range<Int>, on id: StreamID, _ connection: ServerConnection) {
+        if let stream = streams[id], case .body(let sink) = stream.intake {
+            answer(stream, connection) { () throws(Refusal) in
+                try connection.withInput { input throws(Refusal) in try sink.receive(input.extracting(range))
+                }
+                return nil
+            }
+        }
+        machine.consumed(range.count, on: id)
+    }
+
+    private func requestEnded(_ id: StreamID, _ trailers: Fields, _ connection: ServerConnection) {
+        guard let stream = streams[id] else { return }
+        let before = stream.intake
+        stream.intake = .ended
+        if case .body(let sink) = before {
+            answer(stream, connection) { () throws(Refusal) in try sink.finish(trailers: trailers) }
+        }
+        if stream.walk != nil { walk(stream, connection) }
+        stream.socket?.peerEnded = true
+        converse(on: stream)
+        forgetIfOver(stream)
+    }
+
+    private func begin(_ id: StreamID, _ received: ReceivedRequest, _ connection: ServerConnection) {
+        connection.service.counts.begun()
+        requests += 1
+        if requests == behaviour.requestsPerConnection {
+            machine.announceLeave()
+            // The acknowledgement shows that the client has received this GOAWAY; the final one is sent then.
+            machine.sendPing(0)
+        }
+        let stream = OriginStream(id, received.head.method)
+        streams[id] = stream
+        let said = received.head.fields.withFirstValue(of: .priority) { Urgency(fieldValue: $0) }
+        // The frame overrides the field (RFC 9218 §7).
+        let early = earlyUrgency?.id == id ? earlyUrgency?.urgency : nil
+        stream.urgency = early ?? said ?? .normal
+        var head = received.head
+        if let name = received.protocol {
+            guard name == "websocket" else {
+                return answer(stream, connection) { () throws(Refusal) in
+                    throw Refusal(501, "\(name) is not spoken here")
+                }
+            }
+            head.method = .get
+        }
+        var request = OriginRequest(
+            head, peer: connection.peer, connection: connection.number, tls: connection.tls)
+        switch connection.service.match(head.method.rawValue, request.path) {
+        case .endpoint(let endpoint, let parameters):
+            request.parameters = parameters
+            if received.protocol != nil, meetWebSocket(endpoint, request, stream, connection) { return }
+            meet(endpoint, request, received.contentLength, stream, connection)
+        case .otherMethods(let methods):
+            answer(stream, connection) { () throws(Refusal) in
+                var response = try OriginResponse(
+                    405, json: .object([("error", .string("method not allowed"))]))
+                try response.add(.allow, methods.joined(separator: ", "))
+                return response
+            }
+        case .nothing:
+            answer(stream, connection) { () throws(Refusal) in throw Refusal(404, "nothing is here") }
+        }
+    }
+
+    private func meet(
+        _ endpoint: Endpoint, _ request: OriginRequest, _ length: Int64?, _ stream: OriginStream,
+        _ connection: ServerConnection
+    ) {
+        switch endpoint {
+        case .immediate(let handler):
+            answer(stream, connection) { () throws(Refusal) in try handler(request) }
+        case .collected(let handler):
+            let limit = connection.service.configuration.collectedBytes
+            if let length, length > Int64(limit) {
+                let refusal = Refusal(413, "this path takes bodies of at most \(limit) bytes")
+                return answer(stream, connection) { () throws(Refusal) in throw refusal }
+            }
+            take(CollectingSink(request, limit: limit, handler), request, stream)
+        case .streamed(let maker):
+            answer(stream, connection) { () throws(Refusal) in
+                take(try maker(request), request, stream)
+                return nil
+            }
+        case .webSocket:
+            answer(stream, connection) { () throws(Refusal) in
+                throw Refusal(400, "over HTTP/2 a web socket begins with an extended CONNECT")
+            }
+        case .script(let plan): follow(plan, connection)
+        case .chosen(let choose):
+            answer(stream, connection) { () throws(Refusal) in
+                switch try choose(request) {
+                case .respond(let response): return response
+                case .follow(let script):
+                    follow(script, connection)
+                    return nil
+                case .perform(let script):
+                    perform(script, on: stream, connection)
+                    return nil
+                }
+            }
+        }
+    }
+
+    /// Answers an extended CONNECT if the endpoint is `webSocket` or `collected`. A `collected` endpoint is answered without
+    /// waiting for the content, which ends only with the client's half. Returns false for endpoints that answer it like a GET.
+    private func meetWebSocket(
+        _ endpoint: Endpoint, _ request: OriginRequest, _ stream: OriginStream, _ connection: ServerConnection
+    ) -> Bool {
+        switch endpoint {
+        case .webSocket(let behaviour):
+            answer(stream, connection) { () throws(Refusal) in
+                try accept(behaviour(request), request.head, on: stream)
+            }
+        case .collected(let handler):
+            answer(stream, connection) { () throws(Refusal) in try handler(request) }
+        case .immediate, .streamed, .script, .chosen: return false
+        }
+        return true
+    }
+
+    private func take(_ sink: any BodySink, _ request: OriginRequest, _ stream: OriginStream) {
+        stream.intake = .body(sink)
+        let expects = request.head.fields.withFirstValue(of: .expect) {
+            $0.equals(lowercased: "100-continue", in: $0.indices)
+        }
+        if expects == true { send(ResponseHead(status: Status(100)), on: stream) }
+    }
+
+    private func follow(_ plan: ScriptPlan, _ connection: ServerConnection) {
+        switch plan.next() {
+        case .follow(let script): follow(script, connection)
+        case .refuse, .stopListening: end(connection, lingering: false)
+        }
+    }
+
+    private func follow(_ script: Script, _ connection: ServerConnection) {
+        machine.takeOutput(into: &connection.output)
+        isOver = true
+        connection.become(ScriptConversation(script))
+    }
+
+    func end(_ connection: ServerConnection, lingering: Bool) {
+        isOver = true
+        for stream in streams.values { given(up: stream, connection) }
+        streams = [:]
+        senders = []
+        connection.finish(lingering: lingering)
+    }
+
+    // MARK: out
+
+    /// Sends the response that `body` returns, if any, or its refusal; the rest of a refused request's body is dropped.
+    private func answer(
+        _ stream: OriginStream, _ connection: ServerConnection,
+        _ body: () throws(Refusal) -> OriginResponse?
+    ) {
+        let response: OriginResponse?
+        do throws(Refusal) {
+            response = try body()
+        } catch {
+            if case .body = stream.intake { stream.intake = .discarding }
+            let refusal = try? OriginResponse(
+                error.status, json: .object([("error", .string(error.message))]))
+            response = refusal ?? OriginResponse(error.status)
+        }
+        guard let response, case .none = stream.reply else { return }
+        if let gate = response.gate {
+            stream.reply = .held(response)
+            connection.call(when: gate, goingOn(stream, connection))
+        } else if let delay = response.delay {
+            stream.reply = .held(response)
+            connection.call(after: delay, goingOn(stream, connection))
+        } else {
+            send(response, on: stream, connection)
+        }
+    }
+
+    /// Returns a closure that resumes a stream after a wait. It holds weak references only.
+    private func goingOn(_ stream: OriginStream, _ connection: ServerConnection) -> () -> Void {
+        { [weak self, weak stream, weak connection] in
+            if let self, let stream, let connection { goOn(stream, connection) }
+        }
+    }
+
+    /// Resumes a stream whose wait has ended.
+    private func goOn(_ stream: OriginStream, _ connection: ServerConnection) {
+        guard streams[stream.id] === stream else { return }
+        switch stream.reply {
+        case .held(let response):
+            stream.reply = .none
+            guard let choice = response.choice else { return send(response, on: stream, connection) }
+            answer(stream, connection) { () throws(Refusal) in
+                switch try choice() {
+                case .respond(let response): return response
+                case .follow(let script):
+                    follow(script, connection)
+                    return nil
+                case .perform(let script):
+                    perform(script, on: stream, connection)
+                    return nil
+                }
+            }
+        case .resting(let producer):
+            stream.reply = .streaming(producer)
+            enqueue(stream)
+        case .none, .streaming, .sent: break
+        }
+    }
+
+    func send(_ head: ResponseHead, on stream: OriginStream) {
+        guard let list = try? MessageEncoder.response(head, body: .none) else { return }
+        // Fails if the stream has ended, which then needs no head.
+        try? machine.send(list, on: stream.id, endsStream: false)
+    }
+
+    private func send(_ answer: OriginResponse, on stream: OriginStream, _ connection: ServerConnection) {
+        var response = answer
+        // A successful response to CONNECT would open a web socket or tunnel, and there is none.
+        if stream.method == .connect, response.status.kind == .successful { response = OriginResponse(400) }
+        for head in response.interim { send(head, on: stream) }
+        do throws(HTTPError) {
+            var fields = response.fields
+            if !fields.contains(.date) { try fields.append(.date, date.value().span) }
+            let head = ResponseHead(status: response.status, fields: fields)
+            try send(head, response.body, on: stream)
+        } catch {
+            // The endpoint made a response that cannot be encoded.
+            machine.reset(stream.id, .internalError)
+            streams[stream.id] = nil
+        }
+        if response.closes { machine.leave() }
+    }
+
+    private func send(
+        _ head: ResponseHead, _ body: OriginResponse.Body, on stream: OriginStream
+    ) throws(HTTPError) {
+        let isMute = stream.method == .head || head.status.code == 204 || head.status.code == 304
+        let announcement: OutgoingBody
+        switch body {
+        case .none: announcement = head.status.code == 204 || head.status.code == 304 ? .none : .known(0)
+        case .bytes(let bytes):
+            announcement = .known(Int64(bytes.count))
+            stream.content = bytes
+            stream.trailers = Fields()
+        case .stream(let length, _): announcement = length.map { .known($0) } ?? .unknown
+        }
+        let isEmpty: Bool
+        if case .stream = body { isEmpty = isMute } else { isEmpty = isMute || stream.content.isEmpty }
+        let list = try MessageEncoder.response(head, body: announcement)
+        do throws(HTTP2SendError) { try machine.send(list, on: stream.id, endsStream: isEmpty) } catch {
+            streams[stream.id] = nil
+            return
+        }
+        if isEmpty {
+            stream.reply = .sent
+            return forgetIfOver(stream)
+        }
+        if case .stream(_, let producer) = body {
+            stream.reply = .streaming(producer)
+        } else {
+            stream.reply = .streaming(nil)
+        }
+        enqueue(stream)
+    }
+
+    func enqueue(_ stream: OriginStream) {
+        guard !stream.isQueued else { return }
+        stream.isQueued = true
+        let place = senders.lastIndex { $0.urgency <= stream.urgency }
+        senders.insert(stream, at: place.map { $0 + 1 } ?? 0)
+    }
+
+    /// Sends a piece of the next stream in the queue. Returns false if no stream can send.
+    private func sendNext(_ connection: ServerConnection) -> Bool {
+        while !senders.isEmpty {
+            let stream = senders.removeFirst()
+            stream.isQueued = false
+            guard streams[stream.id] === stream else { continue }
+            if case .streaming(let producer?) = stream.reply, stream.content.isEmpty, stream.trailers == nil {
+                produce(producer, for: stream, connection)
+                if case .streaming = stream.reply, stream.content.isEmpty, stream.trailers == nil {
+                    // The producer made an empty piece.
+                    enqueue(stream)
+                    return true
+                }
+            }
+            if sendContent(of: stream, connection) { return true }
+        }
+        return false
+    }
+
+    private func produce(
+        _ producer: @escaping OriginStream.Producer, for stream: OriginStream, _ connection: ServerConnection
+    ) {
+        piece.removeAll(keepingCapacity: true)
+        let continuation = producer(&piece, Self.pieceBytes)
+        stream.content = piece
+        stream.contentStart = 0
+        switch continuation {
+        case .more: break
+        case .pause(let delay):
+            stream.reply = .resting(producer)
+            connection.call(after: delay, goingOn(stream, connection))
+        case .wait(let gate):
+            stream.reply = .resting(producer)
+            connection.call(when: gate, goingOn(stream, connection))
+        case .end(let trailers): stream.trailers = trailers
+        }
+    }
+
+    /// Sends a piece of the stream's content. Returns false if there is none, or the windows have no space.
+    private func sendContent(of stream: OriginStream, _ connection: ServerConnection) -> Bool {
+        let rest = stream.content.count - stream.contentStart
+        let count = min(rest, stream.walk?.frameSize ?? Self.pieceBytes)
+        let endsStream = stream.trailers?.isEmpty == true && count == rest
+        guard count > 0 || stream.trailers != nil else { return false }
+        do throws(HTTP2SendError) {
+            if count == 0, let trailers = stream.trailers, !trailers.isEmpty {
+                return try end(stream, trailers)
+            }
+            let taken = try machine.sendContent(
+                count, on: stream.id, endsStream: endsStream, into: &connection.output)
+            guard taken > 0 || count == 0 else { return false }
+            connection.output += stream.content[stream.contentStart..<stream.contentStart + taken]
+            stream.contentStart += taken
+            let isTaken = stream.contentStart == stream.content.count
+            if isTaken {
+                stream.content = []
+                stream.contentStart = 0
+            }
+            let isSent = endsStream && taken == count
+            if stream.walk != nil, isTaken {
+                if isSent { stream.trailers = nil }
+                walk(stream, connection)
+            } else if isSent {
+                stream.reply = .sent
+                forgetIfOver(stream)
+            } else if isTaken, stream.socket != nil {
+                converse(on: stream)
+            } else {
+                enqueue(stream)
+            }
+            return true
+        } catch {
+            forget(stream)
+            return true
+        }
+    }
+
+    private func end(_ stream: OriginStream, _ trailers: Fields) throws(HTTP2SendError) -> Bool {
+        guard let list = try? MessageEncoder.trailers(trailers) else {
+            machine.reset(stream.id, .internalError)
+            streams[stream.id] = nil
+            return true
+        }
+        try machine.send(list, on: stream.id, endsStream: true)
+        stream.reply = .sent
+        forgetIfOver(stream)
+        return true
+    }
+
+    func forgetIfOver(_ stream: OriginStream) {
+        if case .sent = stream.reply, case .ended = stream.intake { forget(stream) }
+    }
+
+    /// Removes a stream that has ended, and returns its unconsumed content to the connection's window.
+    func forget(_ stream: OriginStream) {
+        guard streams[stream.id] === stream else { return }
+        streams[stream.id] = nil
+        if let kept = stream.walk?.kept ?? stream.socket?.inputCount { machine.consumed(kept, on: stream.id) }
+    }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+
+/// Converts bytes to hexadecimal digits and back.
+///
+/// LupineHTTP has another for one digit (`Octet.hexadecimal`): neither of the modules imports the other.
+package enum Hexadecimal {
+    /// With digits a to f.
+    package static func lowercase(_ bytes: some Sequence<UInt8>) -> String {
+        text(bytes, digits: "0123456789abcdef")
+    }
+
+    /// With digits A to F.
+    static func uppercase(_ bytes: some Sequence<UInt8>) -> String { text(bytes, digits: "0123456789ABCDEF") }
+
+    private static func text(_ bytes: some Sequence<UInt8>, digits: StaticString) -> String {
+        let digits = Array("\(digits)".utf8)
+        return String(
+            decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+
+    /// Returns the value of a digit in either case; nil for any other octet.
+    static func value(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case 0x30...0x39: digit - 0x30
+        case 0x41...0x46: digit - 0x37
+        case 0x61...0x66: digit - 0x57
+        default: nil
+        }
+    }
+
+    /// Returns the bytes that pairs of digits represent; nil for any other text.
+    package static func bytes(_ text: String) -> [UInt8]? {
+        let digits = text.utf8.map { value($0) }
+        guard digits.count % 2 == 0 else { return nil }
+        var bytes: [UInt8] = []
+        for index in stride(from: 0, to: digits.count, by: 2) {
+            guard let high = digits[index], let low = digits[index + 1] else { return nil }
+            bytes.append(high << 4 | low)
+        }
+        return bytes
+    }
+}

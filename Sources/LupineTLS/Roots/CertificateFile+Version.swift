@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+
+internal import Glibc
+
+/// Describes the state of files and folders, to tell whether the roots in them have changed.
+extension CertificateFile {
+    /// Returns a description of a file's state that differs after the file is written to or replaced. Constant for a pipe. Reads
+    /// no content.
+    static func version(_ path: String) -> String {
+        var status = stat()
+        guard !path.utf8.contains(0), unsafe stat(path, &status) == 0 else { return "\(path) is not there" }
+        guard status.st_mode & S_IFMT == S_IFREG || status.st_mode & S_IFMT == S_IFDIR else {
+            return "\(path) \(status.st_dev):\(status.st_ino)"
+        }
+        return "\(path) \(status.st_dev):\(status.st_ino) \(status.st_size) "
+            + "\(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec) \(status.st_ctim.tv_sec).\(status.st_ctim.tv_nsec)"
+    }
+
+    /// Returns the states of a folder and of everything in it.
+    static func version(folder path: String) -> [String] {
+        let names = (try? names(in: path, limit: RootReader.longestNames)) ?? []
+        return [version(path)] + names.map { version("\(path)/\($0)") }
+    }
+}

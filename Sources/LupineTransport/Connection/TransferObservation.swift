@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+
+import LupineHTTP
+
+/// The relation of a transfer to others, for its start event.
+package struct TransferPlace: Sendable {
+    /// The transfer's identity.
+    package let id: TransferID
+    /// The cause of the transfer.
+    package let cause: TransferCause
+    /// The identifier of its task.
+    package let taskIdentifier: Int?
+
+    /// The place of a new transfer.
+    package init(_ cause: TransferCause, taskIdentifier: Int? = nil) {
+        id = .next()
+        self.cause = cause
+        self.taskIdentifier = taskIdentifier
+    }
+}
+
+/// Reports the steps of one exchange to its observers. An exchange without observers has none.
+///
+/// The start is reported by the thread that submits the exchange, everything else by the loop that carries it, so the events are
+/// in order.
+package final class TransferObservation: Sendable {
+    private struct State {
+        var start: TransferStart?
+        /// When it began to wait for a connection.
+        var waitsSince = Instant.zero
+        var status: Status?
+    }
+
+    private let reporter: TransferReporter
+    private let place: TransferPlace
+    private let state = Lock(State())
+
+    init(_ place: TransferPlace, reporter: TransferReporter) {
+        self.place = place
+        self.reporter = reporter
+    }
+
+    /// The exchange is submitted to the pool. Only the first time counts; it is the start.
+    func submitted(_ exchange: Exchange) {
+        let isFirst = state.withLock { $0.start == nil }
+        guard isFirst else { return }
+        let start = TransferStart(exchange, place)
+        state.withLock { state in
+            state.start = start
+            state.waitsSince = exchange.began
+        }
+        report(.start(start))
+    }
+
+    /// A connection was leased to the exchange, which sends `head` first.
+    func leased(_ metrics: ExchangeMetrics, to origin: Origin, sending head: [UInt8], at now: Instant) {
+        if let dial = metrics.dial { report(.dial(TransferDial(metrics, of: dial, to: origin))) }
+        let since = state.withLock { $0.waitsSince }
+        report(
+            .lease(
+                TransferLease(
+                    isReused: metrics.isReused, waited: since.duration(to: now),
+                    isReplay: metrics.wasReplayed,
+                    localAddress: metrics.localAddress, remoteAddress: metrics.remoteAddress,
+                    requestHead: head)))
+    }
+
+    /// Reports an HTTP/2 event of the connection or stream.
+    func heard(_ notice: HTTP2Notice) { report(.notice(notice)) }
+
+    /// The connection was lost, and the exchange waits for another.
+    func lostConnection(at now: Instant) { state.withLock { $0.waitsSince = now } }
+
+    /// The final head was received.
+    func received(_ head: ResponseHead, _ metrics: ExchangeMetrics, at now: Instant) {
+        state.withLock { $0.status = head.status }
+        report(
+            .head(
+                TransferHead(
+                    status: head.status, reason: head.reason, version: head.version, fields: head.fields,
+                    timeToFirstByte: metrics.fetchStart.duration(to: metrics.responseStart ?? now))))
+    }
+
+    /// The exchange has ended. Called once.
+    func ended(_ result: Result<Fields, TransportError>, _ metrics: ExchangeMetrics) {
+        let (start, status) = state.withLock { ($0.start, $0.status) }
+        // Nothing was reported for an exchange that was never submitted.
+        guard let start else { return }
+        let outcome: TransferEnd.Outcome =
+            switch result {
+            case .success: .completed
+            case .failure(.cancelled), .failure(.shutDown): .cancelled
+            case .failure(let error): .failed(error)
+            }
+        let end = metrics.responseEnd ?? EventLoop.current?.now ?? MonotonicClock().now()
+        report(
+            .end(
+                TransferEnd(
+                    start: start, outcome: outcome, status: status,
+                    duration: metrics.fetchStart.duration(to: end),
+                    metrics: TransferMetrics(metrics, decoded: metrics.responseContentBytes))))
+    }
+
+    private func report(_ event: TransferEvent) { reporter.report(event, of: place.id) }
+}
+
+extension TransferReporter {
+    /// Returns the observation for an exchange.
+    package func observation(at place: TransferPlace) -> TransferObservation {
+        TransferObservation(place, reporter: self)
+    }
+}
+
+extension TransferStart {
+    init(_ exchange: Exchange, _ place: TransferPlace) {
+        let origin = exchange.origin
+        cause = place.cause
+        taskIdentifier = place.taskIdentifier
+        method = exchange.head.method
+        scheme = origin.scheme == .https ? "https" : "http"
+        host = origin.host
+        port = origin.port
+        target = exchange.head.target.description
+        fields = exchange.head.fields
+        contentLength =
+            switch exchange.content.announcement {
+            case .none: 0
+            case .known(let length): length
+            case .unknown: nil
+            }
+        proxy = origin.proxy?.description
+        unixSocketPath = origin.unixPath
+    }
+}
