@@ -91,7 +91,7 @@ enum AuthenticationCandidate: Hashable, Sendable {
             switch challenge.algorithm.hash {
             case .md5: 1
             case .sha256: 2
-            case .sha512Cut256: 3
+            case .sha512Cut256, .sha512: 3
             }
         }
     }
