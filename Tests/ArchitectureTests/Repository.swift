@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
+
 import Foundation
+import Synchronization
 
 /// The checked-out repository: where it is and which files it holds. Read only, and only by these tests.
 ///
@@ -33,10 +35,17 @@ struct Repository {
         try folders.flatMap { paths(under: $0, endingIn: [".swift"]) }.map { try file($0) }
     }
 
-    /// One file, lexed.
+    /// One file, lexed once for all tests.
     func file(_ path: String) throws -> SourceFile {
-        SourceFile(path: path, text: try text(path))
+        try Self.lexed.withLock { lexed in
+            if let file = lexed[path] { return file }
+            let file = SourceFile(path: path, text: try text(path))
+            lexed[path] = file
+            return file
+        }
     }
+
+    private static let lexed = Mutex<[String: SourceFile]>([:])
 
     /// The text of one file; bytes that are not UTF-8 are replaced.
     func text(_ path: String) throws -> String {

@@ -26,6 +26,8 @@ public struct DataTask<Value: Sendable>: Sendable {
         handler { [rootQueue = request.underlyingQueue] in awaited.come($0, on: rootQueue) }
     }
 
+    // The same as in `DownloadTask`: Alamofire declares both types, each with all of its members.
+
     /// The response. Cancelling the task that awaits it cancels the request, unless automatic cancellation is off; the
     /// response is then a failure.
     public nonisolated(nonsending) var response: DataResponse<Value, AFError> {

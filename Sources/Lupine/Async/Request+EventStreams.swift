@@ -54,7 +54,7 @@ extension Request {
     }
 
     /// Returns the events that `listen` sends to the source, until the request has ended.
-    fileprivate func events<Element>(
+    func events<Element>(
         _ bufferingPolicy: StreamOf<Element>.BufferingPolicy, listen: (StreamSource<Element>) -> Void
     ) -> StreamOf<Element> {
         StreamOf(bufferingPolicy: bufferingPolicy) { source in
@@ -72,76 +72,6 @@ extension Request {
         switch state {
         case .initialized, .resumed, .suspended: cancel()
         case .cancelled, .finished: break
-        }
-    }
-}
-
-extension DataRequest {
-    /// Returns the response of each attempt, before its body.
-    public func httpResponses(
-        bufferingPolicy: StreamOf<HTTPURLResponse>.BufferingPolicy = .unbounded
-    ) -> StreamOf<HTTPURLResponse> {
-        events(bufferingPolicy) { source in
-            onHTTPResponse(on: underlyingQueue) { (response: HTTPURLResponse) in source.send(response) }
-        }
-    }
-
-    /// Calls `handler` with the response of each attempt, in a new task; the body is delivered once it returns a
-    /// disposition. Replaces a handler that was set before.
-    @_disfavoredOverload
-    @discardableResult
-    public func onHTTPResponse(
-        perform handler: @escaping @Sendable (_ response: HTTPURLResponse) async -> ResponseDisposition
-    ) -> Self {
-        onHTTPResponse(on: underlyingQueue) { response, answer in
-            Task { answer(await handler(response)) }
-        }
-    }
-
-    /// Calls `handler` with the response of each attempt, in a new task; the body is delivered once it returns. Replaces a
-    /// handler that was set before.
-    @discardableResult
-    public func onHTTPResponse(
-        perform handler: @escaping @Sendable (_ response: HTTPURLResponse) async -> Void
-    ) -> Self {
-        onHTTPResponse { response in
-            await handler(response)
-            return .allow
-        }
-    }
-}
-
-extension DataStreamRequest {
-    /// Returns the response of each attempt, before its body.
-    public func httpResponses(
-        bufferingPolicy: StreamOf<HTTPURLResponse>.BufferingPolicy = .unbounded
-    ) -> StreamOf<HTTPURLResponse> {
-        events(bufferingPolicy) { source in
-            onHTTPResponse(on: underlyingQueue) { (response: HTTPURLResponse) in source.send(response) }
-        }
-    }
-
-    /// Calls `handler` with the response of each attempt, in a new task; the body is delivered once it returns a
-    /// disposition. Replaces a handler that was set before.
-    @_disfavoredOverload
-    @discardableResult
-    public func onHTTPResponse(
-        perform handler: @escaping @Sendable (_ response: HTTPURLResponse) async -> ResponseDisposition
-    ) -> Self {
-        onHTTPResponse(on: underlyingQueue) { response, answer in
-            Task { answer(await handler(response)) }
-        }
-    }
-
-    /// Calls `handler` with the response of each attempt, in a new task; the body is delivered once it returns. Replaces a
-    /// handler that was set before.
-    @discardableResult
-    public func onHTTPResponse(
-        perform handler: @escaping @Sendable (_ response: HTTPURLResponse) async -> Void
-    ) -> Self {
-        onHTTPResponse { response in
-            await handler(response)
-            return .allow
         }
     }
 }

@@ -22,6 +22,8 @@ public struct DeflateRequestCompressor: Sendable, RequestInterceptor {
     /// The request already has a `Content-Encoding`.
     public struct DuplicateHeaderError: Error {}
 
+    // The same as in `GzipRequestCompressor`: two types of the interface with equal options.
+
     /// How a request is handled that already has a `Content-Encoding`.
     public let duplicateHeaderBehavior: DuplicateHeaderBehavior
     /// Returns whether a body is to be compressed.

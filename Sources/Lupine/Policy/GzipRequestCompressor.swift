@@ -14,6 +14,8 @@ public struct GzipRequestCompressor: Sendable, RequestInterceptor {
     /// The request already has a `Content-Encoding`.
     public typealias DuplicateHeaderError = DeflateRequestCompressor.DuplicateHeaderError
 
+    // The same as in `DeflateRequestCompressor`: two types of the interface with equal options.
+
     /// How a request is handled that already has a `Content-Encoding`.
     public let duplicateHeaderBehavior: DuplicateHeaderBehavior
     /// Returns whether a body is to be compressed.

@@ -97,6 +97,8 @@ public class DataRequest: Request, @unchecked Sendable {
 
     // MARK: the response's head
 
+    // The same as in `DataStreamRequest`: Alamofire declares these for both kinds of request.
+
     /// Calls `handler` on `queue` with each attempt's response. The handler decides whether the content is received; until it
     /// answers, no content is delivered.
     @_disfavoredOverload

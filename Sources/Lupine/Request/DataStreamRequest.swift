@@ -188,6 +188,8 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
 
     // MARK: the response's head
 
+    // The same as in `DataRequest`: Alamofire declares these for both kinds of request.
+
     /// Calls `handler` on `queue` with each attempt's response. The handler decides whether the content is received; until it
     /// answers, no content is delivered.
     @_disfavoredOverload

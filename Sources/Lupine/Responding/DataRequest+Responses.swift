@@ -5,6 +5,8 @@ public import Foundation
 
 // Response handlers with serializers for data and upload requests. Each method adds a handler and starts the request where
 // the session or the request is set to do so. The serializers run on the session's serialization queue.
+//
+// The same as in `DownloadRequest+Responses`: Alamofire declares these for both kinds of request.
 
 extension DataRequest {
     /// Adds a handler that receives the content as data.

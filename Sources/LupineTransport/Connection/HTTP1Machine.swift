@@ -16,6 +16,8 @@ struct HTTP1Machine: ~Copyable {
         case upgraded  // → closed
         case closed
     }
+    // The halves and their events are the same as in `StreamExchangeMachine`: each machine shows its whole table of transitions.
+
     /// The state of the request.
     enum Outward: Hashable {
         /// The head has been sent and announces content, which waits for `100 Continue`.

@@ -12,6 +12,8 @@ struct StreamExchangeMachine: ~Copyable {
         case leaving  // → over
         case over
     }
+    // The halves and their events are the same as in `HTTP1Machine`: each machine shows its whole table of transitions.
+
     /// The state of the request.
     enum Outward: Hashable {
         /// The head announces content, which waits for `100 Continue`.

@@ -21,6 +21,8 @@ public struct DataResponse<Success: Sendable, Failure: Error & Sendable>: Sendab
     /// The value or the error.
     public let result: Result<Success, Failure>
 
+    // The same as in `DownloadResponse`: Alamofire declares both types, each with all of its members.
+
     /// The value of a success.
     public var value: Success? {
         if case .success(let value) = result { return value }

@@ -23,6 +23,8 @@ public struct DownloadResponse<Success: Sendable, Failure: Error & Sendable>: Se
     /// The value or the error.
     public let result: Result<Success, Failure>
 
+    // The same as in `DataResponse`: Alamofire declares both types, each with all of its members.
+
     /// The value of a success.
     public var value: Success? {
         if case .success(let value) = result { return value }

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+
+public import Foundation
+public import LupineLoading
+
+// The same as in `DataStreamRequest+EventStreams`: Alamofire declares these for both kinds of request.
+extension DataRequest {
+    /// Returns the response of each attempt, before its body.
+    public func httpResponses(
+        bufferingPolicy: StreamOf<HTTPURLResponse>.BufferingPolicy = .unbounded
+    ) -> StreamOf<HTTPURLResponse> {
+        events(bufferingPolicy) { source in
+            onHTTPResponse(on: underlyingQueue) { (response: HTTPURLResponse) in source.send(response) }
+        }
+    }
+
+    /// Calls `handler` with the response of each attempt, in a new task; the body is delivered once it returns a
+    /// disposition. Replaces a handler that was set before.
+    @_disfavoredOverload
+    @discardableResult
+    public func onHTTPResponse(
+        perform handler: @escaping @Sendable (_ response: HTTPURLResponse) async -> ResponseDisposition
+    ) -> Self {
+        onHTTPResponse(on: underlyingQueue) { response, answer in
+            Task { answer(await handler(response)) }
+        }
+    }
+
+    /// Calls `handler` with the response of each attempt, in a new task; the body is delivered once it returns. Replaces a
+    /// handler that was set before.
+    @discardableResult
+    public func onHTTPResponse(
+        perform handler: @escaping @Sendable (_ response: HTTPURLResponse) async -> Void
+    ) -> Self {
+        onHTTPResponse { response in
+            await handler(response)
+            return .allow
+        }
+    }
+}
