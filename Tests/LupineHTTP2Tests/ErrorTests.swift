@@ -4,7 +4,7 @@ import LupineHTTP
 import LupineHTTP2
 import Testing
 
-/// Each error says what happened, in words of its own.
+/// Each error has a description of its own.
 @Suite struct ErrorTests {
     static let excerpt = Excerpt("x-evidence")
 
@@ -49,7 +49,7 @@ import Testing
         #expect(sentences.allSatisfy { $0.utf8.count > 15 })
     }
 
-    /// A number or text that an error carries stands in its sentence.
+    /// Checks that the description of an error contains the number or text that it carries.
     @Test func evidenceIsShown() {
         for error in Self.messages.map({ "\($0)" }) + Self.frames.map({ "\($0)" })
             + Self.compression.map({ "\($0)" })

@@ -2,9 +2,9 @@
 
 import Testing
 
-/// Octets as tests write and compare them.
+/// Conversions of octets for tests.
 enum Octets {
-    /// The octets of a hexadecimal text; blanks are left out.
+    /// Returns the octets of a hexadecimal text; all other characters are ignored.
     static func hex(_ text: String) -> [UInt8] {
         let digits = text.compactMap(\.hexDigitValue)
         return stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }

@@ -8,7 +8,8 @@ import Testing
 
 @testable import LupineTransport
 
-/// What most whole-stack tests begin with: an origin, and a client with a loop of its own, both ended afterwards.
+/// Runs `body` with an origin and a client that has its own loop, and shuts both down afterwards. Most tests of the whole stack
+/// use it.
 func withStack<Result>(
     _ plan: ScriptPlan? = nil, over spoken: Spoken = .http1, http2: HTTP2Behaviour = HTTP2Behaviour(),
     buffers: Int32? = nil, settings: HTTPClient.Configuration = .with { _ in },
@@ -36,15 +37,15 @@ func withStack<Result>(
     }
 }
 
-/// The same one floor lower: a pool, for what the client's face does not show. What `plan` sends goes out as it is; `answers` are
-/// given whatever is spoken.
+/// Runs `body` with a pool and an origin, for tests of what the client's interface does not show. `plan` is sent as it is;
+/// `answers` are sent in whatever version is spoken.
 func withPool<Result>(
     _ plan: ScriptPlan? = nil, answers: ScriptPlan? = nil, over spoken: Spoken = .http1,
     http2: HTTP2Behaviour = HTTP2Behaviour(),
     buffers: Int32? = nil, limits: PoolLimits = PoolLimits(), loops: Int = 1,
     clock: (any TransportClock)? = nil, _ body: (PoolStage) async throws -> Result
 ) async throws -> Result {
-    // Over HTTP/2 no time passes unless a test moves the clock: a busy machine makes no connection too old.
+    // Over HTTP/2, the clock stands still unless a test advances it, so that connections do not become too old on a busy machine.
     let clock = clock ?? (spoken == .http2 ? ManualClock() : MonotonicClock())
     var serving = OriginConfiguration()
     serving.script = plan
@@ -72,7 +73,7 @@ func withPool<Result>(
     }
 }
 
-/// A pool, its loops and the origin that it talks to.
+/// A pool, its loops and the origin that it connects to.
 struct PoolStage {
     let origin: OriginServer
     let group: EventLoopGroup
@@ -92,7 +93,7 @@ struct PoolStage {
             configuration: configuration, group: group, resolver: Resolver(configuration: resolution))
     }
 
-    /// An exchange with the origin under any name, not submitted yet.
+    /// Returns an exchange with the origin, under any host name, not submitted yet.
     func exchange(
         _ method: Method = .get, _ target: String = "/", fields: [(FieldName, String)] = [],
         content: OutgoingContent = .none, host: String = "origin.test", from home: String? = nil,
@@ -109,7 +110,7 @@ struct PoolStage {
         return (Exchange(head: head, content: content, origin: key, options: options, sink: sink), sink)
     }
 
-    /// Sends one and waits for its end.
+    /// Submits an exchange and waits for its end.
     @discardableResult
     func send(
         _ method: Method = .get, _ target: String = "/", fields: [(FieldName, String)] = [],
@@ -124,7 +125,7 @@ struct PoolStage {
     }
 }
 
-/// Writes down all that a connection reports.
+/// Records everything that a connection reports.
 final class RecordingSink: ExchangeSink {
     struct Log: Sendable {
         var order: [String] = []
@@ -148,7 +149,7 @@ final class RecordingSink: ExchangeSink {
     private let onBegin: @Sendable () -> Void
     private let onInterim: @Sendable () -> Void
 
-    /// `demand` is asked with the number of octets that have come so far.
+    /// Creates a sink; `demand` is called with the number of octets received so far.
     init(
         plan: @escaping @Sendable () -> ContentPlan = { .deliver },
         demand: @escaping @Sendable (Int) -> Demand = { _ in .more },
@@ -224,14 +225,14 @@ final class RecordingSink: ExchangeSink {
 }
 
 extension Script.Step {
-    /// A whole response with a length.
+    /// Sends a complete response with a length.
     static func reply(_ body: String = "ok", status: String = "200 OK", _ fields: String = "") -> Script.Step
     {
         .send("HTTP/1.1 \(status)\r\nContent-Length: \(body.utf8.count)\r\n\(fields)\r\n\(body)")
     }
 }
 
-/// The error that `body` throws.
+/// Returns the error that `body` throws.
 func failure<Value>(
     _ body: () async throws(TransportError) -> Value
 ) async -> TransportError? {
@@ -242,13 +243,13 @@ func failure<Value>(
 }
 
 extension HTTPClient.Configuration {
-    /// The defaults with a loop of the client's own, changed by `change`. On a machine that is busy for a minute no connection
-    /// has grown too old.
+    /// Returns the defaults with a loop of the client's own, changed by `change`. On a machine that is busy for a minute, no
+    /// connection becomes too old.
     static func with(_ change: (inout HTTPClient.Configuration) -> Void) -> HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration()
         configuration.ownLoops = 1
         configuration.idleTimeout = .seconds(3_600)
-        // No time-out strikes on a machine that is slow or busy, but for those that a test sets.
+        // No time-out expires on a slow or busy machine, except for those that a test sets.
         configuration.connectTimeout = .seconds(3_600)
         configuration.tlsHandshakeTimeout = .seconds(3_600)
         configuration.idleReadTimeout = .seconds(3_600)
@@ -259,7 +260,7 @@ extension HTTPClient.Configuration {
 }
 
 extension PoolStage {
-    /// Moves the clock by so much once content has come, and returns when the sink has heard the end.
+    /// Advances the clock once content has arrived, and returns when the sink has been told the end.
     func letPass(_ time: Interval, on clock: ManualClock, until sink: RecordingSink) async {
         while sink.log.value.body.isEmpty, sink.log.value.spliced == 0 { await settle() }
         await settle()
@@ -268,7 +269,7 @@ extension PoolStage {
         await sink.ended.wait()
     }
 
-    /// Returns when the loops have done all that had been handed to them.
+    /// Returns once the loops have run everything submitted to them.
     func settle() async {
         for loop in group.loops { await loop.run {} }
         for loop in group.loops { await loop.run {} }

@@ -3,7 +3,7 @@
 import LupineTestKit
 import Testing
 
-/// What can only be seen in a process that runs nothing else: see `Probe`.
+/// Tests that need a process of their own, which runs nothing else: see `Probe`.
 @Suite struct ProcessTests {
     @Test(arguments: ["send", "sendmsg", "sendfile", "splice"])
     func writingToAResetPeerRaisesNoSignal(_ call: String) async throws {
@@ -25,7 +25,7 @@ import Testing
     private func expectSuccess(_ scenario: String) async throws {
         let products = CommandLine.arguments[0].split(separator: "/", omittingEmptySubsequences: false)
             .dropLast()
-        // One scenario ends in the middle of things, on purpose: what is in use then is no leak.
+        // One scenario exits in the middle of its work on purpose: what is in use then is not a leak.
         let end = try await Program.run(
             products.joined(separator: "/") + "/lupine-transport-probe", [scenario],
             variables: scenario == "exit" ? ["ASAN_OPTIONS": "detect_leaks=0"] : [:])

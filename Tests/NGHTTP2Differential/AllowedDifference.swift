@@ -2,13 +2,13 @@
 
 import LupineHTTP2
 
-/// A step of which the two ends make something else.
+/// A step that has different outcomes at the two ends.
 struct Difference {
     let role: HTTP2Role
     let frame: WireFrame
     let own: Verdict.Outcome
     let other: Verdict.Outcome
-    /// What this end says of its error.
+    /// How this end describes its error.
     let reason: String
     /// Whether this end has reset the frame's stream before.
     let wasReset: Bool
@@ -19,10 +19,10 @@ struct Difference {
     }
 }
 
-/// Something that this end sees otherwise than nghttp2 does, and why it may.
+/// A case that this end treats differently from nghttp2, with the reason why it may.
 struct AllowedDifference: Sendable {
     let name: String
-    /// Where the RFC says so, or leaves the choice.
+    /// The section that requires this, or leaves the choice.
     let section: String
     private let covers: @Sendable (Difference) -> Bool
 
@@ -30,14 +30,14 @@ struct AllowedDifference: Sendable {
         (self.name, self.section, self.covers) = (name, section, covers)
     }
 
-    /// The reason why a difference may be; nil when it is none of the known ones.
+    /// Returns the case that a difference belongs to; nil if it is not a known one.
     static func explaining(_ difference: Difference) -> AllowedDifference? {
         all.first { $0.covers(difference) }
     }
 
     private static let all = stricter + milder + otherwise
 
-    /// Where this end does not put up with what nghttp2 ignores.
+    /// Cases in which this end does not tolerate what nghttp2 ignores.
     private static let stricter = [
         AllowedDifference("frames behind the peer's RST_STREAM", "RFC 9113 §5.1") {
             $0.isOn(.headers, .data) && $0.isWhole(.stream(.streamClosed), .goesOn)
@@ -74,7 +74,7 @@ struct AllowedDifference: Sendable {
         },
     ]
 
-    /// Where this end ends a stream, or nothing, and nghttp2 the connection.
+    /// Cases in which this end ends a stream, or nothing, and nghttp2 the connection.
     private static let milder = [
         AllowedDifference("a stream that depends on itself: priorities mean nothing", "RFC 9113 §5.3.2") {
             $0.isOn(.priority, .headers) && $0.other == .connection(.protocolError)
@@ -115,7 +115,7 @@ struct AllowedDifference: Sendable {
         },
     ]
 
-    /// Where both end the connection, or will, and say it otherwise.
+    /// Cases in which both end the connection, or will, and with different codes.
     private static let otherwise = [
         AllowedDifference("a header block is judged when it is whole", "RFC 9113 §4.3") {
             $0.isOn(.headers) && $0.frame.flags & 0x04 == 0 && $0.own == .goesOn

@@ -3,7 +3,7 @@
 import LupineHTTP
 import LupineHTTP2
 
-/// A machine of this library's and a session of nghttp2's in the same role, which the same things happen to.
+/// A machine of this library and a session of nghttp2 in the same role, which are given the same steps.
 struct ComparedEnds {
     let role: HTTP2Role
     private let consumes: Bool
@@ -13,7 +13,7 @@ struct ComparedEnds {
     private var otherReader: VerdictReader
     private(set) var own = StreamLogs()
     private(set) var other = StreamLogs()
-    /// Why this end has ended a stream or the connection, for whoever reads a failure.
+    /// Why this end has ended a stream or the connection, for the message of a failure.
     private(set) var reason = ""
     private var answered: Set<StreamID> = []
     private var ended: Set<StreamID> = []
@@ -33,12 +33,12 @@ struct ComparedEnds {
         _ = try receive(opening)
     }
 
-    /// Whether nghttp2 takes no notice of what comes any more: its last stream is over, and it has said that it goes.
+    /// Whether nghttp2 ignores further input: its last stream has ended, and it has sent GOAWAY.
     var isOver: Bool { session.isOver }
 
     // MARK: steps
 
-    /// What both make of a step.
+    /// Performs a step at both ends, and returns their verdicts.
     mutating func take(_ step: RandomFrames.Step) throws -> (own: Verdict, other: Verdict) {
         reason = ""
         switch step {
@@ -78,7 +78,7 @@ struct ComparedEnds {
             guard machine.openStreams.contains(stream) else { break }
             machine.reset(stream, .cancel)
             try? session.reset(stream, .cancel)
-            // What this end does of its own will is no verdict.
+            // A reset that the application asks for is not a verdict.
             _ = try flushed()
             return (Verdict(), Verdict())
         case .leave:
@@ -97,7 +97,7 @@ struct ComparedEnds {
         do throws(NGHTTP2Failure) { try session.receive(octets) } catch {
             takeRecords()
             var verdicts = try flushed()
-            // It has not said so to the peer.
+            // nghttp2 has not told its peer.
             if verdicts.other.connection == nil { verdicts.other.connection = .internalError }
             return verdicts
         }
@@ -205,7 +205,7 @@ struct ComparedEnds {
         }
     }
 
-    /// Streams whose events differ, but for those that are left out.
+    /// Returns the streams whose events differ, except those that are left out.
     mutating func differences(without failed: Set<StreamID>) -> [String] {
         own.streams.union(other.streams).subtracting(failed).sorted().compactMap { stream in
             let (own, other) = (own.finished(stream), other.finished(stream))

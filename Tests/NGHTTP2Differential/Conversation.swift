@@ -5,12 +5,12 @@ import LupineHTTP2
 import LupineTestKit
 import Testing
 
-/// A machine of this library's and a session of nghttp2's in the other role, which talk to each other in random steps that are
-/// the same for each seed. What one end sends the other must take, and it must arrive as it was sent.
+/// A machine of this library and a session of nghttp2 in the other role, which exchange frames in random steps that are the same
+/// for each seed. Each end must accept what the other sends, and it must arrive as it was sent.
 struct Conversation {
     typealias Field = PackedFields.Field
 
-    /// What one end has sent, or received, on a stream.
+    /// A message that one end has sent, or received, on a stream.
     struct Message: Hashable {
         var head: [String] = []
         var count = 0
@@ -26,14 +26,14 @@ struct Conversation {
     private var ownWire: [UInt8] = []
     private var otherWire: [UInt8] = []
 
-    /// What this end and the other one have sent and received, by stream.
+    /// The messages that this end and the other one have sent and received, by stream.
     private(set) var ownSent: [StreamID: Message] = [:]
     private(set) var otherSent: [StreamID: Message] = [:]
     private(set) var ownReceived: [StreamID: Message] = [:]
     private(set) var otherReceived: [StreamID: Message] = [:]
-    /// Streams that an end has reset, or that were not worked on.
+    /// Streams that an end has reset, or that were refused.
     private(set) var broken: Set<StreamID> = []
-    /// Content that was not consumed yet.
+    /// Content received but not yet consumed, in octets.
     private var ownHeld: [StreamID: Int] = [:]
     private var otherHeld: [StreamID: Int] = [:]
     private var block: [StreamID: [Field]] = [:]
@@ -44,7 +44,7 @@ struct Conversation {
         (self.role, self.seed) = (role, seed)
         random = SeededRandom(seed: seed)
         var limits = HTTP2Limits()
-        // The two mean well, and say much in little time.
+        // Both ends are well-behaved, but send many frames in no time.
         let any = Allowance(atOnce: .max, perSecond: 0)
         (limits.windowUpdates, limits.settings, limits.resets) = (any, any, any)
         (limits.provokedResets, limits.lateFrames, limits.pings, limits.emptyData) = (any, any, any, any)
@@ -181,7 +181,7 @@ struct Conversation {
         let known = role == .client ? Set(otherReceived.keys) : Set(otherSent.keys)
         let open = known.subtracting(broken).filter { !isOver($0) }.sorted()
         guard let stream = open.randomElement(using: &random) else { return }
-        // One that it has only queued is not reset, and neither is one that is over meanwhile.
+        // nghttp2 does not reset a request that it has only queued, nor a stream that has ended meanwhile.
         try? session.reset(stream, .cancel)
         broken.insert(stream)
     }
@@ -211,7 +211,7 @@ struct Conversation {
 
     // MARK: the wire
 
-    /// Moves what both have sent, in pieces.
+    /// Delivers to each end what the other has sent, in pieces.
     mutating func exchange() throws {
         machine.takeOutput(into: &ownWire)
         otherWire += try session.takeOutput()
@@ -227,7 +227,7 @@ struct Conversation {
         }
     }
 
-    /// The transport breaks: of what is on its way only a part comes.
+    /// Breaks the transport: only a part of the octets in transit arrives.
     mutating func cut() throws {
         machine.takeOutput(into: &ownWire)
         otherWire += try session.takeOutput()
@@ -315,7 +315,7 @@ struct Conversation {
         ownReceived[stream]?.isOver == true && otherReceived[stream]?.isOver == true
     }
 
-    /// One of the two goes.
+    /// Makes one of the two ends leave.
     mutating func leave() throws {
         hasLeft = true
         if index(2) == 0 {
@@ -326,9 +326,9 @@ struct Conversation {
         }
     }
 
-    /// Everything is consumed, answered and ended.
+    /// Consumes, answers and ends everything.
     mutating func finish() throws {
-        // A window of nothing would stay closed.
+        // With an initial window of 0, streams would stay blocked.
         var settings = machine.settings
         settings.initialWindowSize = 1 << 20
         machine.change(settings, at: .zero)
@@ -364,7 +364,7 @@ struct Conversation {
         }
     }
 
-    /// Octets that are others at each place of each stream.
+    /// Returns a part of a stream's content, which is different at each position and on each stream.
     private static func content(of stream: StreamID, from start: Int, count: Int) -> [UInt8] {
         let first = (start + Int(stream.rawValue) * 3) % 251
         return Array(pattern[first..<(first + count)])
@@ -372,7 +372,7 @@ struct Conversation {
 
     private static let pattern = (0..<60_000).map { UInt8(truncatingIfNeeded: $0 % 251) }
 
-    /// The head's first line, and its fields.
+    /// Returns the status, or the method and path, followed by the fields.
     private static func lines(_ fields: [Field]) -> [String] {
         func text(_ octets: [UInt8]) -> String { String(decoding: octets, as: UTF8.self) }
         var first: [String: String] = [:]

@@ -3,7 +3,7 @@
 import LupineHTTP2
 import Testing
 
-/// Machines of this library's that talk to sessions of nghttp2's.
+/// Conversations of this library's machines with sessions of nghttp2.
 @Suite struct ConversationTests {
     static let rows = HTTP2Role.allCases.flatMap { role in (0..<16 as Range<UInt64>).map { (role, $0) } }
 
@@ -17,7 +17,7 @@ import Testing
         let (machine, session) = (conversation.machine, conversation.session)
         #expect(machine.streamCount == 0)
         #expect(machine.sendRoom == session.windowSize - session.takenOctets)
-        // A session that is over reads no WINDOW_UPDATE any more.
+        // A session that is over no longer reads WINDOW_UPDATE.
         if !session.isOver { #expect(session.sendRoom == machine.receiveRoom) }
         #expect(machine.owedOctets + machine.receiveRoom == machine.windowTarget)
         #expect(machine.receiveRoom > machine.windowTarget / 2)
@@ -31,7 +31,8 @@ import Testing
         Self.requireSameMessages(conversation, atLeast: 0)
     }
 
-    /// Streams that neither end has broken: what is over is whole, and what is not is the beginning of it.
+    /// Checks the streams that neither end has broken: messages that have ended are complete, the others are the beginning of
+    /// what was sent.
     private static func requireSameMessages(_ conversation: Conversation, atLeast least: Int) {
         var whole = 0
         for (sent, received) in [

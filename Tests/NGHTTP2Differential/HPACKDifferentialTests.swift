@@ -4,8 +4,8 @@ import LupineHTTP2
 import LupineTestKit
 import Testing
 
-/// Header lists between the two codecs of this library and those of nghttp2, in both directions: 20 connections of 250 lists
-/// each way. A failure names the seed and the list.
+/// Header lists that one of this library's codecs encodes and nghttp2 decodes, and the other way round: 20 connections of 250
+/// lists each way. A failure names the seed and the list.
 @Suite struct HPACKDifferentialTests {
     @Test("[H-10.3] what this end encodes nghttp2 reads as the same list", arguments: 0..<20 as Range<UInt64>)
     func encoded(_ seed: UInt64) throws {
@@ -41,7 +41,7 @@ import Testing
             let fields = lists.next()
             let block = try deflater.encode(fields)
             let decoded = try decoder.decode(block.span)
-            // nghttp2 has rules of its own of what is sensitive; it heeds what it is told, too.
+            // nghttp2 has its own rules of what is sensitive, besides the flags that it is given.
             let list = PackedFields.fields(decoded)
             try #require(list.map(\.withoutFlag) == fields.map(\.withoutFlag), "list \(number)")
             for (sent, came) in zip(fields, list) where sent.isSensitive {
@@ -68,7 +68,7 @@ extension PackedFields.Field {
     fileprivate var withoutFlag: Self { Self(name: name, value: value) }
 }
 
-/// Header lists, the same for each seed, and sizes that the table takes in between.
+/// Header lists, the same for each seed, and the table sizes that are set in between.
 struct RandomLists {
     private var random: SeededRandom
     private static let names = [
@@ -85,7 +85,7 @@ struct RandomLists {
 
     init(seed: UInt64) { random = SeededRandom(seed: seed) }
 
-    /// What SETTINGS_HEADER_TABLE_SIZE becomes before the next list: mostly nothing, sometimes several values.
+    /// Returns the values that SETTINGS_HEADER_TABLE_SIZE takes before the next list: mostly none, sometimes several.
     mutating func sizes() -> [Int] {
         guard random.next() % 8 == 0 else { return [] }
         return (0...Int(random.next() % 3)).map { _ in

@@ -4,8 +4,8 @@ import LupineHTTP2
 import LupineTestKit
 import Testing
 
-/// Blocks that are damaged, or no blocks at all, to both decoders: both take them, as the same list, or neither does. A failure
-/// names the seed.
+/// Passes damaged blocks and random octets to both decoders: both must decode the same list, or both must refuse. A failure names
+/// the seed.
 @Suite struct HPACKHostileTests {
     @Test("[H-4.3] damaged blocks are refused where nghttp2 refuses them", arguments: 0..<8 as Range<UInt64>)
     func damaged(_ part: UInt64) throws {
@@ -56,7 +56,7 @@ struct HostileBlocks {
         var block: [UInt8] = []
         encoder.encode(PackedFields.list(Array(lists.next().prefix(4))), into: &block)
         guard index(2) == 0, !block.isEmpty else { return block }
-        // Behind a field of some hundred octets little is reached by chance.
+        // After a field of some hundred octets, random changes reach little.
         block = Array(block.prefix(200))
         for _ in 0...index(3) {
             let place = index(block.count)
@@ -73,7 +73,7 @@ struct HostileBlocks {
         return block
     }
 
-    /// An integer with a prefix, large or written in more octets than it needs.
+    /// Returns an integer with a prefix that is large, or written in more octets than necessary.
     private mutating func integer() -> [UInt8] {
         let first: [UInt8] = [0xFF, 0x7F, 0x3F, 0x1F, 0x0F]
         return [first[index(5)]] + (0..<index(6)).map { _ in [0x80, 0xFF, 0x81][index(3)] } + [

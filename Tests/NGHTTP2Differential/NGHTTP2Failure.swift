@@ -2,23 +2,23 @@
 
 import CNGHTTP2Peer
 
-/// An error of nghttp2's, by its number.
+/// An error of nghttp2, by its code.
 struct NGHTTP2Failure: Error, Hashable {
     let code: Int
 
     init(_ code: some BinaryInteger) { self.code = Int(code) }
 
-    /// Throws unless `code` says that all went well.
+    /// Throws unless `code` means success.
     static func check(_ code: Int32) throws(NGHTTP2Failure) {
         if code != 0 { throw NGHTTP2Failure(code) }
     }
 }
 
-/// nghttp2's encoder of header blocks.
+/// The encoder of nghttp2 for header blocks.
 @safe final class NGHTTP2Deflater {
     private let deflater: OpaquePointer?
 
-    /// One that uses at most so many octets of a table.
+    /// Creates an encoder that uses at most so many octets of a table.
     init(largest: Int) { unsafe deflater = nghttp2_peer_deflater_create(largest) }
 
     deinit { unsafe nghttp2_peer_deflater_destroy(deflater) }
@@ -36,7 +36,7 @@ struct NGHTTP2Failure: Error, Hashable {
     }
 }
 
-/// nghttp2's decoder of header blocks.
+/// The decoder of nghttp2 for header blocks.
 @safe final class NGHTTP2Inflater {
     private let inflater: OpaquePointer?
 
@@ -57,6 +57,6 @@ struct NGHTTP2Failure: Error, Hashable {
 }
 
 extension nghttp2_peer_octets {
-    /// The octets, before they are overwritten.
+    /// A copy of the octets, which the next call overwrites.
     var copied: [UInt8] { unsafe Array(UnsafeBufferPointer(start: start, count: count)) }
 }

@@ -3,20 +3,20 @@
 import CNGHTTP2Peer
 import LupineHTTP2
 
-/// A session of nghttp2's. What happens in it is fetched as records, and what it sends as octets.
+/// A session of nghttp2. Its events are fetched as records, its output as octets.
 @safe final class NGHTTP2Session {
     typealias Field = PackedFields.Field
 
-    /// What has happened.
+    /// An event of the session.
     enum Record: Hashable {
-        /// A frame was received as a whole.
+        /// A frame was received completely.
         case frame(StreamID, FrameType, FrameFlags)
         /// A header block begins.
         case headers(StreamID)
         case field(StreamID, Field)
         case content(StreamID, [UInt8])
         case closed(StreamID, HTTP2ErrorCode)
-        /// A frame was refused, with nghttp2's error.
+        /// A frame was refused, with nghttp2's error code.
         case invalid(StreamID, Int)
     }
 
@@ -28,13 +28,13 @@ import LupineHTTP2
 
     // MARK: octets
 
-    /// Takes octets, all of them unless it throws.
+    /// Receives octets, all of them unless it throws.
     func receive(_ octets: [UInt8]) throws(NGHTTP2Failure) {
         let count = unsafe nghttp2_peer_receive(peer, octets, octets.count)
         guard count == octets.count else { throw NGHTTP2Failure(min(count, 0)) }
     }
 
-    /// What is to be sent now.
+    /// Returns the octets to be sent now.
     func takeOutput() throws(NGHTTP2Failure) -> [UInt8] {
         let output = unsafe nghttp2_peer_send(peer)
         let count = unsafe output.count
@@ -114,7 +114,7 @@ import LupineHTTP2
         try NGHTTP2Failure.check(unsafe nghttp2_peer_window(peer, stream.signed, Int32(size)))
     }
 
-    /// The first step of a server's farewell.
+    /// Sends the first of a server's two GOAWAY frames.
     func announceLeave() throws(NGHTTP2Failure) {
         try NGHTTP2Failure.check(unsafe nghttp2_peer_announce_leave(peer))
     }
@@ -129,7 +129,7 @@ import LupineHTTP2
 
     var isOver: Bool { unsafe nghttp2_peer_is_over(peer) }
     var sendRoom: Int { Int(unsafe nghttp2_peer_send_room(peer)) }
-    /// How many octets have come of which no WINDOW_UPDATE has told yet.
+    /// The number of octets received that no WINDOW_UPDATE has returned yet.
     var takenOctets: Int { Int(unsafe nghttp2_peer_taken(peer)) }
     var windowSize: Int { Int(unsafe nghttp2_peer_window_size(peer)) }
     var headerTableSizes: (encoder: Int, decoder: Int) {

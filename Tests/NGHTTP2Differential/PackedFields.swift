@@ -2,9 +2,9 @@
 
 import LupineHTTP2
 
-/// Header lists as the calls of `CNGHTTP2Peer` take and give them.
+/// Header lists in the form in which `CNGHTTP2Peer` takes and returns them.
 enum PackedFields {
-    /// A field as both sides are compared by.
+    /// A field in the form in which both sides are compared.
     struct Field: Hashable, CustomStringConvertible {
         var name: [UInt8]
         var value: [UInt8]

@@ -3,17 +3,17 @@
 import LupineHTTP2
 import LupineTestKit
 
-/// What happens on a connection, the same for each seed: frames of the peer, most of them right and some of them not, and what
-/// the application does in between.
+/// The events on a connection, the same for each seed: frames of the peer, most of them legal, and actions of the application in
+/// between.
 struct RandomFrames {
-    /// One thing that happens.
+    /// One event.
     enum Step {
         case receive(WireFrame)
-        /// A server answers.
+        /// A server responds.
         case respond(StreamID, endsStream: Bool)
         /// A client sends a request.
         case open(isHead: Bool, endsStream: Bool)
-        /// Content of this end.
+        /// This end sends content.
         case send(StreamID, Int, endsStream: Bool)
         case reset(StreamID)
         case leave
@@ -21,10 +21,10 @@ struct RandomFrames {
 
     private var random: SeededRandom
     private let role: HTTP2Role
-    /// The highest stream of the client's, and of the streams that the application has opened.
+    /// The highest stream that the client has opened; for a client's machine, the application opens the streams.
     private var highest: UInt32 = 0
     private var messages = 0
-    /// Streams whose message the peer has begun and not ended.
+    /// Streams on which the peer has begun a message and not ended it.
     private var begun: [UInt32] = []
 
     init(_ role: HTTP2Role, seed: UInt64) {
@@ -32,14 +32,14 @@ struct RandomFrames {
         random = SeededRandom(seed: seed)
     }
 
-    /// What comes first: a preface of the peer's that is right.
+    /// The octets that the peer sends first: a correct preface.
     var opening: [UInt8] {
         (role == .server ? FrameReader.clientPreface : []) + WireFrame.settings([]).octets
             + WireFrame(type: .settings, flags: 1).octets
     }
 
     mutating func next() -> Step {
-        // Something must be open for anything to happen.
+        // Most frames need an open stream to have any effect.
         if highest < 3 { return role == .client ? open() : .receive(request()) }
         switch random.next() % 100 {
         case 0..<6:
@@ -114,7 +114,7 @@ struct RandomFrames {
         return headers(on: role == .server && isLikely(80) ? begun[index(begun.count)] : anyStream())
     }
 
-    /// A client opens a stream.
+    /// Returns a request with which a client opens a stream.
     private mutating func request() -> WireFrame {
         highest += highest == 0 ? 1 : isLikely(90) ? 2 : 4
         return headers(on: highest)
@@ -160,7 +160,7 @@ struct RandomFrames {
         }
     }
 
-    /// The same header block in two frames, or the first of them alone.
+    /// Returns a header block in two frames; the second one may have a wrong type or stream, or not end the block.
     private mutating func split(_ frame: WireFrame) -> WireFrame {
         var frame = frame
         frame.flags &= 0x01
@@ -169,7 +169,7 @@ struct RandomFrames {
         let rest = WireFrame(
             type: isLikely(95) ? .continuation : .data, flags: isLikely(90) ? 4 : 0,
             stream: isLikely(95) ? frame.stream : anyStream(), payload: Array(frame.payload[cut...]))
-        // The second frame's octets stand behind the first one's, which says its own length alone.
+        // The second frame's octets follow the first one's, whose header states only its own length.
         frame.length = cut
         frame.payload = Array(frame.payload[..<cut]) + rest.octets
         return frame
@@ -215,7 +215,7 @@ struct RandomFrames {
         return frame
     }
 
-    /// One octet of the frame's header or payload becomes another one.
+    /// Changes one part of the frame: a flag, a bit of the stream, the type, or an octet of the payload.
     private mutating func mutated(_ frame: WireFrame) -> WireFrame {
         var frame = frame
         switch index(4) {
@@ -242,10 +242,10 @@ struct RandomFrames {
         return isLikely(4) ? Array(octets.dropLast()) : octets
     }
 
-    /// A stream that the client has probably opened.
+    /// Returns a stream that the client has probably opened.
     private mutating func knownStream() -> StreamID {
         guard highest > 0 else { return StreamID(1) }
-        // The latest ones are those on which the most happens.
+        // Most happens on the latest streams.
         let back = UInt32(index(3)) * 2
         return StreamID(highest > back ? highest - back : highest)
     }

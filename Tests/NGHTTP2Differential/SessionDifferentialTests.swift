@@ -4,11 +4,12 @@ import LupineHTTP2
 import LupineTestKit
 import Testing
 
-/// Frames of a peer that is right most of the time, to a machine of this library's and to a session of nghttp2's in the same
-/// role: both go on, or end the same streams or the connection with the same code. What both accept has the same events. Where
-/// they differ, `AllowedDifference` says why; a run ends there, since the two ends stand elsewhere from then on.
+/// Sends the frames of a mostly correct peer to a machine of this library and to a session of nghttp2 in the same role. Both must
+/// go on, or end the same streams or the connection with the same code, and must report the same events for what both accept.
+/// Where they differ, `AllowedDifference` gives the reason; a run ends there, since the states of the two ends are different from
+/// then on.
 ///
-/// A failure names the seed: the frames follow from it.
+/// A failure names the seed, which determines the frames.
 @Suite struct SessionDifferentialTests {
     private static let runs = 1_000 as UInt64
     private static let steps = 20
@@ -23,7 +24,7 @@ import Testing
             compared += run.compared
             if run.difference != nil { used += 1 }
         }
-        // Most of what is compared is no difference, or the frames would be too wrong to show anything.
+        // Most runs must end without a difference, or the frames would be too wrong to show anything.
         #expect(compared > Int(Self.runs) * 6)
         #expect(used < Int(Self.runs) / 2)
     }
@@ -39,7 +40,7 @@ extension SessionDifferentialTests {
         private var failed: Set<StreamID> = []
         private var reset: Set<StreamID> = []
         private(set) var compared = 0
-        /// The difference that the run has ended with.
+        /// The difference that has ended the run.
         private(set) var difference: AllowedDifference?
 
         init(_ role: HTTP2Role, seed: UInt64) throws {

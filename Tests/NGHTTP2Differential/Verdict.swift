@@ -2,9 +2,9 @@
 
 import LupineHTTP2
 
-/// What an end makes of a step: its connection ends, streams end, or neither.
+/// The outcome of a step at one end: its connection ends, streams end, or neither.
 struct Verdict: Hashable, CustomStringConvertible {
-    /// What a step means to one stream, or to the connection.
+    /// The outcome of a step for one stream, or for the connection.
     enum Outcome: Hashable, CustomStringConvertible {
         case goesOn
         case stream(HTTP2ErrorCode)
@@ -22,7 +22,7 @@ struct Verdict: Hashable, CustomStringConvertible {
     var connection: HTTP2ErrorCode?
     var streams: [StreamID: HTTP2ErrorCode] = [:]
 
-    /// What is to be compared: the connection's end says everything.
+    /// The outcome to be compared: the end of the connection outweighs those of streams.
     var outcome: Outcome {
         if let connection { return .connection(connection) }
         return streams.min { $0.key < $1.key }.map { .stream($0.value) } ?? .goesOn
@@ -31,11 +31,11 @@ struct Verdict: Hashable, CustomStringConvertible {
     var description: String { "\(outcome)" }
 }
 
-/// Reads what an end sends, for the verdicts in it.
+/// Reads the frames that an end sends, and extracts the verdicts.
 struct VerdictReader {
     private var reader: FrameReader
 
-    /// A reader for what that role sends.
+    /// Creates a reader for the frames that a role sends.
     init(of role: HTTP2Role) {
         reader = FrameReader(role == .client ? .server : .client)
         reader.maximumFrameSize = 1 << 24
@@ -56,7 +56,7 @@ struct VerdictReader {
     }
 }
 
-/// What has come on each stream, in lines that are the same for both ends.
+/// The events of each stream, as lines that are comparable between the two ends.
 struct StreamLogs: Hashable {
     private(set) var lines: [StreamID: [String]] = [:]
     private var content: [StreamID: [UInt8]] = [:]
@@ -71,7 +71,7 @@ struct StreamLogs: Hashable {
         lines[stream, default: []].append(line)
     }
 
-    /// The lines of a stream, with the content that stands behind them all.
+    /// Returns the lines of a stream, including the content after the last one.
     mutating func finished(_ stream: StreamID) -> [String] {
         add("-", on: stream)
         return lines[stream] ?? []

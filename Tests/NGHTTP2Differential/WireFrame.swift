@@ -2,13 +2,13 @@
 
 import LupineHTTP2
 
-/// A frame as a peer writes it, right or wrong.
+/// A frame of a peer, legal or not.
 struct WireFrame: CustomStringConvertible {
     var type: FrameType
     var flags: UInt8 = 0
     var stream: UInt32 = 0
     var payload: [UInt8] = []
-    /// What the header says of the length, where that is not true.
+    /// The length that the header states, if it differs from that of the payload.
     var length: Int?
 
     var octets: [UInt8] {
@@ -26,7 +26,7 @@ struct WireFrame: CustomStringConvertible {
         [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }
     }
 
-    /// A header block of literals that no table holds: it can stand anywhere.
+    /// Returns a header block of never-indexed literals, which may come at any point.
     static func block(_ fields: [(String, String)]) -> [UInt8] {
         var block: [UInt8] = []
         for (name, value) in fields {

@@ -4,11 +4,11 @@ import Testing
 
 @testable import LupineHTTP2
 
-/// The small machines of a connection, each event in each state.
+/// Tests the small state machines of a connection: each event in each state.
 @Suite struct ConnectionStateTests {
     typealias State = GoAwayState
 
-    /// This end's states, and what each event does in them: the action, and the state behind it.
+    /// Each row has a state of this end, an event, the action that it leads to, and the next state.
     static let own: [(State.Own, State.Event, State.Action, State.Own)] = {
         let (low, high) = (StreamID(3), StreamID(7))
         return [
@@ -107,7 +107,7 @@ import Testing
         }
         guardian = FloodGuard(limits: limits)
         for _ in 0..<3 { try guardian.spend(.pings, at: start) }
-        // Half a second for one more; a time that goes back gives nothing.
+        // Half a second restores one; a clock that goes backwards restores nothing.
         try guardian.spend(.pings, at: start + .milliseconds(500))
         #expect(throws: HTTP2ConnectionError.limitExceeded(.pings, allowed: 3)) {
             try guardian.spend(.pings, at: .zero)
@@ -117,7 +117,7 @@ import Testing
         #expect(throws: HTTP2ConnectionError.self) {
             try guardian.spend(.pings, at: start + .milliseconds(499))
         }
-        // Nothing is saved up.
+        // Credit does not accumulate above the initial allowance.
         guardian = FloodGuard(limits: limits)
         guardian.earn(.received)
         for _ in 0..<3 { try guardian.spend(.pings, at: start + .seconds(3_600 * 24)) }

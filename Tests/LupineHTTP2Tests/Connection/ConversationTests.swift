@@ -4,23 +4,23 @@ import LupineHTTP
 import LupineHTTP2
 import Testing
 
-/// A client's machine and a server's machine that talk to each other, in random steps that are the same in every run: whatever
-/// happens, what one end sends the other takes, and at the end every window has what was consumed.
+/// Lets a client's machine and a server's machine exchange frames in seeded random steps. Each end must accept everything that
+/// the other sends, and at the end every window must account for all consumed octets.
 @Suite struct ConversationTests {
     /// One end of the conversation.
     struct End {
         var machine: HTTP2Machine
         var wire: [UInt8] = []
-        /// Octets of content that came and were not consumed, by stream; also of streams that are over.
+        /// Octets of content received but not yet consumed, by stream; closed streams are included.
         var held: [StreamID: Int] = [:]
-        /// Octets of content by stream, to be held against what was sent.
+        /// Octets of content received, by stream, to be compared with what was sent.
         var received: [StreamID: Int] = [:]
-        /// Octets of content that were sent, by stream.
+        /// Octets of content sent, by stream.
         var sent: [StreamID: Int] = [:]
         var ended: Set<StreamID> = []
         var over: Set<StreamID> = []
 
-        /// Takes octets of the other end in pieces of up to so many.
+        /// Passes octets from the other end to the machine, in pieces of at most `piece` octets.
         mutating func take(_ octets: [UInt8], piece: Int) throws(HTTP2ConnectionError) {
             var start = 0
             while start < octets.count {
@@ -114,7 +114,7 @@ import Testing
                         limits: limits, at: .zero))
             }
             var limits = HTTP2Limits()
-            // The two mean well, and say much in little time.
+            // Both ends are well-behaved, but send many frames in no time.
             limits.windowUpdates = Allowance(atOnce: .max, perSecond: 0)
             limits.settings = Allowance(atOnce: .max, perSecond: 0)
             limits.resets = Allowance(atOnce: .max, perSecond: 0)
@@ -125,7 +125,7 @@ import Testing
             self.numbers = numbers
         }
 
-        /// Moves what one end has sent to the other.
+        /// Delivers to each end what the other has sent.
         mutating func exchange() throws {
             client.machine.takeOutput(into: &client.wire)
             server.machine.takeOutput(into: &server.wire)
@@ -177,7 +177,7 @@ import Testing
             try server.machine.send(list, on: stream, endsStream: false)
         }
 
-        /// Everything is consumed, answered and ended.
+        /// Consumes, answers and ends everything.
         mutating func finish() throws {
             for _ in 0..<2_000 {
                 try exchange()
@@ -186,7 +186,7 @@ import Testing
                 server.drain()
                 if client.machine.streamCount == 0, server.machine.streamCount == 0 { break }
             }
-            // One exchange more, whose blocks tell of the sizes that the tables have come to.
+            // One more exchange, whose header blocks announce the final table sizes.
             open()
             try exchange()
             try answer()
@@ -213,7 +213,7 @@ import Testing
         for stream in client.ended.subtracting(client.over).subtracting(server.over) {
             #expect(client.received[stream, default: 0] == server.sent[stream, default: 0])
         }
-        // What has not been given back yet is less than half of a window, and nothing is lost.
+        // The credit not yet returned is less than half of a window, and none is lost.
         for (sender, receiver) in [(client.machine, server.machine), (server.machine, client.machine)] {
             #expect(sender.sendRoom == receiver.receiveRoom)
             #expect(receiver.receiveRoom > receiver.windowTarget / 2)

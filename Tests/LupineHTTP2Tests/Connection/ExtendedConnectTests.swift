@@ -4,7 +4,7 @@ import LupineHTTP
 import LupineHTTP2
 import Testing
 
-/// Streams that carry a web socket: RFC 8441, from both ends.
+/// WebSockets on HTTP/2 streams: RFC 8441, tested at both ends.
 @Suite struct ExtendedConnectTests {
     typealias Wire = WireFrames
 
@@ -13,14 +13,14 @@ import Testing
         (":authority", "a"),
     ]
 
-    /// A server that has allowed it.
+    /// A server that has sent SETTINGS_ENABLE_CONNECT_PROTOCOL.
     static let server: MachineSession = {
         var settings = HTTP2Settings()
         settings.enableConnectProtocol = true
         return MachineSession.opened(.server, settings: settings)
     }()
 
-    /// A client that has asked for a web socket on stream 1.
+    /// A client that has requested a WebSocket on stream 1.
     static let client: MachineSession = {
         var session = MachineSession.opened(.client)
         _ = try? session.machine.open(session.list(fields), method: .connect, endsStream: false)

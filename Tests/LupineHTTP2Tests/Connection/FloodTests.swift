@@ -4,26 +4,26 @@ import LupineHTTP
 import LupineHTTP2
 import Testing
 
-/// The known floods of HTTP/2, sent to a client and to a server: the connection ends with an error that names the limit, at
-/// the limit and not before, and what is kept until then is bounded.
+/// Sends the known HTTP/2 floods to a client and to a server. The connection must fail with an error that names the limit,
+/// exactly at the limit, and the memory used until then must be bounded.
 @Suite struct FloodTests {
     typealias Wire = WireFrames
 
-    /// What a flood is made of, and how it ends.
+    /// The frames of a flood, and the error that it must lead to.
     struct Flood: CustomTestStringConvertible, Sendable {
         let shows: String
         let role: HTTP2Role
-        /// What is sent again and again, by the number of the time.
+        /// Makes the frames of one repetition, from its number.
         let piece: @Sendable (UInt32) -> [UInt8]
-        /// How many times it may be sent.
+        /// How many repetitions are allowed.
         let allowed: Int
         let error: HTTP2ConnectionError
-        /// Whether a client opens a stream before each time: 3, 5, 7 and so on.
+        /// Whether the client opens a stream (3, 5, 7 and so on) before each repetition.
         var opens = false
         var testDescription: String { "\(shows), to a \(role)" }
     }
 
-    /// A session with a stream to send floods on: its number is 1, both ends have not ended it.
+    /// Returns a session that has stream 1 open for the flood; neither end has ended it.
     static func session(_ role: HTTP2Role, limits: HTTP2Limits = HTTP2Limits()) -> MachineSession {
         var session = MachineSession.opened(
             role, window: 1 << 24, limits: limits, posts: role == .client ? 1 : 0)
@@ -53,7 +53,7 @@ import Testing
         [Flood(shows: shows, role: role, piece: piece, allowed: allowed, error: error)]
     }
 
-    /// Floods of a server on streams that the client opens for it.
+    /// Returns a flood that a server sends on streams that the client opens for it.
     private static func answers(
         _ shows: String, _ piece: @escaping @Sendable (UInt32) -> [UInt8], _ kind: HTTP2Limits.Limit
     ) -> [Flood] {
@@ -64,7 +64,7 @@ import Testing
         ]
     }
 
-    /// The pieces are sent without a pause, and what the machine sends is taken.
+    /// Sent without a pause; the machine's output is taken after each repetition.
     static let floods: [Flood] = [
         both(
             "[H-11.1] CVE-2019-9511, data dribble: windows opened octet by octet", { _ in Wire.window(1, 1) },
@@ -179,7 +179,8 @@ import Testing
         #expect(session.machine.streamCount <= 100)
     }
 
-    /// At a tenth of the allowed rate everything goes on for ever: an hour of it.
+    /// Sends each flood at two repetitions a second, well beyond the count allowed at once: the allowances must be replenished in
+    /// time.
     @Test(
         "[H-11.13] time pays for frames",
         arguments: floods.filter { if case .limitExceeded = $0.error { true } else { false } })
@@ -246,7 +247,8 @@ import Testing
 
     // MARK: what waits
 
-    /// Frames that are answered, by a peer that does not read: what waits is bounded, whatever is allowed otherwise.
+    /// Sends frames that require answers while the output is never taken: the waiting output must stay bounded, even when all
+    /// other limits are lifted.
     @Test(
         "[H-11.7] CVE-2019-9517 and answers that nobody reads: what waits to be sent is bounded",
         arguments: HTTP2Role.allCases, ["ping", "settings", "reset", "window"])
@@ -274,7 +276,8 @@ import Testing
             count += 1
         }
         if windows {
-            // Each WINDOW_UPDATE stands for 512 KiB of DATA that came: 13 octets, for the stream and for the connection.
+            // Each WINDOW_UPDATE has 13 octets and returns credit for 512 KiB of received DATA, for the stream and for the
+            // connection.
             let updates = 12 * 100 * 16_384 / (512 * 1_024)
             #expect(session.machine.error == nil)
             #expect(highest <= 2 * updates * 13)
@@ -311,7 +314,7 @@ import Testing
         arguments: HTTP2Role.allCases)
     func bomb(_ role: HTTP2Role) {
         var session = Self.session(role)
-        // An entry of 4,000 octets enters the table; 16,000 octets of a block ask for it again and again.
+        // A block adds an entry of 4,000 octets to the table, then refers to it 12,000 times, with one octet each.
         let entry = [0x40, 1, 0x61, 0x7F, 0xA1, 0x1E] + [UInt8](repeating: 0x62, count: 4_000)
         let block = entry + [UInt8](repeating: 0xBE, count: 12_000)
         session.receive(Wire.frame(1, 5, on: 1, block).framed(by: 16_384))
@@ -348,7 +351,7 @@ import Testing
             }
         }
         #expect(session.machine.headerTableSizes.encoder <= 4_096)
-        // The peer's encoder may not ask for more either.
+        // Nor may the peer's encoder use a larger table.
         session.receive(Wire.frame(1, 5, on: 1, [0x3F, 0xE2, 0x1F]))
         #expect(session.machine.error == .compression(.sizeUpdateTooLarge(4_097, allowed: 4_096)))
     }

@@ -4,13 +4,13 @@ import LupineHTTP
 import LupineHTTP2
 import Testing
 
-/// Flow control on both levels, both ways: RFC 9113 §5.2 and §6.9.
+/// Flow control of streams and of the connection, in both directions: RFC 9113 §5.2 and §6.9.
 @Suite struct FlowControlTests {
     typealias Wire = WireFrames
 
     static let client = MachineSession.opened(.client, gets: 1, posts: 1)
 
-    /// A client whose POST on stream 1 has sent all that its windows have room for.
+    /// A client whose POST on stream 1 has used up its windows.
     static let full: MachineSession = {
         var session = MachineSession.opened(.client, posts: 2)
         for _ in 0..<4 { _ = try? session.send([UInt8](repeating: 1, count: 16_384), on: 1) }
@@ -152,17 +152,17 @@ import Testing
         var settings = session.machine.settings
         settings.initialWindowSize = 100_000
         session.machine.change(settings, at: .zero)
-        // The peer may use more before its acknowledgement comes.
+        // The peer may use the larger window before its acknowledgement arrives.
         session.receive(Wire.response(1) + Wire.times(6, Wire.data(1, count: 16_384)))
         #expect(session.machine.error == nil)
         session.receive(Wire.settingsAck)
         settings.initialWindowSize = 1_000
         session.machine.change(settings, at: .zero)
         _ = (session.takeLines(), session.sent())
-        // It may still use what it had until it has heard of less.
+        // Until it has received the smaller value, the peer may use the old window.
         session.receive(Wire.response(3) + Wire.data(3, count: 2_000) + Wire.settingsAck)
         #expect(session.takeLines() == ["response 3 200", "content 3 of 2000", "settings acknowledged"])
-        // Stream 1's window is at -97,304 and stream 3's at -1,000: what is consumed brings them back to 1,000.
+        // Stream 1's window is at -97,304 and stream 3's at -1,000: consuming the content brings them back to 1,000.
         session.machine.consumed(2_000, on: StreamID(3))
         session.machine.consumed(98_304, on: StreamID(1))
         #expect(session.sent() == ["sent WINDOW_UPDATE 3 +2000", "sent WINDOW_UPDATE 1 +98304"])
@@ -219,7 +219,8 @@ import Testing
         #expect(throws: HTTP2SendError.streamOver(StreamID(99))) { try session.send([1], on: 99) }
     }
 
-    /// What was consumed of the large window is too little to be told of, and all that the peer waits for in the small one.
+    /// The consumed octets are too few for a WINDOW_UPDATE of the large window; in the small window they are all that the peer
+    /// has left.
     @Test("[H-6.17] a window that becomes small gives back what is owed")
     func ownSmallerWindow() {
         var session = MachineSession.opened(.client, window: 1 << 20, gets: 1)

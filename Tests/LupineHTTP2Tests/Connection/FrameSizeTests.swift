@@ -4,11 +4,11 @@ import LupineHTTP
 import LupineHTTP2
 import Testing
 
-/// No frame of this end is longer than the peer's SETTINGS_MAX_FRAME_SIZE: RFC 9113 §4.2, §4.3.
+/// No frame that this end sends is longer than the peer's SETTINGS_MAX_FRAME_SIZE: RFC 9113 §4.2, §4.3.
 @Suite struct FrameSizeTests {
     typealias Wire = WireFrames
 
-    /// The heads of frames.
+    /// Returns the frame headers found in the octets.
     private static func frames(_ octets: [UInt8]) -> [(type: UInt8, flags: UInt8, count: Int, stream: UInt8)]
     {
         var found: [(type: UInt8, flags: UInt8, count: Int, stream: UInt8)] = []
@@ -22,7 +22,7 @@ import Testing
         return found
     }
 
-    /// Fields whose block is longer than several frames; what stands in it no code makes shorter.
+    /// Fields whose block needs several frames: the Huffman code does not shorten their values.
     private static let long = (0..<50).map { ("x-\($0)", String(repeating: "~", count: 1_000)) }
 
     /// Sizes that a peer has set, one after the other.
@@ -49,7 +49,7 @@ import Testing
         let last = frames.count - 1
         #expect(frames.allSatisfy { $0.count <= most && $0.stream == 1 })
         #expect(frames.dropLast().allSatisfy { $0.count == most })
-        // HEADERS, then CONTINUATION and nothing else; the end of the stream is said in the first, that of the block in the last.
+        // HEADERS comes first, then only CONTINUATION. END_STREAM is set on the first frame, END_HEADERS on the last.
         #expect(frames.map(\.type) == [1] + [UInt8](repeating: 9, count: last))
         #expect(frames.map { $0.flags & 4 } == [UInt8](repeating: 0, count: last) + [4])
         #expect(frames.map { $0.flags & 1 } == [1] + [UInt8](repeating: 0, count: last))

@@ -4,14 +4,14 @@ import LupineHTTP
 import LupineHTTP2
 import Testing
 
-/// GOAWAY both ways, the opening of streams, and priorities: RFC 9113 §5.1.2 and §6.8, RFC 9218 §7.1.
+/// GOAWAY in both directions, the opening of streams, and priorities: RFC 9113 §5.1.2 and §6.8, RFC 9218 §7.1.
 @Suite struct GoAwayTests {
     typealias Wire = WireFrames
 
     static let client = MachineSession.opened(.client, gets: 3)
     static let server = MachineSession.opened(.server)
 
-    /// A server that has taken stream 1 and said that it takes no more.
+    /// A server that has accepted stream 1 and announced that it accepts no more streams.
     static let leaving: MachineSession = {
         var session = server
         session.receive(Wire.post(1))
@@ -114,7 +114,7 @@ import Testing
         #expect(session.takeLines() == ["request 1 POST /", "request 3 POST /"])
         session.receive(Wire.reset(1) + Wire.reset(3))
         #expect(session.machine.isDrained)
-        // The last stream never rises again, not even with an error.
+        // The last stream identifier never rises again, not even with an error.
         session.receive(Wire.settingsAck)
         #expect(session.sent() == ["sent GOAWAY 3 PROTOCOL_ERROR"])
     }

@@ -3,17 +3,17 @@
 import LupineHTTP2
 import Testing
 
-/// Octets that come to a connection machine, and what it says and sends then.
+/// Octets that a connection machine receives, and the events and frames that must result.
 struct MachineRow: CustomTestStringConvertible {
     let shows: String
-    /// The machine at the moment when the octets come.
+    /// The machine in its state before the octets arrive.
     let session: MachineSession
     let wire: [UInt8]
     let expected: [String]
 
     var testDescription: String { shows }
 
-    /// Events are expected first, in their order, then what was sent. An error is followed by the GOAWAY that tells of it.
+    /// Expects events first, in their order, then the frames sent. An error is followed by the GOAWAY that reports it.
     init(
         _ shows: String, _ session: MachineSession, _ wire: [UInt8], _ expected: String...,
         error: HTTP2ConnectionError? = nil, last: UInt32 = 0
@@ -27,7 +27,8 @@ struct MachineRow: CustomTestStringConvertible {
         self.expected = expected.filter { !isSent($0) } + failure + expected.filter(isSent) + farewell
     }
 
-    /// What is said and sent when the octets come whole, in two pieces cut at each octet, and octet by octet.
+    /// Checks that the machine's events and output are the same when the octets arrive whole, cut in two at each octet, and one
+    /// by one.
     func check() {
         var all: Set<[String]> = [log(of: [wire]), log(of: wire.map { [$0] })]
         for cut in wire.indices where cut < 150 || cut > wire.count - 150 {
@@ -43,16 +44,16 @@ struct MachineRow: CustomTestStringConvertible {
             if session.machine.error != nil { break }
         }
         let lines = session.takeLines() + session.sent()
-        // A stream that is over is not kept: all that are can be reset.
+        // A closed stream is not kept: once the open ones are reset, none is left.
         for stream in session.machine.openStreams { session.machine.reset(stream, .cancel) }
         #expect(session.machine.streamCount == 0 || session.machine.error != nil)
         return lines
     }
 }
 
-/// Frames as the peers of connection machines write them, without a table: any block can stand anywhere.
+/// Frames for connection machines. Their header blocks do not use the dynamic table, so any block can come at any point.
 extension WireFrames {
-    /// A header block of literals that are never indexed.
+    /// Returns a header block of literals that are never indexed.
     static func block(_ fields: [(String, String)]) -> [UInt8] {
         fields.flatMap { name, value in
             [0x10] + string(Array(name.utf8)) + string(Array(value.utf8))
@@ -72,13 +73,13 @@ extension WireFrames {
     static let requestFields = [(":method", "GET"), (":scheme", "http"), (":authority", "a"), (":path", "/")]
     static let postFields = [(":method", "POST")] + requestFields.dropFirst()
 
-    /// A request without content.
+    /// Returns a request without content.
     static func get(_ stream: UInt32) -> [UInt8] { headers(stream, requestFields, end: true) }
-    /// A request whose content is to come.
+    /// Returns a request whose content follows.
     static func post(_ stream: UInt32, _ more: [(String, String)] = []) -> [UInt8] {
         headers(stream, postFields + more)
     }
-    /// A response.
+    /// Returns the head of a response.
     static func response(
         _ stream: UInt32, _ status: Int = 200, _ more: [(String, String)] = [], end: Bool = false
     ) -> [UInt8] { headers(stream, [(":status", "\(status)")] + more, end: end) }

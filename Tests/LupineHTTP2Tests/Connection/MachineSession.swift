@@ -3,13 +3,13 @@
 import LupineHTTP
 import LupineHTTP2
 
-/// A connection machine, and a log of what it says and sends.
+/// A connection machine with a log of its events and output.
 struct MachineSession {
     var machine: HTTP2Machine
     var now = Duration.zero
-    /// Whether content is consumed as it comes.
+    /// Whether content is consumed as soon as it arrives.
     var consumes = false
-    /// A line for each event; content of one stream that comes in one run is one line.
+    /// One line for each event; consecutive content of one stream shares a line.
     private(set) var lines: [String] = []
     private var content: (stream: StreamID, octets: [UInt8])?
     private var reader: FrameReader
@@ -24,8 +24,8 @@ struct MachineSession {
         reader.maximumFrameSize = 1 << 20
     }
 
-    /// A session whose opening is over: both ends have sent and acknowledged their settings. A client has then opened
-    /// streams: `gets` that it has ended its side of, and `posts` that it has not.
+    /// Returns a session in which both ends have sent and acknowledged their settings. A client has then opened `gets` streams
+    /// whose requests are complete, and `posts` streams whose content is still to be sent.
     static func opened(
         _ role: HTTP2Role, settings: HTTP2Settings = HTTP2Machine.defaultSettings,
         window: Int = FlowWindow.initial, limits: HTTP2Limits = HTTP2Limits(), gets: Int = 0, posts: Int = 0
@@ -51,14 +51,14 @@ struct MachineSession {
         return list
     }
 
-    /// A client opens a stream whose content is to come.
+    /// Opens a client's stream whose content follows.
     mutating func openPost() {
         _ = try? machine.open(list(WireFrames.postFields), method: .post, endsStream: false)
     }
 
     // MARK: what comes
 
-    /// Gives octets to the machine and logs what it says, the error among it.
+    /// Passes octets to the machine and logs its events, and its error if it throws one.
     mutating func receive(_ octets: [UInt8]) {
         var rest = octets[...]
         while true {
@@ -125,17 +125,17 @@ struct MachineSession {
 
     // MARK: what goes
 
-    /// The octets that wait, taken.
+    /// Takes the octets that wait to be sent.
     mutating func takeOutput() -> [UInt8] {
         var octets: [UInt8] = []
         machine.takeOutput(into: &octets)
         return octets
     }
 
-    /// The frames that wait, a line for each.
+    /// Takes the frames that wait to be sent, as one line each.
     mutating func sent() -> [String] { shownFrames(takeOutput()) }
 
-    /// Sends content as far as there is room, and says which frames went out.
+    /// Sends as much content as the windows allow, and returns the frames that were sent.
     mutating func send(_ content: [UInt8], on stream: UInt32, endsStream: Bool = false) throws -> [String] {
         var output: [UInt8] = []
         let count = try machine.sendContent(
@@ -143,7 +143,7 @@ struct MachineSession {
         return shownFrames(output + content.prefix(count))
     }
 
-    /// Frames that the machine has sent, a line for each.
+    /// Returns one line for each frame that the machine has sent.
     mutating func shownFrames(_ octets: [UInt8]) -> [String] {
         var lines: [String] = []
         var rest = octets[...]

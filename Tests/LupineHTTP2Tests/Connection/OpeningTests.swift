@@ -4,7 +4,7 @@ import LupineHTTP
 import LupineHTTP2
 import Testing
 
-/// How connections begin, and what SETTINGS change: RFC 9113 §3.4, §6.5 and §6.7.
+/// The opening of connections, and the effects of SETTINGS: RFC 9113 §3.4, §6.5 and §6.7.
 @Suite struct OpeningTests {
     typealias Wire = WireFrames
 
@@ -160,7 +160,8 @@ import Testing
         #expect(sent.dropFirst() == ["sent WINDOW_UPDATE 0 +983041", "sent SETTINGS ack"])
     }
 
-    /// The peer's table shrinks, and the next block says so; ours shrinks, and the peer's next block must.
+    /// A smaller table of the peer is announced in this end's next block; a smaller table of this end must be announced in the
+    /// peer's next one.
     @Test("[H-10.3] the sizes of dynamic tables") func tableSizes() throws {
         var session = MachineSession.opened(.client, gets: 1)
         session.receive(Wire.settings((1, 100), (1, 4_096)))
@@ -168,7 +169,7 @@ import Testing
         _ = try session.machine.open(list, method: .get, endsStream: true)
         var octets = session.takeOutput()
         octets.removeFirst(9 + 9)
-        // 100, written in two octets, and 4,096 in three.
+        // 100 takes two octets, 4,096 three.
         #expect(octets.prefix(5) == [0x3F, 0x45, 0x3F, 0xE1, 0x1F])
 
         var settings = session.machine.settings

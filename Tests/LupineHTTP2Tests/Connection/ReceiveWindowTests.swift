@@ -4,7 +4,7 @@ import Testing
 
 @testable import LupineHTTP2
 
-/// When the peer is told of more room: RFC 9113 §6.9.
+/// When the receiver sends WINDOW_UPDATE: RFC 9113 §6.9.
 @Suite struct ReceiveWindowTests {
     enum Step {
         case take(Int)

@@ -4,13 +4,13 @@ import LupineHTTP
 import LupineHTTP2
 import Testing
 
-/// The rules of streams and windows where this end is the server: RFC 9113 §5.1, §6.9, §8.5.
+/// The rules of streams and windows for a server: RFC 9113 §5.1, §6.9, §8.5.
 @Suite struct ServerRulesTests {
     typealias Wire = WireFrames
 
     static let server = MachineSession.opened(.server)
 
-    /// A server that has answered a GET on stream 1: both ends have ended it.
+    /// A server that has answered a GET on stream 1: both ends have ended the stream.
     static let answered: MachineSession = {
         var session = server
         session.receive(Wire.get(1))

@@ -4,7 +4,7 @@ import LupineHTTP
 import LupineHTTP2
 import Testing
 
-/// Which frames may come on which streams: RFC 9113 §5.1, §6.1 to §6.4, §6.6 and §8.1.
+/// Which frames are allowed on a stream in each state: RFC 9113 §5.1, §6.1 to §6.4, §6.6 and §8.1.
 @Suite struct StreamRulesTests {
     typealias Wire = WireFrames
 
@@ -166,7 +166,7 @@ import Testing
             "sent WINDOW_UPDATE 0 +48000", error: .unexpectedFrame(.data, StreamID(1), .streamClosed)),
     ]
 
-    /// Blocks that share the decoder's table: the first puts an entry into it, the second takes it out.
+    /// Returns a request whose block uses the dynamic table: `inserts` adds an entry, `finds` refers to it.
     static func tabled(_ stream: UInt32, _ block: String) -> [UInt8] {
         Wire.frame(1, 5, on: stream, Octets.hex("82 86 84") + Octets.hex(block))
     }
@@ -254,7 +254,7 @@ import Testing
         var session = MachineSession.opened(.client, limits: limits, gets: 10)
         for stream in session.machine.openStreams { session.machine.reset(stream, .cancel) }
         _ = session.sent()
-        // Stream 1 is forgotten, stream 19 is not: frames on either are ignored.
+        // Stream 1 is forgotten, stream 19 is remembered: frames on both are ignored.
         session.receive(
             Wire.response(1) + Wire.response(19) + Wire.data(19, count: 1_000) + Wire.window(1, 1))
         session.receive(Wire.times(9, Wire.data(1, count: 1_000)))
@@ -277,7 +277,7 @@ import Testing
             _ = session.takeOutput()
         }
         #expect(session.takeLines() == [])
-        // On one stream there are not so many.
+        // On a single stream, fewer late frames are tolerated.
         session.openPost()
         let stream = session.machine.openStreams[0]
         session.machine.reset(stream, .cancel)
@@ -288,7 +288,7 @@ import Testing
     }
 
     @Test func aStreamThatEndedIsKnownToHaveEnded() {
-        // The reset streams that were forgotten are below the ones that ended.
+        // The forgotten streams, which were reset, have lower numbers than those that ended.
         var limits = HTTP2Limits()
         limits.rememberedStreams = 1
         var session = MachineSession.opened(.client, limits: limits, gets: 4)
@@ -301,7 +301,7 @@ import Testing
 }
 
 extension [UInt8] {
-    /// A HEADERS frame cut into one and CONTINUATION frames, of up to so many octets each.
+    /// Cuts a HEADERS frame into HEADERS and CONTINUATION frames of at most `length` octets of payload each.
     func framed(by length: Int) -> [UInt8] {
         let stream = UInt32(self[5]) << 24 | UInt32(self[6]) << 16 | UInt32(self[7]) << 8 | UInt32(self[8])
         let (flags, block) = (self[4], dropFirst(9))

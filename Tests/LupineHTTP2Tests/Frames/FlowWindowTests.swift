@@ -15,7 +15,7 @@ import Testing
         let shows: String
         let start: Int
         let steps: [Step]
-        /// The size behind the last step.
+        /// The size after the last step.
         let size: Int
         /// The error of the last step.
         let error: FlowControlError?

@@ -2,7 +2,7 @@
 
 import LupineHTTP2
 
-/// Rows of `FrameReaderTests`: the connection's beginning, control frames, sizes and limits.
+/// More rows of `FrameReaderTests`: the start of a connection, control frames, sizes and limits.
 enum FrameReaderControlRows {
     typealias Row = FrameReaderTests.Row
 
@@ -34,7 +34,7 @@ enum FrameReaderControlRows {
         Row(
             "an acknowledgement before SETTINGS", isWhole: true, frame(4, 1),
             error: .settingsExpected(.settings)),
-        // The fourth octet is taken for the type.
+        // The fourth octet is read as the frame type.
         Row(
             "HTTP/1.1 to a client", isWhole: true, text("HTTP/1.1 400 Bad Request\r\n"),
             error: .settingsExpected(FrameType(rawValue: 0x50))),

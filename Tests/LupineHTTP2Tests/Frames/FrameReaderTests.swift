@@ -3,14 +3,14 @@
 import LupineHTTP2
 import Testing
 
-/// What is read of frames, and what of them is refused: RFC 9113 §4 and §6. Each row is read whole, in two at each octet,
+/// Which frames the reader accepts, and which it refuses: RFC 9113 §4 and §6. Each row is read whole, cut in two at each octet,
 /// and octet by octet.
 @Suite struct FrameReaderTests {
     struct Row: CustomTestStringConvertible {
         let shows: String
         let role: HTTP2Role
         let limits: FrameLimits
-        /// Whether the wire is all that comes; otherwise the peer's first frames come in front of it.
+        /// Whether `wire` is the whole input; otherwise the peer's first frames are put before it.
         let isWhole: Bool
         let allowsPush: Bool
         let wire: [UInt8]
@@ -220,7 +220,7 @@ import Testing
         let wire =
             FrameReader.clientPreface + WireFrames.settings + Self.frame(1, on: 1, [1])
             + Self.frame(9, 4, on: 1, [2]) + Self.frame(0, 8, on: 1, [1, 7, 0])
-        // Behind the preface and behind each frame that leaves no block open.
+        // After the preface, and after each frame that leaves no header block open.
         let ends: Set = [24, 33, 53]
         for index in wire.indices {
             #expect(reader.isBetweenFrames == ends.contains(index), "\(index)")
@@ -234,7 +234,8 @@ import Testing
         #expect(reader.isBetweenFrames)
     }
 
-    /// Legal and illegal frames with octets changed never trap, and what is said does not depend on the pieces.
+    /// Changes octets of legal and illegal frames: the reader must not trap, and its events must not depend on how the input is
+    /// cut.
     @Test(arguments: 0..<8) func hostileOctets(_ seed: Int) {
         var numbers = SeededNumbers(seed: UInt64(seed))
         for _ in 0..<500 {

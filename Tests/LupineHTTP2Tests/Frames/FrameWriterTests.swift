@@ -3,7 +3,7 @@
 import LupineHTTP2
 import Testing
 
-/// What is written, octet by octet, and read again.
+/// Frames as they are written, octet by octet, and read back.
 @Suite struct FrameWriterTests {
     struct Row: CustomTestStringConvertible, Sendable {
         let shows: String
@@ -81,7 +81,7 @@ import Testing
         #expect(output == Octets.hex(row.wire))
     }
 
-    /// Random frames, read in random pieces.
+    /// Writes random frames, and reads them back in random pieces.
     @Test(arguments: 0..<50) func comesThrough(_ seed: Int) throws {
         var numbers = SeededNumbers(seed: UInt64(seed))
         var wire = WireFrames.settings

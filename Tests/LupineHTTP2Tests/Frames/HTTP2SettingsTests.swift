@@ -3,13 +3,13 @@
 import LupineHTTP2
 import Testing
 
-/// The values that settings may have, and what they change: RFC 9113 §6.5.2.
+/// The legal values of settings, and their effects: RFC 9113 §6.5.2.
 @Suite struct HTTP2SettingsTests {
     struct Row: CustomTestStringConvertible {
         let identifier: Setting.Identifier
         let value: UInt32
         let sender: HTTP2Role
-        /// The code, where the value is refused.
+        /// The error code if the value is illegal.
         let code: HTTP2ErrorCode?
         var testDescription: String { "\(identifier) = \(value) of the \(sender)" }
 

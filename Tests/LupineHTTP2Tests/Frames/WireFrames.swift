@@ -2,9 +2,9 @@
 
 import LupineHTTP2
 
-/// Frames as tests write them, right or wrong, and what a reader says of them.
+/// Legal and illegal frames for tests, and a log of what a reader returns for them.
 enum WireFrames {
-    /// A frame of any type, flags and payload; `length` is what its header says, if that is not true.
+    /// Returns a frame of any type, flags and payload; `length` overrides the length in its header.
     static func frame(
         _ type: UInt8, _ flags: UInt8 = 0, on stream: UInt32 = 0, _ payload: [UInt8] = [], length: Int? = nil
     ) -> [UInt8] {
@@ -16,13 +16,13 @@ enum WireFrames {
     /// An empty SETTINGS frame.
     static let settings = frame(4)
 
-    /// What a role's peer sends first.
+    /// Returns the octets that the peer of a role sends first.
     static func opening(to role: HTTP2Role) -> [UInt8] {
         (role == .server ? FrameReader.clientPreface : []) + settings
     }
 
-    /// What a reader says of pieces of input: a line for each event, content of one frame in one line, and the error at
-    /// last, if there is one.
+    /// Lists what a reader returns for pieces of input: one line for each event, one for the content of a frame, and one for the
+    /// error, if there is one.
     static func said(of pieces: [[UInt8]], by reader: FrameReader) -> [String] {
         var reader = reader
         var lines: [String] = []
@@ -51,10 +51,11 @@ enum WireFrames {
         return lines
     }
 
-    /// What is said of the input whole, in two pieces cut at each octet, and octet by octet: one list when it is the same.
+    /// Reads the input whole, cut in two at each octet, and octet by octet. The result has one element if all of them lead to the
+    /// same events.
     static func saidAtEveryCut(of wire: [UInt8], by reader: FrameReader) -> Set<[String]> {
         var all: Set<[String]> = [said(of: [wire], by: reader), said(of: wire.map { [$0] }, by: reader)]
-        // Long inputs are cut near both ends.
+        // Long inputs are cut only near both ends.
         let cuts = wire.indices.filter { $0 < 200 || $0 > wire.count - 200 }
         for cut in cuts {
             all.insert(said(of: [Array(wire[..<cut]), Array(wire[cut...])], by: reader))

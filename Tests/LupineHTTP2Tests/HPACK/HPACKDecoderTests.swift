@@ -4,14 +4,14 @@ import Testing
 
 @testable import LupineHTTP2
 
-/// What a decoder refuses, and what it stays good after.
+/// Which blocks the decoder refuses, and after which errors it can continue.
 @Suite struct HPACKDecoderTests {
     struct Row: CustomTestStringConvertible {
         let shows: String
         var tableSizeLimits: [Int] = []
         var limits = HPACKLimits()
         let block: [UInt8]
-        /// The error, or nil where the block is legal.
+        /// The error, or nil if the block is legal.
         let expected: HPACKError?
         var testDescription: String { shows }
 
@@ -109,7 +109,7 @@ import Testing
             Row(
                 "one literal too many", limits: few, [0x82, 0x82, 0x00, 0x00, 0x00],
                 .limitExceeded(.fieldCount, allowed: 2)),
-            // 32 and 10 for each `:method: GET`.
+            // Each `:method: GET` counts 32 + 10 octets.
             Row("a list within the limit", limits: small, [0x82, 0x82], nil),
             Row(
                 "an index over the limit", limits: small, [0x82, 0x82, 0x82],
@@ -128,7 +128,7 @@ import Testing
             Row(
                 "a value that is too long", limits: short, [0x00, 0, 4, 0x61, 0x61, 0x61, 0x61],
                 .limitExceeded(.stringOctets, allowed: 3)),
-            // Four times `a`, 20 bits, in three octets.
+            // `aaaa` has 20 bits, and is coded in three octets.
             Row(
                 "a value that is too long only when it is decoded", limits: short,
                 [0x00, 0, 0x83, 0x18, 0xC6, 0x3F], .limitExceeded(.stringOctets, allowed: 3)),
@@ -144,7 +144,7 @@ import Testing
             return
         }
         #expect(throws: expected) { try decoder.decode(row.block.span) }
-        // An error that leaves the tables different is thrown again; a limit concerns one list only.
+        // An error that leaves the peers' tables different is thrown again; an exceeded limit concerns only one list.
         if expected.keepsTable {
             #expect(try decoder.decode(method.span).count == 1)
         } else {
@@ -152,7 +152,8 @@ import Testing
         }
     }
 
-    /// What is refused for its size still enters the table, so that the next block means what its sender meant.
+    /// A field that is refused because of a limit still enters the table, so that later blocks are decoded as their sender meant
+    /// them.
     @Test func theTableOutlivesARefusal() throws {
         var limits = HPACKLimits()
         limits.fieldCount = 1
@@ -165,7 +166,7 @@ import Testing
         }
     }
 
-    /// A refused block is still checked to its end.
+    /// Checks that a refused block is decoded to its end.
     @Test func whatStandsBehindTheLimitIsChecked() {
         var limits = HPACKLimits()
         limits.fieldCount = 0
@@ -174,7 +175,7 @@ import Testing
         #expect(throws: HPACKError.invalidIndex(62)) { try decoder.decode(block.span) }
     }
 
-    /// One large entry and very many references to it: the list ends at its limit, far from what was asked for.
+    /// Decodes one large entry and about a million references to it: decoding stops at the limit of a list.
     @Test func manyReferencesToOneLargeEntry() throws {
         var decoder = HPACKDecoder()
         let value = [UInt8](repeating: 0x61, count: 4_000)
@@ -187,7 +188,7 @@ import Testing
         #expect(try decoder.decode([0xBE].span).size == 4_033)
     }
 
-    /// RFC 7541 §4.4: the entry whose name is used is evicted by the entry that uses it.
+    /// RFC 7541 §4.4: an entry may evict the entry whose name it uses.
     @Test func aNameOutlivesItsEntry() throws {
         var decoder = HPACKDecoder(tableSize: 40)
         _ = try decoder.decode(Octets.hex("40 04 61 62 63 64 01 31").span)
@@ -196,7 +197,7 @@ import Testing
         #expect(decoder.tableCount == 1)
     }
 
-    /// RFC 7541 §4.4: an entry larger than the table empties it, and is no error.
+    /// RFC 7541 §4.4: an entry larger than the table empties the table, and is not an error.
     @Test func anEntryLargerThanTheTable() throws {
         var decoder = HPACKDecoder(tableSize: 40)
         _ = try decoder.decode(Octets.hex("40 01 61 01 62").span)
@@ -205,7 +206,7 @@ import Testing
         #expect(decoder.tableCount == 0 && decoder.tableSize == 0)
     }
 
-    /// Octets at random, and legal blocks with octets changed, never trap and never make the list exceed its limit.
+    /// Decodes random octets, and legal blocks with changed octets: the decoder must not trap, and no list may exceed its limit.
     @Test(arguments: 0..<8) func hostileOctets(_ seed: Int) {
         var numbers = SeededNumbers(seed: UInt64(seed) &+ 9113)
         var limits = HPACKLimits()

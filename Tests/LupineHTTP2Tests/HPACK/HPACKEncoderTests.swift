@@ -4,7 +4,7 @@ import Testing
 
 @testable import LupineHTTP2
 
-/// How an encoder chooses between the representations, and what it says of its table.
+/// How an encoder chooses between the representations, and announces the sizes of its table.
 @Suite struct HPACKEncoderTests {
     static func block(_ encoder: inout HPACKEncoder, _ fields: (String, String)...) -> [UInt8] {
         var list = HeaderList()
@@ -17,7 +17,7 @@ import Testing
     static let cookie19 = String(repeating: "c", count: HPACKEncoder.shortCookieOctets - 1)
     static let cookie20 = String(repeating: "c", count: HPACKEncoder.shortCookieOctets)
 
-    /// Fields, and whether they are sent never indexed.
+    /// Fields, and whether they are sent as never-indexed literals.
     static let secrets: [(name: String, value: String, isSecret: Bool)] = [
         ("authorization", "Basic dXNlcjpwYXNzd29yZCBvZiBzb21lIGxlbmd0aA==", true),
         ("authorization", "", true),
@@ -89,7 +89,7 @@ import Testing
 
     @Test func huffmanOnlyWhereItIsNotLonger() {
         var encoder = HPACKEncoder()
-        // `~` has 13 bits.
+        // `~` takes 13 bits.
         #expect(Self.block(&encoder, (":path", "~~")).dropFirst() == [2, 0x7E, 0x7E])
         #expect(Self.block(&encoder, (":path", "aa")).dropFirst() == [0x82, 0x18, 0xFF])
         #expect(Self.block(&encoder, (":path", "")).dropFirst() == [0])

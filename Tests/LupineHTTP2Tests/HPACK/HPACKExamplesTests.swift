@@ -6,7 +6,7 @@ import Testing
 
 /// RFC 7541, Appendix C.2 to C.6, octet by octet, decoded and encoded.
 @Suite struct HPACKExamplesTests {
-    /// One block: its octets, its fields, and what the dynamic table is behind it.
+    /// One block: its octets, its fields, and the dynamic table after it.
     struct Step {
         let bytes: String
         let fields: [(String, String)]
@@ -165,14 +165,14 @@ import Testing
             for (name, value) in step.fields { list.append(name, value, indexing: step.indexing) }
             var block: [UInt8] = []
             encoder.encode(list, into: &block)
-            // A field that the static table has is indexed, whatever its list asks for.
+            // A field in the static table is sent as an index, whatever its list asks for.
             #expect(block == Octets.hex(step.bytes))
             #expect(encoder.tableSize == step.tableSize)
             #expect(encoder.tableCount == step.tableCount)
         }
     }
 
-    /// A block that ends early gives the fields in front of the cut, or is refused for having been cut.
+    /// Checks that a block that ends early gives the fields before the cut, or is refused as truncated.
     @Test(arguments: single + several) func cutAnywhere(_ story: Story) throws {
         var decoder = HPACKDecoder(tableSize: story.tableSize)
         for step in story.steps {
@@ -196,7 +196,7 @@ import Testing
     }
 }
 
-/// Header lists as tests make and compare them.
+/// Makes header lists comparable in tests.
 enum Lists {
     static func shown(_ list: HeaderList) -> [String] {
         list.indices.map { index in

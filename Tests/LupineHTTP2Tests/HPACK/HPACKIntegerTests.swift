@@ -60,7 +60,7 @@ import Testing
         #expect(throws: HPACKError.integerOverflow) { try Self.decoded(Octets.hex(bytes), prefix) }
     }
 
-    /// Zeros in front of nothing are legal as long as they are few: their value is what it is.
+    /// Checks that redundant zero octets are legal as long as they are few, and do not change the value.
     @Test func longerFormsOfSmallNumbers() throws {
         #expect(try Self.decoded(Octets.hex("1f 80 00"), 5).value == 31)
         #expect(try Self.decoded(Octets.hex("1f 80 80 80 80 00"), 5).value == 31)

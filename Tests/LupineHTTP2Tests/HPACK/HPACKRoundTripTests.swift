@@ -4,7 +4,7 @@ import Testing
 
 @testable import LupineHTTP2
 
-/// Whatever lists an encoder is given, the decoder at the other end gives them back, and both tables stay the same.
+/// The decoder returns every list that the encoder was given, and their tables stay equal.
 @Suite struct HPACKRoundTripTests {
     static let names = [
         ":method", ":path", ":status", ":authority", "accept", "cookie", "set-cookie", "authorization",
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    /// What is marked, and what is sensitive by its name, is never indexed.
+    /// Checks that fields marked as never indexed, or sensitive by their name, are never indexed.
     private static func requireSecrecy(_ list: HeaderList, _ decoded: HeaderList, at index: Int) {
         let name = Octets.text(list.octets[list.nameRange(at: index)])
         let isSensitive =

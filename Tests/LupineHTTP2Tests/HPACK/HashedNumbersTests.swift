@@ -4,7 +4,7 @@ import Testing
 
 @testable import LupineHTTP2
 
-/// Against a dictionary, in random steps that are the same in every run.
+/// Compares `HashedNumbers` with a dictionary, in seeded random steps.
 @Suite struct HashedNumbersTests {
     @Test(
         "what is set is found and what is removed is not, however many want one slot",
@@ -14,7 +14,7 @@ import Testing
         var numbers = HashedNumbers()
         var expected: [UInt64: Int] = [:]
         for step in 0..<5_000 {
-            // Multiples of a large power of two all want slot 0.
+            // Multiples of a large power of two all hash to slot 0.
             let hash = random.next() % hashes &* (hashes == 64 ? 1 << 32 : 1)
             switch random.next() % 4 {
             case 0, 1:

@@ -4,9 +4,9 @@ import Testing
 
 @testable import LupineHTTP2
 
-/// The Huffman code, against RFC 7541, Appendix B, as printed there.
+/// The Huffman code, compared with RFC 7541, Appendix B, as printed there.
 @Suite struct HuffmanTests {
-    /// The codes of all symbols in hexadecimal, and their lengths.
+    /// The codes of all symbols in hexadecimal, with their lengths.
     static let printed = """
         1ff8:13 7fffd8:23 fffffe2:28 fffffe3:28 fffffe4:28 fffffe5:28 fffffe6:28 fffffe7:28
         fffffe8:28 ffffea:24 3ffffffc:30 fffffe9:28 fffffea:28 3ffffffd:30 fffffeb:28 fffffec:28
@@ -71,10 +71,10 @@ import Testing
         return output
     }
 
-    /// Each symbol alone and at each of the eight places in an octet that it can begin at.
+    /// Encodes each symbol at each of the eight bit positions in an octet.
     @Test func everySymbolComesThrough() throws {
         for symbol in UInt8.min...UInt8.max {
-            // Codes of 5 bits in front move the symbol's by 5 each, which is prime to 8.
+            // Each code of 5 bits before the symbol shifts it by 5, which has no common factor with 8.
             for before in 0..<8 {
                 let text = [UInt8](repeating: 0x61, count: before) + [symbol, 0x30]
                 let coded = Self.encoded(text)
@@ -126,7 +126,7 @@ import Testing
         #expect(throws: row.expected) { try Self.decoded(Octets.hex(row.bytes)) }
     }
 
-    /// Every string of two octets is either the code of something, which is coded in the same way again, or refused.
+    /// Checks that every string of two octets is either refused, or the only encoding of its text.
     @Test func codesHaveOneForm() {
         var accepted = 0
         for number in 0...UInt16.max {

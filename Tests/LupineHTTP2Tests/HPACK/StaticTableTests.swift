@@ -4,10 +4,10 @@ import Testing
 
 @testable import LupineHTTP2
 
-/// The static table and the Huffman code, against what RFC 7541 says of them in other ways than as a table: its examples,
-/// the order of its names, the number of codes of each length.
+/// Compares the static table and the Huffman code with other facts from RFC 7541: its examples, the order of the names, and the
+/// number of codes of each length.
 @Suite struct StaticTableTests {
-    /// The names in the order of Appendix A, each once; the number is of entries that have the name.
+    /// The names in the order of Appendix A, each once, with the number of its entries.
     static let names = """
         :authority:1 :method:2 :path:2 :scheme:2 :status:7 accept-charset:1 accept-encoding:1 accept-language:1
         accept-ranges:1 accept:1 access-control-allow-origin:1 age:1 allow:1 authorization:1 cache-control:1
@@ -28,14 +28,14 @@ import Testing
         11: "304", 12: "400", 13: "404", 14: "500", 16: "gzip, deflate",
     ]
 
-    /// Indices that are well known from elsewhere: Appendix C's examples, and the first octets of many captures.
+    /// Indices that are well known: from the examples of Appendix C, and as the first octets of many captures.
     static let wellKnown: [(octet: UInt8, field: String)] = [
         (0x82, ":method: GET"), (0x83, ":method: POST"), (0x84, ":path: /"), (0x86, ":scheme: http"),
         (0x87, ":scheme: https"), (0x88, ":status: 200"), (0x8B, ":status: 304"), (0x8D, ":status: 404"),
         (0x90, "accept-encoding: gzip, deflate"),
     ]
 
-    /// Names that a literal with indexing takes from the table, by its first octet.
+    /// The names of well-known entries, by the first octet of a literal with incremental indexing.
     static let wellKnownNames: [(octet: UInt8, name: String)] = [
         (0x41, ":authority"), (0x48, ":status"), (0x53, "accept"), (0x58, "cache-control"),
         (0x5A, "content-encoding"), (0x5C, "content-length"), (0x5F, "content-type"), (0x60, "cookie"),
@@ -69,14 +69,14 @@ import Testing
         }
     }
 
-    /// Appendix A is sorted by name; the one exception is `accept`, which stands behind the names that begin with it.
+    /// Checks that Appendix A is sorted by name. The one exception is `accept`, which comes after the names that begin with it.
     @Test func theNamesAreSorted() {
         let entries = StaticTable.entries.map { Octets.text($0.octets[$0.name]) }
         #expect(entries.indices.dropFirst().filter { entries[$0] < entries[$0 - 1] } == [18])
         #expect(entries[18] == "accept")
     }
 
-    /// How many codes of each length Appendix B has, and the symbols of the shortest ones.
+    /// Checks how many codes of each length Appendix B has, and the symbols of the shortest ones.
     @Test("[H-10.2] the lengths of the Huffman code") func lengths() {
         let counts: [UInt8: Int] = [
             5: 10, 6: 26, 7: 32, 8: 6, 10: 5, 11: 3, 12: 2, 13: 6, 14: 2, 15: 3, 19: 3, 20: 8, 21: 13, 22: 26,
@@ -91,11 +91,11 @@ import Testing
         #expect(symbols(6) == " %-./3456789=A_bdfghlmnpru")
         #expect(symbols(7) == ":BCDEFGHIJKLMNOPQRSTUVWYjkqvwxyz")
         #expect(symbols(8) == "&*,;XZ")
-        // Kraft's sum is one: every sequence of bits means something, and nothing means two things.
+        // Kraft's sum is one: every sequence of bits has exactly one meaning.
         #expect(counts.reduce(0) { $0 + $1.value << (30 - Int($1.key)) } == 1 << 30)
     }
 
-    /// No printed code begins another one.
+    /// Checks that no printed code is the prefix of another.
     @Test func thePrintedCodeIsPrefixFree() {
         let codes = HuffmanTests.printed.map { word -> (code: UInt64, length: Int) in
             let parts = word.split(separator: ":")
@@ -103,7 +103,7 @@ import Testing
         }
         let sorted = codes.map { ($0.code << UInt64(30 - $0.length), $0.length) }.sorted { $0.0 < $1.0 }
         for (code, next) in zip(sorted, sorted.dropFirst()) {
-            // Codes that fill the space without a gap and without an overlap.
+            // The codes fill the space without gaps or overlaps.
             #expect(code.0 + 1 << UInt64(30 - code.1) == next.0)
         }
         #expect(sorted.first?.0 == 0)

@@ -4,7 +4,7 @@ import LupineHTTP
 import LupineHTTP2
 import Testing
 
-/// Which header lists are heads and trailers, and which are malformed: RFC 9113 §8.2 and §8.3.
+/// Which header lists are valid heads and trailers, and which are malformed: RFC 9113 §8.2 and §8.3.
 @Suite struct MessageDecoderTests {
     struct Row: CustomTestStringConvertible {
         let shows: String
@@ -215,7 +215,7 @@ import Testing
                 error: .invalidValue(name: Excerpt("x")))
         }
 
-    /// The same in messages of the other kinds; TE in any form is one of them.
+    /// Checks the same fields in responses and trailers, where TE is forbidden in any form.
     @Test("[H-8.6] fields that no response and no trailers may have", arguments: fields)
     func refusesInResponsesAndTrailers(_ row: Row) throws {
         guard let field = row.fields.last, let error = row.error else { return }
@@ -285,7 +285,7 @@ import Testing
         }
         let head = try MessageDecoder.response(list)
         #expect(["\(head.status)"] + Self.shown(head.fields) == row.expected)
-        // The fields stand where the list had them, and can be changed like any others.
+        // The fields keep their order in the list, and can be changed like any others.
         var changed = head.fields
         try changed.append(FieldName("x-more"), "y")
         #expect(["\(head.status)"] + Self.shown(changed) == row.expected + ["x-more: y"])

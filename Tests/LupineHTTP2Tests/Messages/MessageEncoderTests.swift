@@ -4,7 +4,7 @@ import LupineHTTP
 import LupineHTTP2
 import Testing
 
-/// Header lists of heads, and what cannot be sent.
+/// The header lists that heads are encoded into, and the heads that cannot be sent.
 @Suite struct MessageEncoderTests {
     struct Row: CustomTestStringConvertible {
         let shows: String
@@ -91,7 +91,7 @@ import Testing
         }
         let list = try MessageEncoder.request(head, scheme: "https", body: row.body)
         #expect(Lists.shown(list) == row.expected)
-        // What is sent can be read.
+        // The decoder accepts the list.
         let request = try MessageDecoder.request(list)
         #expect(request.head.method == row.method)
     }

@@ -4,7 +4,7 @@ import LupineHTTP
 import LupineHTTP2
 import Testing
 
-/// The order of a message's parts, and its content against its length: RFC 9113 §8.1.
+/// The order of a message's parts, and its content compared with the announced length: RFC 9113 §8.1.
 @Suite struct MessageReaderTests {
     enum Step {
         /// A header list with that status, or a request with that method.

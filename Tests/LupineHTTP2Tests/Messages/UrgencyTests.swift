@@ -3,7 +3,7 @@
 import LupineHTTP2
 import Testing
 
-/// What a `priority` field says of a stream's urgency: RFC 9218 §4 and §5.
+/// The urgency in a `priority` field: RFC 9218 §4 and §5.
 @Suite struct UrgencyTests {
     @Test(
         "[H-9.5] the urgency in a field",

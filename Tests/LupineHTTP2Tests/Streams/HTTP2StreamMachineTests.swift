@@ -7,10 +7,11 @@ import Testing
 @Suite struct HTTP2StreamMachineTests {
     typealias Machine = HTTP2StreamMachine
 
-    /// The states, by the names of the table's columns, each with a way to it for a client's and for a server's machine.
+    /// The states, named as the table's columns, with the events that lead to each in a client's and in a server's machine; nil
+    /// if the role cannot have the state.
     ///
-    /// A stream that the client opens; `rl` and `rr` are streams that the server promises, which only the server and only the
-    /// client can have.
+    /// The client opens the stream, except for `rl` and `rr`: those are promised by the server; only the server can have `rl`,
+    /// and only the client `rr`.
     static let ways: [(name: String, client: [Machine.Event]?, server: [Machine.Event]?)] = [
         ("id", [], []),
         ("rl", nil, [.send(.promise)]),
@@ -44,9 +45,9 @@ import Testing
         "WU": .windowUpdate, "PRIO": .priority,
     ]
 
-    /// `=`: proceed and stay; a state: proceed and move; `.`: ignore; `x`: may not be sent; `P`: the connection ends with
-    /// PROTOCOL_ERROR; `C`: it ends with STREAM_CLOSED; `s`: the stream ends with STREAM_CLOSED; `-`: no such state. Before
-    /// the stroke the client's machine, behind it the server's, or both.
+    /// `=`: proceed, same state; a state: proceed, new state; `.`: ignore; `x`: may not be sent; `P`: connection error
+    /// PROTOCOL_ERROR; `C`: connection error STREAM_CLOSED; `s`: stream error STREAM_CLOSED; `-`: no such state. The client's
+    /// result stands before a slash, the server's after it; without a slash both are the same.
     static let table = """
                       id     rl     rr     op     hl     hr     ce     cs     cr
         send H        op/x   -/hr   x/-    =      x      =      x      x      x
@@ -146,7 +147,7 @@ import Testing
         if verdict != .proceed { #expect(machine.state == before) }
     }
 
-    /// A promised stream, from the promise on: what the table's columns for client streams do not show.
+    /// Tests a promised stream from its promise on, which the table's columns for client streams do not cover.
     @Test func aPromisedStream() {
         for role in HTTP2Role.allCases {
             var machine = Machine(role, StreamID(2))
@@ -159,7 +160,7 @@ import Testing
             let head = Machine.Frame.headers(endsStream: false)
             #expect(machine.handle(isServer ? .send(head) : .receive(head)) == .proceed)
             #expect(Self.name(machine.state) == (isServer ? "hr" : "hl"))
-            // Promises stand on streams that the client has opened, and on no others.
+            // PUSH_PROMISE is only allowed on streams that the client has opened.
             #expect(machine.handle(.send(.pushPromise)) == .mayNotSend)
             #expect(machine.handle(.receive(.pushPromise)) == .connectionError(.protocolError))
             let end = Machine.Frame.data(endsStream: true)

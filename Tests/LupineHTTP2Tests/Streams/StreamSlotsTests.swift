@@ -3,9 +3,9 @@
 import LupineHTTP2
 import Testing
 
-/// Places of open streams, held against a dictionary.
+/// The slots of open streams, compared with a dictionary.
 @Suite struct StreamSlotsTests {
-    /// Identifiers that follow one another, that are far apart, and that all are looked for from the same position.
+    /// Identifiers that are consecutive, far apart, or all hashed to the same slot.
     enum Choice: CaseIterable {
         case ascending, sparse, colliding
 

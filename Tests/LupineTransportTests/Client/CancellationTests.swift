@@ -8,7 +8,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// A cancelled task gets `.cancelled` wherever its request stands, and the origin sees the connection end.
+/// A cancelled task fails with `.cancelled`, at whatever stage its request is, and the origin sees the connection end.
 @Suite struct CancellationTests {
     @Test(arguments: Spoken.allCases) func beforeItIsSubmitted(over spoken: Spoken) async throws {
         try await withStack(over: spoken) { client, origin in
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    /// Over HTTP/2 the one connection carries one request at a time, which is known when the first has been answered.
+    /// Over HTTP/2, the server allows one stream at a time, which the client knows once the first request has been answered.
     @Test(arguments: Spoken.allCases) func waitingForAConnection(over spoken: Spoken) async throws {
         var http2 = HTTP2Behaviour()
         http2.streams = 1
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    /// A look-up that does not answer stands for every slow way to a connection.
+    /// Cancels during a look-up that does not answer, which stands for every slow dial.
     @Test func dialing() async throws {
         let group = try EventLoopGroup(count: 1, name: "stage")
         let asked = Gate()
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    /// The source of the content hears of the end, and the socket closes though the source never answers.
+    /// Cancels while the content source has not answered: the exchange ends and the socket closes without waiting for it.
     @Test(arguments: Spoken.allCases) func whileItsContentIsAwaited(over spoken: Spoken) async throws {
         let plan = ScriptPlan(.expectHead, .expectEnd, .signal("gone"), .stall)
         try await withStack(plan, over: spoken) { client, origin in
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    /// At any moment, from another thread, a thousand times: each exchange ends once, and nothing is left.
+    /// Cancels a thousand exchanges at random moments from other threads: each ends once, and the pool still works afterwards.
     @Test(arguments: Spoken.allCases) func aThousandTimesAtAnyMoment(over spoken: Spoken) async throws {
         try await withPool(over: spoken, limits: PoolLimits(perHost: 4), loops: 2) { stage in
             var random = SeededRandom(seed: 5)

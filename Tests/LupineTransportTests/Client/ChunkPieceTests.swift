@@ -7,7 +7,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// The pieces of a client's body, where a transfer coding cuts it.
+/// How the chunks of a transfer coding become the pieces of a response body.
 @Suite struct ChunkPieceTests {
     private static func chunked(_ chunks: [[UInt8]]) -> [UInt8] {
         var wire = Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".utf8)
@@ -31,14 +31,15 @@ import Testing
         #expect(try await Self.pieces(of: chunks) == chunks)
     }
 
-    /// No more than 64 wait: what comes behind them is joined.
+    /// At most 64 pieces wait for the consumer; the chunks after them are joined.
     @Test func tinyChunksAreJoined() async throws {
         let octets = (0..<100_000).map { UInt8(truncatingIfNeeded: $0) }
         let pieces = try await Self.pieces(of: octets.map { [$0] })
         #expect(Array(pieces.joined()) == octets && pieces.count < octets.count / 4)
     }
 
-    /// What the program's closure holds goes away on no loop, though the loop is the last that has the request.
+    /// Objects that the program's closure captures are not released on a loop, even if the loop has the last reference to the
+    /// request.
     @Test(arguments: Spoken.allCases) func theClosureOfABodyGoesElsewhere(over spoken: Spoken) async throws {
         final class Owner: Sendable {
             let ended: @Sendable (Bool) -> Void

@@ -8,11 +8,11 @@ import Testing
 
 @testable import LupineTransport
 
-/// Content codings undone on the way up, where the client was asked to.
+/// The decoding of content codings, if the client is configured for it.
 @Suite struct ContentDecodingTests {
     static let text = String(repeating: "All work and no play. ", count: 500)
 
-    /// `text` in a coding of zlib's.
+    /// Returns bytes in a coding of zlib.
     static func coded(_ bytes: [UInt8], _ coding: DeflateEncoder.Coding) throws -> [UInt8] {
         let encoder = try DeflateEncoder(coding)
         var room = [UInt8](repeating: 0, count: bytes.count + 1_000)
@@ -37,7 +37,7 @@ import Testing
     func whatTheOriginCodes(_ row: (path: String, mark: String), over spoken: Spoken) async throws {
         try await withStack(over: spoken, settings: .with { $0.decodesContent = true }) { client, origin in
             let text = try await client.get(origin.url + row.path).body.text()
-            // Names of fields are in small letters over HTTP/2 (RFC 9113 §8.2).
+            // Field names are in lower case over HTTP/2 (RFC 9113 §8.2).
             let asked = spoken == .http1 ? "Accept-Encoding" : "accept-encoding"
             #expect(text.contains("\"\(row.mark)\"") && text.contains(asked))
         }
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    /// Codings that come to nothing for long give way to the loop's other connections, and go on.
+    /// Decoding that produces nothing for a long time yields to the loop's other connections, and then continues.
     @Test(arguments: Spoken.allCases) func muchThatComesToNothing(over spoken: Spoken) async throws {
         let empty = try Self.coded([], .gzip)
         let members = try Array(repeatElement(empty, count: 40_000).joined()) + Self.coded([7], .gzip)
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    /// No body, or a part of one: there is nothing to undo, and nothing is cut short.
+    /// Responses without content, or with part of it: nothing is decoded, and nothing is reported as cut short.
     @Test(arguments: ["HEAD", "204", "empty", "206"], Spoken.allCases) func nothingToUndo(
         _ kind: String, over spoken: Spoken
     ) async throws {
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    /// A few kilobytes that want to be gigabytes end in an error, with bounded memory on the way.
+    /// A few kilobytes that would decode to more than a gigabyte fail with an error, and use bounded memory until then.
     @Test(arguments: Spoken.allCases) func aBomb(over spoken: Spoken) async throws {
         let once = try Self.coded([UInt8](repeating: 0, count: 30 << 20), .gzip)
         let twice = try Self.coded(Array(repeatElement(once, count: 40).joined()), .gzip)

@@ -262,7 +262,7 @@ import Testing
         }
     }
 
-    /// The peer takes nothing: the source is asked for no more than the kernel's buffers hold.
+    /// The peer reads nothing: the source is asked for no more than the kernel's buffers hold.
     @Test(arguments: Spoken.allCases) func aStreamIsAskedNoFasterThanThePeerTakes(over spoken: Spoken)
         async throws
     {
@@ -277,7 +277,7 @@ import Testing
             let request = try HTTPRequest(method: .post, url: origin.url + "/", body: body)
             let response = Task { try await client.send(request).body.text() }
             await origin.gate("head").wait()
-            // The kernel holds a few megabytes between the two; 64 it does not.
+            // The kernel's buffers hold a few megabytes between client and origin, but not 64.
             #expect(asked.value < 64)
             origin.gate("go").open()
             #expect(try await response.value == "ok")
@@ -285,9 +285,10 @@ import Testing
         }
     }
 
-    /// The origin has 127.0.0.1: from there a file goes through memory, from another address the kernel sends it.
+    /// Local addresses. The origin has 127.0.0.1: from the same address a file is copied through memory, from another one the
+    /// kernel sends it.
     private static let homes = ["127.0.0.1", "127.0.0.2"]
-    /// In frames it always goes through memory.
+    /// HTTP/2 always copies a file through memory, into frames.
     private static let ways = homes.map { ($0, Spoken.http1) } + [("127.0.0.1", .http2)]
 
     @Test(arguments: [0, 10, 5_000_000], ways)
@@ -333,14 +334,14 @@ import Testing
         }
     }
 
-    /// The consumer reads nothing: what the origin could send is bounded by buffers, whatever the body's size.
+    /// The consumer reads nothing: the origin can send no more than the buffers hold, whatever the body's size.
     @Test(arguments: Spoken.allCases) func aSlowConsumerStopsTheSocket(over spoken: Spoken) async throws {
         try await withStack(over: spoken, buffers: 16_384) { client, origin in
             let length = 200 << 20
             let response = try await client.get(origin.url + "/bytes/\(length)")
             var iterator = response.body.makeAsyncIterator()
             #expect(try await iterator.next() != nil)
-            // A second request on another connection has gone through the same loop: all that could be read was.
+            // Other requests have passed through the same loop: it has read everything that it could.
             for _ in 0..<5 { #expect(try await client.get(origin.url + "/get").body.text() != "") }
             #expect(origin.counts.bytesSent < 32 << 20)
             var received = 0
@@ -377,7 +378,7 @@ import Testing
         }
     }
 
-    /// The rest is short and never comes: the connection is given up and makes room.
+    /// The rest is short but never comes: the connection is closed, which makes room for another.
     @Test(arguments: Spoken.allCases) func droppingABodyThatStallsDoesNotKeepThePlace(over spoken: Spoken)
         async throws
     {
@@ -439,7 +440,7 @@ import Testing
     }
 }
 
-/// A file with these bytes, for one test.
+/// Creates a file with these bytes for one test, and returns its path.
 func temporaryFile(_ bytes: [UInt8] = []) throws -> String {
     let path = "/tmp/lupine-stack-\(UInt64.random(in: 0...UInt64.max))"
     let file = try Descriptor.writing(path: path)
@@ -453,7 +454,7 @@ func temporaryFile(_ bytes: [UInt8] = []) throws -> String {
     return path
 }
 
-/// What a file holds.
+/// Returns the content of a file.
 func contents(of path: String) throws -> [UInt8] {
     let file = try Descriptor.reading(path: path)
     let size = Int(try file.fileSize())

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// The table of what may follow a redirect.
+/// The rules of redirects: which of them leave the origin, and which fields and certificates may follow.
 @Suite struct RedirectMoveTests {
     static let moves: [(from: String, to: String, move: RedirectMove)] = [
         ("http://h/a", "http://h/b", .withinOrigin), ("http://h/", "http://H:80/", .withinOrigin),

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// Redirects: which request follows which, and what does not travel to another origin.
+/// Redirects: the request that follows each, and the fields that are not sent to another origin.
 @Suite struct RedirectTests {
     struct Row: CustomTestStringConvertible, Sendable {
         let status: Int

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// Peers that misbehave, each in its own way: the right error, once, and no connection left.
+/// Peers that misbehave: the exchange ends once, with the expected error, and no connection is left.
 @Suite struct ScriptedPeerTests {
     struct Row: CustomTestStringConvertible, Sendable {
         let testDescription: String
@@ -99,12 +99,12 @@ import Testing
             let sink = try await stage.send(
                 row.method, content: row.body.isEmpty ? .none : .bytes(row.body))
             switch (row.expected, sink.failure?.withoutPort) {
-            // EPIPE, ECONNRESET or an orderly end: it depends on which packet came first.
+            // EPIPE, ECONNRESET or an orderly end, depending on which packet came first.
             case (.connectionLost, .connectionLost(_, _, .brokenPipe)?),
                 (.connectionLost, .connectionLost(_, _, .connectionReset)?),
                 (.connectionLost, .http(_, _, .truncated(.beforeHead))?):
                 break
-            // The early word may come while the socket is on its way to the connection, or behind the request.
+            // The early response may come before the socket belongs to the connection, or after the request has been sent.
             case (.http(_, _, .unexpectedBytes), let failure):
                 #expect(failure == row.expected || sink.log.value.head?.status.code == 408)
             case (let expected, let failure): #expect(failure == expected)
@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    /// A body is lost in the middle by a reset: what came before it is delivered.
+    /// A reset in the middle of a body: the content before it is delivered.
     @Test(arguments: Spoken.allCases) func aResetInTheBody(over spoken: Spoken) async throws {
         let plan = ScriptPlan(
             .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"), .waitForSignal("read"),
@@ -150,7 +150,7 @@ import Testing
 
     // MARK: answers that come early
 
-    /// 413 and the end, while most of the body has not been taken: the answer is what the caller gets.
+    /// The server answers 413 and closes while most of the body is unsent: the caller gets the answer.
     @Test(arguments: [false, true]) func anAnswerInTheMiddleOfTheRequest(_ resets: Bool) async throws {
         let plan = ScriptPlan(
             .expectHead, .expectBytes(1_000),
@@ -180,13 +180,13 @@ import Testing
                 })
             let text = try await client.send(request).body.text()
             #expect(text == "early")
-            // The request will never be whole: the connection is no use to anybody, and is closed.
+            // The request will never be complete, so the connection cannot be reused, and is closed.
             await origin.gate("gone").wait()
             hold.open()
         }
     }
 
-    /// Its head comes early, its body only when the request is whole: both go on side by side.
+    /// The head of the response comes early, its content only after the whole request: both directions proceed at once.
     @Test(arguments: Spoken.allCases) func bothDirectionsAtOnce(over spoken: Spoken) async throws {
         let plan = ScriptPlan(
             .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n"),

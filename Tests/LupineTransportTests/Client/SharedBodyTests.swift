@@ -7,7 +7,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// A body that two tasks want to read.
+/// A body that two tasks try to read.
 @Suite struct SharedBodyTests {
     @Test(arguments: Spoken.allCases) func theSecondReaderIsRefusedAndTheFirstGoesOn(over spoken: Spoken)
         async throws

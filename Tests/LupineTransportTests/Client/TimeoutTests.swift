@@ -8,8 +8,8 @@ import Testing
 
 @testable import LupineTransport
 
-/// Each time-out is an error of its own, and strikes wherever the exchange stands. Short times against peers that do
-/// nothing: how short is not asserted.
+/// Each time-out has an error of its own, and applies at every stage of an exchange. The peers do nothing, and the times are
+/// short; how long an exchange takes is not asserted.
 @Suite struct TimeoutTests {
     static let short = Duration.milliseconds(50)
 
@@ -99,7 +99,7 @@ import Testing
         await group.shutdown()
     }
 
-    /// What waits for `100 Continue` is not what the peer is slow to take.
+    /// Content that waits for `100 Continue` does not count for the time-out of a peer that reads slowly.
     @Test(arguments: Spoken.allCases) func heldContentIsNotTimedAsSending(over spoken: Spoken) async throws {
         let plan = ScriptPlan(
             .expectHead, .pause(.milliseconds(150)), .send("HTTP/1.1 100 Continue\r\n\r\n"), .expectBytes(4),
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    /// The wait for the first byte begins when content that was held has been sent.
+    /// The wait for the first byte begins once the content that was held back has been sent.
     @Test(arguments: Spoken.allCases) func theFirstByteAfterAnUnansweredExpectation(over spoken: Spoken)
         async throws
     {

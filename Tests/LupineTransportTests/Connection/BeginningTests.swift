@@ -7,7 +7,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// What a sink may do as soon as it hears of its exchange.
+/// Calls that a sink may make as soon as its exchange begins.
 @Suite struct BeginningTests {
     @Test func cancelledAsItBegins() async throws {
         let plan = ScriptPlan(.expectEnd, .signal("closed"), .stall)
@@ -22,7 +22,7 @@ import Testing
             sink.exchange.update { $0 = exchange }
             stage.pool.submit(exchange)
             await sink.ended.wait()
-            // The exchange keeps its sink; the sink lets it go.
+            // The exchange retains its sink, so the sink releases the exchange.
             sink.exchange.update { $0 = nil }
             #expect(sink.failures.value == [.cancelled])
             await stage.origin.gate("closed").wait()
@@ -30,7 +30,7 @@ import Testing
     }
 }
 
-/// Takes its exchange back in the first call that it gets.
+/// Cancels its exchange in the first call that it receives.
 private final class FickleSink: ExchangeSink {
     let exchange = Box<Exchange?>(nil)
     let failures = Box<[TransportError?]>([])

@@ -8,7 +8,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// What the interface below the client shows: interim heads, trailers, demand, files, upgrades, rates, metrics.
+/// The transport's interface below the client: interim heads, trailers, demand, files, upgrades, rates, metrics.
 @Suite struct ExchangeTests {
     @Test func interimHeadsAndTrailersInTheirOrder() async throws {
         let plan = ScriptPlan(
@@ -56,7 +56,7 @@ import Testing
         let plan = ScriptPlan(
             .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nabc"), .waitForSignal("rest"),
             .send("def"), .expectHead, .reply("second"), .stall)
-        // The time that the rest may take stands still.
+        // The clock stands still, and with it the time that the rest may take.
         let clock = ManualClock()
         try await withPool(plan, clock: clock) { stage in
             let made = try stage.exchange(sink: RecordingSink(demand: { _ in .enough }))
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    /// A server that makes its chunks small does not have the kernel called for each.
+    /// Small chunks are gathered, so that the server cannot cause a system call for each.
     @Test func tinyChunksAreWrittenTogether() async throws {
         let path = try temporaryFile()
         defer { _ = unsafe unlink(path) }
@@ -170,7 +170,7 @@ import Testing
         }
     }
 
-    /// Its consumer has enough of it in the middle.
+    /// The consumer has enough in the middle of the content.
     @Test func enoughOfAFile() async throws {
         let path = try temporaryFile()
         defer { _ = unsafe unlink(path) }
@@ -178,7 +178,7 @@ import Testing
             .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n"), .waitForSignal("body"),
             .send("abc"),
             .waitForSignal("rest"), .send("def"), .expectHead, .reply("second"), .stall)
-        // The time that the rest may take stands still.
+        // The clock stands still, and with it the time that the rest may take.
         let clock = ManualClock()
         try await withPool(plan, clock: clock) { stage in
             let target = FileTarget(try Descriptor.writing(path: path))
@@ -280,7 +280,7 @@ import Testing
 
     // MARK: rates
 
-    /// The clock stands still but for our steps: what has arrived is never more than the rate allows.
+    /// The clock advances only in the test's steps: no more content arrives than the rate allows.
     @Test func bodiesComeNoFasterThanTheRate() async throws {
         let clock = ManualClock()
         let plan = ScriptPlan(
@@ -305,7 +305,7 @@ import Testing
         }
     }
 
-    /// A file that goes through memory, one that the kernel sends, and none.
+    /// Sends a file that is copied through memory, a file that the kernel sends, and bytes.
     @Test(arguments: ["127.0.0.1", "127.0.0.2", nil])
     func andLeaveNoFaster(fileFrom home: String?) async throws {
         let path = try temporaryFile([UInt8](repeating: 1, count: 2_000))
@@ -394,14 +394,14 @@ import Testing
             #expect(second.requestStart ?? .zero >= first.responseEnd ?? .distantFuture)
             let received =
                 [first, second].reduce(0) { $0 + $1.responseHeadBytes + Int($1.responseContentBytes) }
-            // The origin counts behind the call that sends: we may have read it all by then.
+            // The origin counts after its system call has returned, when the client may have read everything already.
             while stage.origin.counts.bytesSent < received { await Task.yield() }
             #expect(stage.origin.counts.bytesSent == received)
         }
     }
 }
 
-/// Says `ping` to `hello`, and notes what it hears.
+/// Answers `hello` with `ping`, and records everything that it receives.
 private final class Talker: UpgradeHandler {
     private let connection: UpgradedConnection
     private let heard: Box<String>

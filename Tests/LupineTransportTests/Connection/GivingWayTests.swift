@@ -7,7 +7,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// An upload to a peer that takes all there is does not keep the loop from its other connections.
+/// An upload to a peer that reads without delay does not keep the loop from its other connections.
 @Suite struct GivingWayTests {
     @Test func aLongUploadGivesWay() async throws {
         let count = 8 << 20
@@ -30,7 +30,7 @@ import Testing
     }
 }
 
-/// Counts the steps of an upload until something else has its turn on the loop.
+/// Counts the steps of an upload until another job has run on the loop.
 private final class OtherTurnSink: ExchangeSink {
     struct State {
         var loop: EventLoop?

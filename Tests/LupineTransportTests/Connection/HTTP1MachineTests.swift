@@ -5,7 +5,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// Every transition of the connection's machine, and a random walk that no order of events may bring off the way.
+/// Every transition of the connection's machine, and a random walk during which its invariants must hold.
 @Suite struct HTTP1MachineTests {
     typealias Machine = HTTP1Machine
 
@@ -21,7 +21,7 @@ import Testing
             .drainedEnough, .upgraded, .cancel, .broken, .close,
         ]
 
-    /// A machine that has come to `state` in the way that connections do.
+    /// Returns a machine in `state`, brought there by the events of an ordinary connection.
     static func machine(in state: Machine.State) -> Machine {
         var machine = Machine()
         for event in way(to: state) { _ = machine.handle(event) }
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    /// What is to come of an event: the new state and the actions; nil where the event cannot happen.
+    /// Returns the new state and the actions that an event must lead to; nil if the event cannot happen in that state.
     static func expected(
         _ state: Machine.State, _ event: Machine.Event
     ) -> (state: Machine.State, actions: Machine.Actions)? {
@@ -142,7 +142,7 @@ import Testing
         #expect(walked >= 5)
     }
 
-    /// A peer, a consumer and an owner that do what they may, in any order.
+    /// Applies random events, of those that are possible in each state, and checks the invariants after each.
     @Test func aHundredThousandStepsInRandomOrder() {
         var random = SeededRandom(seed: 0x1111)
         var machine = Machine()
@@ -158,7 +158,7 @@ import Testing
             let before = machine.state
             let events = possible[before] ?? []
             var event = events[Int.random(in: 0..<events.count, using: &random)]
-            // What ends a connection is rare, or no walk would get far.
+            // Events that end a connection are made rare, so that walks get far.
             if [.broken, .close, .cancel].contains(event), Int.random(in: 0..<8, using: &random) > 0 {
                 event = events[Int.random(in: 0..<events.count, using: &random)]
             }

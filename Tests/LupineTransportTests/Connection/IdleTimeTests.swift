@@ -8,7 +8,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// The idle time covers everything from the look-up on, and not the wait for a turn.
+/// The idle time covers everything from the look-up on, except the wait for a connection that is busy.
 @Suite struct IdleTimeTests {
     private func options(_ idle: Interval) -> ExchangeOptions {
         ExchangeOptions(timeouts: TransferTimeouts(idle: idle))
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    /// A handshake that never goes on: the connection stands, TLS does not.
+    /// A handshake that stalls: the socket is connected, but TLS is not established.
     @Test func aHandshakeThatStalls() async throws {
         let plan = ScriptPlan([Script([.expectBytes(1), .stall], on: .socket)])
         try await withPool(plan) { stage in
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    /// Its connection is busy with somebody else's request, and no dial is allowed.
+    /// The connection is busy with another request, and no further dial is allowed.
     @Test("[U-14.3] waiting for a turn is not timed")
     func waitingForATurnIsNotTimed() async throws {
         let clock = ManualClock()
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    /// A listener whose queue is full answers nobody: the kernel drops what asks for a connection.
+    /// A listener whose queue is full does not answer: the kernel drops further requests to connect.
     @Test("[U-14.6] a connect that hangs is timed", arguments: [1, 3])
     func aConnectThatHangs(_ exchanges: Int) async throws {
         let group = try EventLoopGroup(count: 1, name: "idle")
@@ -127,7 +127,7 @@ import Testing
                     origin: LupineTransport.Origin(scheme: .http, host: "deaf.test", port: deaf.port),
                     options: options(.milliseconds(60)), sink: sink))
         }
-        // Those behind the first one are timed once it is their turn.
+        // The exchanges after the first are timed once it is their turn.
         for sink in sinks {
             await sink.ended.wait()
             #expect(sink.failure?.isTimeOut(of: "deaf.test", .idle) == true)
@@ -137,7 +137,7 @@ import Testing
     }
 }
 
-/// A listener that nobody gets a connection from: its queue is full, and the kernel drops what asks for more.
+/// A listener that no further client can connect to: its queue is full, and the kernel drops requests to connect.
 private final class DeafListener: Sendable {
     let address: SocketAddress
     var port: UInt16 { address.port ?? 0 }

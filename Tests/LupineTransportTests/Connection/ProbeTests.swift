@@ -8,16 +8,16 @@ import Testing
 
 @testable import LupineTransport
 
-/// When the kernel is asked to probe a silent connection: when it lies idle, or is old enough to have been silent for
-/// long, and not sooner. Seen by a fault that waits on the loop's thread for the next option set.
+/// When the kernel is asked to probe a silent connection: as soon as it is idle, or old enough to have been silent for long, and
+/// not earlier. A fault planted on the loop's thread, for the next call that sets a socket option, shows it.
 @Suite struct ProbeTests {
-    /// A script that answers when the test says so.
+    /// A script that waits for the test before it answers.
     private static let plan = ScriptPlan(
         .expectHead, .signal("asked"), .waitForSignal("answer"), .reply(), .stall)
 
-    /// Runs one exchange, plants the fault while its answer is waited for, and says whether somebody has met it at the end.
+    /// Runs one exchange, plants the fault while the response is awaited, and returns whether the fault has been met at the end.
     private func isProbed(_ limits: PoolLimits = PoolLimits()) async throws -> Bool {
-        // The clock stands still: however long the test takes, no connection of it grows old.
+        // The clock stands still: however long the test takes, no connection becomes old.
         try await withPool(Self.plan, limits: limits, clock: ManualClock()) { stage in
             let (exchange, sink) = try stage.exchange()
             stage.pool.submit(exchange)
@@ -38,7 +38,7 @@ import Testing
         #expect(try await !isProbed(PoolLimits(maximumAge: .zero)))
     }
 
-    /// A peer that is gone is noticed while an answer is waited for, with a limit that is far away or with none at all.
+    /// A peer that is gone is noticed while a response is awaited, with a distant limit or with none.
     @Test(arguments: [nil, Interval.seconds(3600)])
     func aConnectionThatWaitsForLongIsProbed(_ limit: Interval?) async throws {
         let clock = ManualClock()
@@ -59,14 +59,14 @@ import Testing
             loop.wake()
             await stage.settle()
             #expect(await loop.run { SyscallFaults.uproot(.setOption) } == 0, "it is to be probed")
-            // One that cannot be probed is used all the same.
+            // A connection that cannot be probed is used all the same.
             stage.origin.gate("answer").open()
             await sink.ended.wait()
             #expect(sink.failure == nil && stage.pool.openCount == 1)
         }
     }
 
-    /// Without a limit nothing else would end a connect or handshake with a peer that is gone.
+    /// Without a limit, only the probes would end a connect or handshake with a peer that is gone.
     @Test(arguments: [false, true]) func aDialWithoutLimitIsProbedFromItsBeginning(_ isLimited: Bool)
         async throws
     {
@@ -99,7 +99,7 @@ import Testing
         await origin.shutdown()
     }
 
-    /// Inside TLS the socket underneath is what is probed.
+    /// Over TLS, the socket underneath is probed.
     @Test func aSecureConnectionIsProbedToo() async throws {
         let (near, _) = try connectedPair(.loopback)
         let wire = SocketWire(near.take(), isDrained: true)

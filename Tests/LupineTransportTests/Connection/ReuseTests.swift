@@ -7,13 +7,13 @@ import Testing
 
 @testable import LupineTransport
 
-/// U-9.13, U-11.6: who hears of the end of an answer that nobody wanted finds its connection at hand, where the rest is
-/// short.
+/// U-9.13, U-11.6: when the end of an exchange with unwanted content is reported, its connection can be reused at once, if the
+/// rest of the content is short.
 @Suite struct ReuseTests {
-    /// How the rest is given up.
+    /// How the consumer gives up the rest.
     enum Way: CaseIterable, Sendable { case atTheHead, atTheContent, later }
 
-    /// How the rest comes.
+    /// How the rest arrives.
     struct Rest: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let steps: [Script.Step]
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    /// The rest comes, but not at once: the end waits for it a little.
+    /// The rest arrives late: the end of the exchange waits for it for a short time.
     @Test func theEndWaitsForAShortRest() async throws {
         let plan = ScriptPlan(
             .expectHead, .send("HTTP/1.1 302 Found\r\nContent-Length: 5\r\n\r\nmo"), .waitForSignal("rest"),
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    /// What can come instead of the rest: the exchange ends once, as one that has all it wanted, or as it was cancelled.
+    /// Events that may come instead of the rest. The exchange ends once: with success, or as cancelled.
     enum Instead: CaseIterable, Sendable { case nothing, end, garbage, cancelling, shutDown }
 
     @Test(arguments: Instead.allCases) func theRestDoesNotCome(_ instead: Instead) async throws {
@@ -96,7 +96,7 @@ import Testing
             let isKept = instead == .nothing || instead == .cancelling
             #expect(stage.pool.openCount == (isKept ? 1 : 0))
             if isKept {
-                // The rest has its time, and no more.
+                // The time for the rest is limited.
                 clock.advance(by: .seconds(1))
                 for loop in stage.group.loops { loop.wake() }
                 while stage.pool.openCount > 0 { await stage.settle() }
@@ -105,7 +105,7 @@ import Testing
     }
 }
 
-/// Exchanges each of which is submitted when the end of the one before is heard.
+/// A row of exchanges, each submitted when the end of the one before is reported.
 private final class Chain: ExchangeSink {
     private let stage: PoolStage
     private let way: ReuseTests.Way

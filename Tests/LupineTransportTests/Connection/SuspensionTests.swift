@@ -7,7 +7,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// U-6.4: a suspended exchange neither sends nor reads, and goes on where it stood.
+/// U-6.4: a suspended exchange neither sends nor reads, and continues where it stopped.
 @Suite struct SuspensionTests {
     private static let page = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nabc"
 
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    /// In the middle of what one read brought: what is behind it waits.
+    /// Suspends between two chunks of one read: the second one waits.
     @Test(arguments: [false, true]) func suspendedByItsOwnConsumer(_ atHead: Bool) async throws {
         let plan = ScriptPlan(
             .expectHead,
@@ -88,7 +88,7 @@ import Testing
             let made = try stage.exchange()
             made.exchange.setSuspended(true)
             stage.pool.submit(made.exchange)
-            // The connection comes, and goes back to the pool unused.
+            // The connection is established, and goes back to the pool unused.
             while stage.pool.idleCount == 0 { await Task.yield() }
             await stage.settle()
             #expect(made.sink.log.value.order.isEmpty)
@@ -110,7 +110,7 @@ import Testing
             await stage.settle()
             let before = made.sink.log.value.sent
             stage.origin.gate("read").open()
-            // The peer has room now, and gets nothing.
+            // The peer reads now, but nothing more is sent.
             for _ in 0..<20 { await stage.settle() }
             #expect(made.sink.log.value.sent == before && before < Int64(count))
             made.exchange.setSuspended(false)

@@ -6,9 +6,9 @@ import Testing
 
 @testable import LupineTransport
 
-/// What becomes of waiting output when the peer of an upgraded connection says no more, or can be told no more.
+/// The output that waits on an upgraded connection when its peer sends no more, or can receive no more.
 @Suite struct UpgradeEndTests {
-    /// The peer closes its half first and reads everything afterwards.
+    /// The peer closes its side first, and reads everything afterwards.
     @Test func whatWaitsIsStillSentToAPeerThatSaysNoMore() async throws {
         let count = 8_000_000
         let plan = ScriptPlan(
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    /// A handler that has paused reading hears of nothing until it reads on; what it sends meanwhile is not collected.
+    /// A handler that has paused reading is not told that its peer is gone until it resumes; what it sends meanwhile is not kept.
     @Test func nothingIsCollectedForAPeerThatIsGone() async throws {
         let plan = ScriptPlan(.expectHead, .send(UpgradeTests.answer + "x"), .signal("gone"), .reset)
         try await withPool(plan) { stage in
@@ -44,8 +44,8 @@ import Testing
         }
     }
 
-    /// Under TLS the record behind what is being read may be broken, and nothing can be sent then. Whether both are there at once is
-    /// the kernel's to say.
+    /// Over TLS, the record after the one being read may be broken, and then nothing can be sent. Whether both records are read
+    /// together depends on the kernel, so the test tries several times.
     @Test func aWriteThatFailsEndsNothingInTheMiddle() async throws {
         for _ in 0..<20 {
             let story = try await Self.storyOfABrokenRecord()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// What becomes of a connection that has left HTTP, apart from the bytes that it carries.
+/// Upgraded connections, apart from the bytes that they carry.
 @Suite struct UpgradeTests {
     static let answer = "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: chat\r\n\r\n"
 
@@ -49,7 +49,7 @@ import Testing
     }
 }
 
-/// Sends the next octet whenever the one before has gone.
+/// Sends the next octet whenever the previous one has been sent.
 private final class Pump: UpgradeHandler {
     private let connection: UpgradedConnection
     private var left: Int

@@ -6,10 +6,10 @@ import Testing
 
 @testable import LupineTransport
 
-/// Who sees to it that time counts for an exchange without a connection: one timer at a time, whichever loops take turns.
+/// The time-outs of an exchange without a connection: one timer at a time, whichever loop it is on.
 @Suite struct WaitWatchTests {
-    /// An exchange that is given to the pool again is watched by another loop. When the first one's timer is due at that
-    /// moment, and fires before it is told, it must not take the other's for its own.
+    /// An exchange that is given back to the pool is watched by another loop. If the first loop's timer is due at that moment,
+    /// and fires before it is cancelled, the first loop must not take the other's timer for its own.
     @Test func aTimerThatFiresWhileAnotherLoopTakesOver() async throws {
         try await withPool(loops: 2) { stage in
             let (first, second) = (stage.group.loops[0], stage.group.loops[1])
@@ -19,11 +19,11 @@ import Testing
             #expect(exchange.isClaimed(in: stage.pool, by: ConnectionID(index: 9, generation: 9)))
             let fired = Gate()
             await first.run {
-                // A quarter of the idle time, but no less: when the watch looks again. Of timers that are due together the one
-                // that was set first fires first.
+                // The watch looks again after a quarter of the idle time, at least 10 ms. Of timers that are due together, the
+                // one that was set first fires first.
                 let look = first.now + .milliseconds(10)
                 _ = first.schedule(at: look) { _ in
-                    // From here on only the whole counts, which is far away.
+                    // From here on, only the `whole` time-out counts, which is far away.
                     #expect(exchange.park(in: stage.pool, needsFresh: true))
                     let taken = DispatchSemaphore(value: 0)
                     #expect(
@@ -40,7 +40,7 @@ import Testing
             await fired.wait()
             exchange.cancel()
             await sink.ended.wait()
-            // What the end asks of the loops comes behind one turn of each, whichever of them it was on.
+            // The jobs that the end of the exchange submits have run after one turn of each loop, whichever loop they are for.
             for loop in [first, second] { await loop.run {} }
             for loop in [first, second] { #expect(await loop.run { loop.timerCount } == 0) }
         }

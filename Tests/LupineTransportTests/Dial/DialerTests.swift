@@ -4,9 +4,9 @@ import Testing
 
 @testable import LupineTransport
 
-/// One dial and its report, apart from the pool.
+/// A single dial and its report, without the pool.
 @Suite struct DialerTests {
-    /// The pool may give a dial up in the moment between naming it and starting it.
+    /// The pool may cancel a dial after it has created it, and before it starts it.
     @Test func oneGivenUpBeforeItsStartDialsNothing() async throws {
         try await withLoop { loop in
             let reported = Box<[TransportError?]>([])

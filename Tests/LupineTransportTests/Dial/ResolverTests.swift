@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    /// Resolvers under test, with a loop, a clock and threads of their own.
+    /// A resolver under test, with its own clock and threads.
     private struct Bench {
         let clock = ManualClock()
         let gate = Gate()
@@ -60,7 +60,7 @@ import Testing
             resolver = Resolver(configuration: configuration, pool: pool, clock: clock, lookUp: gate.function)
         }
 
-        /// Starts a look-up; its answer comes to `answers`.
+        /// Starts a look-up, and adds its answer to `answers`.
         func ask(
             _ host: String, port: UInt16 = 80, family: AddressFamily = .any,
             deadline: Instant = .distantFuture, on loop: EventLoop, answers: Answers
@@ -257,7 +257,7 @@ import Testing
             await bench.ask("hung-15", on: loop, answers: hung)
             await until { bench.pool.busy == 16 && bench.gate.asked.count == 17 }
 
-            // Busy is not yet hung: two wait in line, one gives up.
+            // Threads that are busy do not count as hung yet: two look-ups wait, a third is cancelled.
             await bench.ask("late", on: loop, answers: answers)
             await bench.ask("late", on: loop, answers: answers)
             await bench.ask("unwanted", on: loop, answers: hung)
@@ -275,7 +275,7 @@ import Testing
             await answers.wait(for: 4)
             #expect(answers.arrived[3] == .failure(.tooManyHungLookUps(limit: 16)))
 
-            // One comes back, and its thread is good for others.
+            // One look-up returns, and its thread serves others.
             bench.gate.open("hung-3")
             await hung.wait(for: 1)
             await until { bench.pool.busy == 15 }

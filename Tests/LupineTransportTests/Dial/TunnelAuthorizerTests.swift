@@ -6,9 +6,9 @@ import Testing
 
 @testable import LupineTransport
 
-/// Answers to proxies that the layer above makes: for tunnels one for each connection, else one for each request.
+/// Proxy authorization that the layer above computes: for tunnels once for each connection, otherwise once for each request.
 @Suite struct TunnelAuthorizerTests {
-    /// Says a word with a number that counts, and notes where to.
+    /// Returns a word with a running number, and records the authorities that it is asked for.
     private final class CountingAuthorizer: TunnelAuthorizing {
         let asked = Box<[String]>([])
         let word: String?
@@ -23,7 +23,8 @@ import Testing
 
     private static let established = Script.Step.send("HTTP/1.1 200 Connected\r\n\r\n")
 
-    /// A pool that asks for tunnels to plain origins too, and a way to send through the scripted proxy.
+    /// Runs `body` with an origin that plays the scripted proxy, and with a function that sends through it. Their pool uses
+    /// tunnels for plain origins too.
     private func withProxy(
         _ scripts: [Script],
         _ body: (OriginServer, (TunnelAuthorizer?) async throws -> RecordingSink) async throws -> Void
@@ -93,7 +94,7 @@ import Testing
             #expect(connect[0].hasPrefix("CONNECT far.test:80 HTTP/1.1\r\n"))
             #expect(connect[0].contains("Proxy-Authorization: Digest 1"))
             #expect(!connect[0].contains("Basic"))
-            // The origin behind the tunnel never learns it.
+            // The origin behind the tunnel never receives it.
             #expect(!connect[1].contains("Proxy-Authorization"))
         }
     }

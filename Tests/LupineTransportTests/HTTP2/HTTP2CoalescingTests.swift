@@ -9,9 +9,9 @@ import Testing
 
 @testable import LupineTransport
 
-/// One connection for several names, over real sockets: the fixtures' certificate is for `good.test` and `localhost`.
+/// One connection for several host names, over real sockets. The certificate of the fixtures is for `good.test` and `localhost`.
 @Suite struct HTTP2CoalescingTests {
-    /// Runs `body` with an origin that chooses HTTP/2, and answers requests for `/` by what they call it.
+    /// Runs `body` with an origin that chooses HTTP/2, and answers requests for `/` with the host that they name.
     private func withOrigin(
         _ names: [String] = ["good"], settings: SettingsChange = .none,
         _ change: (inout TLSServerConfiguration) throws -> Void = { _ in },
@@ -97,7 +97,7 @@ import Testing
         await second.shutdown()
     }
 
-    /// Two origins of one port, on two addresses of loopback.
+    /// Starts two origins with the same port, on two loopback addresses.
     private func twoAddresses() throws -> (OriginServer, OriginServer) {
         var serving = try SecureStage.serving { $0.applicationProtocols = ["h2"] }
         serving.http2 = HTTP2Behaviour()
@@ -105,7 +105,7 @@ import Testing
             let first = try OriginServer.start(configuration: serving)
             let address = try #require(SocketAddress(literal: "127.0.0.2", port: first.port))
             do { return (first, try OriginServer.start(at: address, configuration: serving)) } catch {
-                // Somebody else has the port there.
+                // The port is in use on the second address.
                 first.shutdownAndWait()
             }
         }

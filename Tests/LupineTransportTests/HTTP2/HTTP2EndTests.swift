@@ -9,7 +9,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// How streams and connections end: what is sent again, and never twice what may have been done.
+/// How streams and connections end: which requests are sent again, and that none is that the server may have processed.
 @Suite struct HTTP2EndTests {
     @Test(arguments: [Method.get, .post]) func aRefusedStreamIsSentAgain(_ method: Method) async throws {
         let plan = ScriptPlan(
@@ -27,7 +27,7 @@ import Testing
             .expectRequest(1), .send(ServerFrames([Setting(.maxHeaderListSize, 200)]).reply(1)),
             .expectRequest(3), .stall)
         try await withPool(plan, over: .http2) { stage in
-            // The settings have come when the first request has been answered.
+            // The settings have arrived when the first request has been answered.
             #expect(try await stage.send(.get).text == "ok")
             var long = Fields()
             try long.append(FieldName("x-sum"), String(repeating: "5", count: 300))
@@ -55,7 +55,7 @@ import Testing
         try await withPool(plan, over: .http2) { stage in
             let sink = try await stage.send(.post)
             #expect(sink.failure == .http2(host: "origin.test", port: stage.origin.port, .refused))
-            // The last time went over another connection.
+            // The last attempt used another connection.
             #expect(stage.pool.connectionsOpened == 2)
         }
     }
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    /// A server that sends its clients away after every few requests loses none of them, and is asked nothing twice.
+    /// A server that sends GOAWAY after every few requests loses none of them, and processes none twice.
     @Test func aServerThatGoesAwayAgainAndAgain() async throws {
         var behaviour = HTTP2Behaviour()
         behaviour.requestsPerConnection = 7
@@ -186,7 +186,7 @@ import Testing
         }
     }
 
-    /// A request whose head has not gone out when the connection breaks is sent elsewhere, once.
+    /// A request whose head is unsent when the connection breaks is sent on another one, once.
     @Test func aPostThatHadNotGoneOutIsSentOnce() async throws {
         let one = ServerFrames([Setting(.maxConcurrentStreams, 1)])
         let broken = ServerFrames.bare.reply(3, "first").frame(0, 0, [0])
@@ -215,7 +215,8 @@ import Testing
         }
     }
 
-    /// A source is asked when the head has gone out: a request that never did begins elsewhere with the first piece.
+    /// A source is asked only after the head has been sent: a request whose head was unsent starts on another connection with the
+    /// first piece.
     @Test func aStreamedBodyIsAskedForBehindItsHead() async throws {
         let one = ServerFrames([Setting(.maxConcurrentStreams, 1)])
         let plan = ScriptPlan([
@@ -245,7 +246,7 @@ import Testing
         }
     }
 
-    /// A server that says nothing at all gets no further request on that connection once one has waited for too long.
+    /// A connection whose server is silent takes no further requests once one of them has timed out.
     @Test func aSilentConnectionTakesNoFurtherRequest() async throws {
         let clock = ManualClock()
         let plan = ScriptPlan([
@@ -273,7 +274,7 @@ import Testing
         }
     }
 
-    /// What came before a stream was reset is in the file, and the consumer knows.
+    /// The content before a stream's reset is in the file, and the sink is told how much it is.
     @Test func aFileHasWhatCameBeforeTheReset() async throws {
         let path = try temporaryFile()
         defer { _ = unsafe unlink(path) }
@@ -289,8 +290,8 @@ import Testing
         }
     }
 
-    /// Each is taken back as it begins, and the next begins in its place: no call inside the one before. The origin may
-    /// well end a connection on which so many streams are reset.
+    /// Each exchange is cancelled as it begins, and the next one begins in its place, without recursion. The origin may end a
+    /// connection on which so many streams are reset.
     @Test func thousandsThatAreTakenBackAsTheyBegin() async throws {
         var behaviour = HTTP2Behaviour()
         behaviour.streams = 1
@@ -322,7 +323,7 @@ import Testing
         }
     }
 
-    /// The answer is whole before the request is: what is left of it is not sent, and the connection lives on.
+    /// The response is complete before the request: the rest of the request is not sent, and the connection stays in use.
     @Test func anEarlyAnswerCostsTheStreamOnly() async throws {
         try await withPool(over: .http2) { stage in
             stage.origin.route("POST", "/early", .immediate { _ in OriginResponse(403) })
@@ -336,7 +337,8 @@ import Testing
         }
     }
 
-    /// The server wants no more of the request; its answer is whole here, and nobody has taken it, or the end of it.
+    /// The server wants no more of the request. Its response has arrived completely, but its consumer has not taken it, or not
+    /// its end.
     @Test(
         "[H-8.4] RST_STREAM (NO_ERROR) behind a whole response whose consumer has paused",
         arguments: [Method.get, .post], [false, true])
@@ -364,11 +366,11 @@ import Testing
         }
     }
 
-    /// How a response ends too early, and what its consumer hears then.
+    /// How a response is cut short, and the error that its consumer must get.
     struct Break: CustomTestStringConvertible, Sendable {
         var testDescription: String
         let steps: [Script.Step]
-        /// Whether the connection goes on.
+        /// Whether the connection ends with it.
         var endsConnection = true
         let error: @Sendable (_ port: UInt16) -> TransportError
     }
@@ -469,7 +471,7 @@ import Testing
     }
 }
 
-/// A source that has nothing until a gate opens, and ends then.
+/// A source that has nothing until a gate opens, and then ends.
 private final class WaitingSource: ContentSource {
     private let gate: Gate
 
@@ -484,7 +486,7 @@ private final class WaitingSource: ContentSource {
     }
 }
 
-/// A source of one octet, the digit 1, and perhaps trailers, that counts how often it is asked and cannot begin again.
+/// A source of one octet, the digit 1, and optional trailers. It counts how often it is asked, and cannot be rewound.
 private final class CountingSource: ContentSource {
     let asked = Box(0)
     private let trailers: Fields

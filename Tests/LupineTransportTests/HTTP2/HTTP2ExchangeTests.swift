@@ -8,7 +8,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// What only a connection has that carries many exchanges at once: each ends by itself, and none holds up another.
+/// Many exchanges on one connection: each ends by itself, and none holds up another.
 @Suite struct HTTP2ExchangeTests {
     @Test func manyAtOnceShareAConnection() async throws {
         try await withPool(over: .http2, limits: PoolLimits(perHost: 1)) { stage in
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    /// A consumer that takes nothing stops its stream when its window is full; ninety-nine others are answered meanwhile.
+    /// A consumer that takes nothing stops its stream when its window is full; 99 other requests are answered meanwhile.
     @Test func aSlowConsumerHoldsUpNobody() async throws {
         try await withPool(over: .http2, limits: PoolLimits(perHost: 1)) { stage in
             let length = 64 << 20
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    /// All that a consumer leaves is a window's worth, and it gets all of it when it goes on.
+    /// At most a window of content waits for a paused consumer, which receives all of it in order once it resumes.
     @Test func whatWasHeldComesInItsOrder() async throws {
         try await withPool(over: .http2) { stage in
             let content = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 / 13) }
@@ -145,7 +145,7 @@ import Testing
             let made = try stage.exchange(target: "/content", sink: sink)
             running.update { $0 = made.exchange }
             stage.pool.submit(made.exchange)
-            // A resumption that came before the pause did nothing.
+            // Resuming has no effect before the pause, so it is repeated.
             while sink.log.value.ends == 0 {
                 made.exchange.resume()
                 await Task.yield()
@@ -155,7 +155,7 @@ import Testing
         }
     }
 
-    /// The response is whole, its consumer pauses, and the server goes: what it has said is still told.
+    /// The response has arrived completely, its consumer has paused, and the server closes: the content is still delivered.
     @Test func whatIsWholeOutlivesTheConnection() async throws {
         let plan = ScriptPlan(
             .expectRequest(1), .send(ServerFrames().reply(1, "all of it")), .expectAcknowledgement,
@@ -220,7 +220,7 @@ import Testing
 }
 
 extension PoolStage {
-    /// A GET of that target, not submitted yet.
+    /// Returns a GET of that target, not submitted yet.
     func exchange(
         target: String, options: ExchangeOptions = ExchangeOptions(), sink: RecordingSink = RecordingSink()
     ) throws -> (exchange: Exchange, sink: RecordingSink) {

@@ -8,10 +8,11 @@ import Testing
 
 @testable import LupineTransport
 
-/// Floods that take more than one request, or a socket that nobody reads, through the whole stack. Those that a script of frames
-/// can bring are in `HTTP2MisbehaviourTests`.
+/// Floods that need more than one request, or a socket that is not read, through the whole stack. Those that a script of frames
+/// can produce are in `HTTP2MisbehaviourTests`.
 @Suite struct HTTP2FloodTests {
-    /// No time passes, which would pay for some of them.
+    /// Returns whether the connection failed because of this limit. The clock of `withPool` stands still, so that no allowance is
+    /// replenished.
     private static func isFlood(_ error: TransportError?, _ limit: String) -> Bool {
         guard case .http2(_, _, .connection(.enhanceYourCalm, let reason))? = error else { return false }
         return reason.contains(limit)
@@ -34,7 +35,7 @@ import Testing
         }
     }
 
-    /// Each response costs its request, and all of them together the connection, and nobody else's.
+    /// Each response fails its request; all of them together end their connection, and no other one.
     @Test(
         "[H-11.9] [H-11.10] CVE-2023-44487 and CVE-2025-8671, a server that ends every stream",
         arguments: [
@@ -51,7 +52,7 @@ import Testing
                 response.gate = held
                 return response
             }
-            // Its name is another: its connection is, too.
+            // Another host name has another connection.
             let other = try stage.exchange(.get, "/held", host: "other.test")
             stage.pool.submit(other.exchange)
             var isOver = false
@@ -71,7 +72,7 @@ import Testing
         }
     }
 
-    /// The windows are wide open and the socket is not read: what is not sent is not asked for.
+    /// The windows are wide open, but the socket is not read: the source is not asked for content that cannot be sent.
     @Test("[H-11.7] CVE-2019-9517, a server that opens its windows and reads nothing")
     func bufferedData() async throws {
         let open = ServerFrames([Setting(.initialWindowSize, 0x7FFF_FFFF)])
@@ -86,9 +87,9 @@ import Testing
             stage.pool.submit(sent.exchange)
             await stage.origin.gate("open").wait()
             #expect(try await stage.send(host: "other.test").text == "ok")
-            // Each round asks for a piece where the last one has gone.
+            // Each round would ask for another piece if the last one had been sent.
             for _ in 0..<2_000 { await stage.settle() }
-            // What the kernel's two buffers hold, far from the 125 MB that the rounds would have asked for.
+            // Limited by the two kernel buffers, far from the 125 MB that the rounds could have asked for.
             #expect(source.asked.value > 0 && source.asked.value < 400, "\(source.asked.value)")
             sent.exchange.cancel()
             await sent.sink.ended.wait()

@@ -8,10 +8,10 @@ import Testing
 
 @testable import LupineTransport
 
-/// Connections whose peers have gone without a word, and peers that are merely slow.
+/// Connections whose peers are gone without closing, and peers that are merely slow.
 @Suite(.timeLimit(.minutes(30))) struct HTTP2LivenessTests {
-    /// A first request that is answered, silence, and a second one behind which the peer does `then`. The next connection
-    /// answers everything.
+    /// Runs `body` with a server that answers a first request, is silent for a time, and performs `then` after a second request.
+    /// The next connection answers everything.
     private func withSilence(
         _ method: Method = .get, before: Interval = .seconds(20), then: [Script.Step],
         _ body: (PoolStage, ManualClock, RecordingSink) async throws -> Void
@@ -134,7 +134,7 @@ import Testing
             await sink.ended.wait()
             #expect(sink.failure == nil && other.failure == nil)
             let sent = HTTP2PriorityTests.frames(stage.origin.received(on: 0)).map(\.type)
-            // Beside the connection's settings and windows.
+            // Without the frames for settings and windows.
             #expect(sent.filter { $0 == 1 || $0 == 6 } == [1, 1, 6, 1])
         }
     }

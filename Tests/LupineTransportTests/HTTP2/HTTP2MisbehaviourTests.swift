@@ -8,14 +8,14 @@ import Testing
 
 @testable import LupineTransport
 
-/// Servers that break the protocol or flood their client, through the whole stack: the error names the rule or the limit,
-/// and other connections live on.
+/// Servers that break the protocol or flood their client, through the whole stack: the error names the rule or the limit, and
+/// other connections stay open.
 @Suite struct HTTP2MisbehaviourTests {
     struct Row: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let frames: ServerFrames
         let code: HTTP2ErrorCode
-        /// What the error says.
+        /// Text that the error must contain.
         let reason: String
     }
 
@@ -137,7 +137,7 @@ import Testing
         "thousands of them (CVE-2019-9516)", "a list that expands (CVE-2016-6581)",
     ]
 
-    /// A field of 3,000 octets that enters the table, and 4,000 times its place there.
+    /// A field of 3,000 octets that enters the table, and 4,000 references to it.
     private static var expanding: [UInt8] {
         [0x88, 0x40, 7] + Array("x-large".utf8) + [0x7F, 0xB9, 0x16] + [UInt8](repeating: 0x61, count: 3_000)
             + [UInt8](repeating: 0xBE, count: 4_000)
@@ -152,7 +152,7 @@ import Testing
             let sink = try await stage.send()
             switch sink.failure {
             case .http2("origin.test", _, .stream): #expect(!Self.overLimits.contains(name), "\(name)")
-            // As over HTTP/1.1.
+            // The same error as over HTTP/1.1.
             case .http("origin.test", _, .limitExceeded): #expect(Self.overLimits.contains(name), "\(name)")
             default: Issue.record("\(name): \(String(describing: sink.failure))")
             }
@@ -187,7 +187,7 @@ import Testing
 }
 
 extension ServerFrames {
-    /// What a server says that speaks HTTP/1.1 alone.
+    /// The response of a server that speaks only HTTP/1.1.
     fileprivate static var http1: ServerFrames {
         bare.raw(Array("HTTP/1.1 505 HTTP Version Not Supported\r\n\r\n".utf8))
     }

@@ -8,13 +8,13 @@ import Testing
 
 @testable import LupineTransport
 
-/// Which version is spoken: by what ALPN chooses over TLS, by prior knowledge without it.
+/// Which version is used: the one that ALPN selects over TLS, the one known beforehand without TLS.
 @Suite struct HTTP2NegotiationTests {
     struct Row: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let client: HTTPVersions
         let server: [String]
-        /// Nil where nothing may be spoken.
+        /// Nil if the connection must fail.
         let spoken: HTTPVersion?
     }
 
@@ -88,7 +88,7 @@ import Testing
                 try await client.get(SecureStage.url(origin, host: "rsa.test", "/get"))
             }
             #expect(error == .tls(host: "rsa.test", port: origin.port, .cipherNotShared))
-            // It is the client that refuses it: the server has begun to speak.
+            // The client is the one that refuses: the server's handshake has succeeded.
             let handshake = try #require(await origin.handshake(on: 0))
             #expect(handshake.failure == nil && handshake.info?.applicationProtocol == "h2")
         }
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    /// The server speaks first: its settings come behind the proxy's answer, in the same octets.
+    /// The server sends first: its settings follow the proxy's response in the same octets.
     @Test func throughATunnel() async throws {
         var serving = OriginConfiguration()
         let opening = Array("HTTP/1.1 200 OK\r\n\r\n".utf8) + ServerFrames(acknowledges: false).octets

@@ -8,7 +8,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// What observers are told of HTTP/2 beside the messages.
+/// HTTP/2 events other than messages, as observers receive them.
 @Suite struct HTTP2NoticeTests {
     @Test("[U-21.1] a stream, settings, a window, GOAWAY and a reset are told as they come")
     func all() async throws {

@@ -8,9 +8,9 @@ import Testing
 
 @testable import LupineTransport
 
-/// What the pool makes of connections that carry several exchanges, with a server at their other end.
+/// The pool with connections that carry several exchanges, against a real server.
 @Suite(.timeLimit(.minutes(10))) struct HTTP2PoolTests {
-    /// The clock stands still: the first dial is waited for as long as it takes.
+    /// The clock stands still, so the requests wait for the first dial however long it takes.
     @Test("[H-12.3] requests that come together share one connection", arguments: [1, 3])
     func oneConnectionForAll(_ loops: Int) async throws {
         try await withPool(over: .http2, loops: loops, clock: ManualClock()) { stage in
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    /// The first one allows a single request; the second as many as are assumed of a peer that has said nothing.
+    /// The first peer allows a single stream, the second as many as the client assumes before it knows its peer's settings.
     @Test("[H-12.1] each connection tells what its own peer allows", arguments: [100, 256])
     func whatThePeerAllowsIsAlwaysTold(_ streams: Int) async throws {
         let one = ServerFrames([Setting(.maxConcurrentStreams, 1)])

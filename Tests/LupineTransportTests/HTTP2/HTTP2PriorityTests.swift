@@ -8,7 +8,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// What becomes of an exchange's priority over HTTP/2: what the server is told, and which content goes first.
+/// The effects of an exchange's priority over HTTP/2: what is sent to the server, and whose content goes first.
 @Suite(.timeLimit(.minutes(30))) struct HTTP2PriorityTests {
     @Test(
         "[H-12.5] the urgency of each priority",
@@ -58,7 +58,8 @@ import Testing
         }
     }
 
-    /// A request that waits for its answer, after one that has had the server's settings come.
+    /// Runs `body` with a request whose response is held back. An earlier request has made sure that the server's settings have
+    /// arrived.
     private func withHeldRequest(
         http2: HTTP2Behaviour = HTTP2Behaviour(), fields: [(FieldName, String)] = [],
         _ body: (PoolStage, Exchange) async throws -> Void
@@ -86,10 +87,10 @@ import Testing
             let loop = stage.group.loops[0]
             func change(_ priorities: Float...) async throws {
                 await loop.run { for priority in priorities { exchange.priority = priority } }
-                // Behind what the change has caused.
+                // This request is sent after the frames that the change has caused.
                 try await stage.send(.get, "/get")
             }
-            // From any thread.
+            // The priority may be set from any thread.
             exchange.priority = 1
             while stage.origin.priorities.isEmpty { await Task.yield() }
             try await change(0, 0.75, 0.25)
@@ -144,7 +145,7 @@ import Testing
 
     // MARK: what goes first
 
-    /// The heads of the frames that a client has sent.
+    /// Returns the types and streams of the frames that a client has sent.
     static func frames(_ octets: [UInt8]) -> [(type: UInt8, stream: UInt32)] {
         var rest = octets.dropFirst(FrameReader.clientPreface.count)
         var frames: [(type: UInt8, stream: UInt32)] = []
@@ -193,7 +194,7 @@ import Testing
         }
     }
 
-    /// The connection's window opens for one piece at a time: the streams still have their turns, as if it were open.
+    /// The connection's window opens for one piece at a time: the streams take turns, as they would with an open window.
     @Test("[H-12.7] a narrow connection starves no stream") func turnsOverANarrowConnection() async throws {
         let start = ServerFrames([Setting(.initialWindowSize, 0)])
         let opening = ServerFrames.bare.settings([Setting(.initialWindowSize, 1 << 20)])

@@ -8,9 +8,10 @@ import Testing
 
 @testable import LupineTransport
 
-/// What a connection keeps of responses for consumers that pause, and that it is kept from nobody else.
+/// Content kept for consumers that pause does not hold up other streams.
 @Suite struct HTTP2WindowTests {
-    /// More consumers than the connection's window has room for, if each had a large one, take nothing; another is answered.
+    /// More consumers pause than the connection's window has room for if each had a large window; another request is still
+    /// answered.
     @Test func manyThatPauseHoldUpNobody() async throws {
         try await withPool(over: .http2, limits: PoolLimits(perHost: 1)) { stage in
             try await stage.send(target: "/get")
@@ -27,7 +28,8 @@ import Testing
         }
     }
 
-    /// Streams whose consumers kept up have large windows; when they pause, what is kept stays within the connection's.
+    /// Streams whose consumers kept up have large windows; when the consumers pause, the content kept stays within the
+    /// connection's window.
     @Test func windowsThatHaveGrownStayWithinTheConnections() async throws {
         try await withPool(over: .http2, limits: PoolLimits(perHost: 1)) { stage in
             let length = 64 << 20
@@ -50,7 +52,7 @@ import Testing
         }
     }
 
-    /// A consumer that goes on is told that nothing more is at hand: it may have gathered something before it paused.
+    /// A consumer that resumes is told that nothing more has arrived: it may have gathered something before it paused.
     @Test func whoGoesOnIsToldThatNothingMoreIsHere() async throws {
         let plan = ScriptPlan(.expectRequest(1), .send(ServerFrames().head().data(1, "abc")), .stall)
         try await withPool(plan, over: .http2) { stage in
@@ -66,7 +68,7 @@ import Testing
         }
     }
 
-    /// An exchange that stands still hears nothing: no interim head, no head, no content.
+    /// A suspended exchange reports nothing: no interim head, no head, no content.
     @Test func aSuspendedExchangeIsToldNothing() async throws {
         let frames = ServerFrames().head(1, "103", [("link", "</a>")]).reply(1, "later")
         let plan = ScriptPlan(
@@ -89,7 +91,7 @@ import Testing
         }
     }
 
-    /// Content that is here, and waits for the rate, is not a peer that is silent.
+    /// Content that has arrived, and waits because of the rate, does not count as silence of the peer.
     @Test func aRateIsNoSilence() async throws {
         let clock = ManualClock()
         try await withPool(over: .http2, clock: clock) { stage in
@@ -108,7 +110,7 @@ import Testing
         }
     }
 
-    /// A head that is longer than it may be costs its exchange; the connection carries the next.
+    /// A head over the limit fails its exchange; the connection carries the next one.
     @Test("[H-11.12, U-9.5] a head over the limit costs its stream only, and fails as over HTTP/1.1")
     func aLongHeadCostsItsStreamOnly() async throws {
         let long = String(repeating: "x", count: 20_000)

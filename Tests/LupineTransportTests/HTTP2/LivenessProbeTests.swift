@@ -4,9 +4,9 @@ import Testing
 
 @testable import LupineTransport
 
-/// When a peer is asked whether it is there, and when it is given up.
+/// When a silent peer is probed, and when it is given up.
 @Suite struct LivenessProbeTests {
-    /// Seconds since any moment.
+    /// Returns an instant, in seconds since an arbitrary moment.
     private static func at(_ seconds: Double) -> Instant { Instant(nanoseconds: Int64(seconds * 1e9)) }
 
     @Test(
@@ -28,7 +28,7 @@ import Testing
 
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        /// What is found at each look: when something came last, and how much the peer's kernel has acknowledged.
+        /// The findings of each look: when something was last received, and how much the peer's kernel has acknowledged.
         let looks: [(lastReceived: Double, acknowledged: UInt64?)]
         let verdict: LivenessProbe.Verdict
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// Whose turn it is among streams that have something to send.
+/// The order in which streams with something to send take turns.
 @Suite struct SenderQueueTests {
     private final class Sender {
         let name: Character
@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    /// The turns of senders that always have more, each of an urgency.
+    /// Returns the turns of senders that always have more to send, each with its urgency.
     private func turns(_ count: Int, _ senders: [(Character, UInt8)]) -> String {
         var queue = SenderQueue<Sender>()
         for (name, urgency) in senders { queue.append(Sender(name, urgency), as: Urgency(urgency)) }

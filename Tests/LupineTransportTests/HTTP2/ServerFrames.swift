@@ -6,32 +6,32 @@ import LupineOrigin
 
 @testable import LupineTransport
 
-/// What a server says in HTTP/2, octet by octet: for scripts, which may say what no server should.
+/// The frames of a server, octet by octet, for scripts, which may send what no server should.
 struct ServerFrames {
     private(set) var octets: [UInt8] = []
     private var encoder = HPACKEncoder()
 
-    /// What a server begins with that has got its client's settings; one that has not does not acknowledge them.
+    /// Begins with SETTINGS, and with the acknowledgement of the client's settings if the server has received them.
     init(_ settings: [Setting] = [], acknowledges: Bool = true) {
         FrameWriter.settings(settings, into: &octets)
         if acknowledges { FrameWriter.settingsAcknowledgement(into: &octets) }
     }
 
-    /// Frames without the settings that a server begins with.
+    /// Frames without the initial settings.
     static var bare: ServerFrames {
         var frames = ServerFrames()
         frames.octets = []
         return frames
     }
 
-    /// A head: a status, and fields with names in small letters.
+    /// Adds a head: a status, and fields whose names are in lower case.
     func head(
         _ stream: UInt32 = 1, _ status: String = "200", _ fields: [(String, String)] = [], ends: Bool = false
     ) -> ServerFrames {
         headers(stream, [(":status", status)] + fields, ends: ends)
     }
 
-    /// HEADERS with any list.
+    /// Adds HEADERS with any list.
     func headers(_ stream: UInt32, _ fields: [(String, String)], ends: Bool = false) -> ServerFrames {
         adding { frames in
             var list = HeaderList()
@@ -44,12 +44,12 @@ struct ServerFrames {
         }
     }
 
-    /// DATA.
+    /// Adds DATA.
     func data(_ stream: UInt32 = 1, _ text: String, ends: Bool = false) -> ServerFrames {
         data(stream, Array(text.utf8), ends: ends)
     }
 
-    /// DATA.
+    /// Adds DATA.
     func data(_ stream: UInt32 = 1, _ content: [UInt8], ends: Bool = false) -> ServerFrames {
         adding { frames in
             FrameWriter.data(
@@ -58,7 +58,7 @@ struct ServerFrames {
         }
     }
 
-    /// A whole response.
+    /// Adds a complete response.
     func reply(_ stream: UInt32 = 1, _ body: String = "ok") -> ServerFrames {
         head(stream, "200", [("content-length", "\(body.utf8.count)")]).data(stream, body, ends: true)
     }
@@ -79,7 +79,7 @@ struct ServerFrames {
         adding { FrameWriter.ping(7, isAcknowledgement: false, into: &$0.octets) }
     }
 
-    /// Any frame, whether or not there is one like it.
+    /// Adds any frame, legal or not.
     func frame(_ type: UInt8, flags: UInt8 = 0, _ stream: UInt32 = 0, _ payload: [UInt8] = []) -> ServerFrames
     {
         adding { frames in
@@ -92,10 +92,10 @@ struct ServerFrames {
         }
     }
 
-    /// Octets that are no frame.
+    /// Adds octets that are not a frame.
     func raw(_ more: [UInt8]) -> ServerFrames { adding { $0.octets += more } }
 
-    /// What `part` adds, so many times. It has no header block: those depend on what was before.
+    /// Adds the frames of `part` so many times. They must not contain a header block, which depends on those before it.
     func times(_ count: Int, _ part: (ServerFrames) -> ServerFrames) -> ServerFrames {
         let one = part(.bare).octets
         return adding { frames in
@@ -114,8 +114,8 @@ extension Script.Step {
     /// Waits for a request on that stream.
     static func expectRequest(_ stream: UInt32) -> Script.Step { .expectFrame(type: 1, stream: stream) }
 
-    /// Waits until the client has acknowledged settings that came behind its request. A socket that is closed with octets unread
-    /// takes what the client has not read yet along.
+    /// Waits until the client has acknowledged settings that were sent after its request. Closing a socket with unread octets
+    /// would discard what the client has not read yet.
     static var expectAcknowledgement: Script.Step { .expectFrame(type: 4, stream: 0) }
 
     /// Sends frames.

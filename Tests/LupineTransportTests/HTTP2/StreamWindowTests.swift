@@ -6,25 +6,25 @@ import Testing
 
 @testable import LupineTransport
 
-/// What a download makes of a way with a delay: both ends as they are, and a link in between that is only counted.
+/// How the window of a download adapts to its delay: both ends are the real machines, the link between them is simulated.
 @Suite struct StreamWindowTests {
-    /// A server that always has more to send, a client, and what is on its way between them. Times are nanoseconds.
+    /// A server that always has more to send, a client, and the octets in transit between them. Times are in nanoseconds.
     private struct Download {
         private static let content = [UInt8](repeating: 0, count: 16_384)
 
-        /// Octets in a second.
+        /// Octets per second.
         let rate: Double
         let roundTrip: Double
-        /// What the consumer takes of a second; nil for everything at once.
+        /// Octets per second that the consumer takes; nil if it takes everything at once.
         let consumed: Double?
 
         var client: HTTP2Machine
         var server: HTTP2Machine
         var window = StreamWindow(65_535)
         var now = 0.0
-        /// When the link has sent what the server has given it.
+        /// When the link has transmitted everything that the server has given it.
         var free = 0.0
-        /// What arrives, and when.
+        /// Octets in transit, with the times of their arrival.
         var toClient: [(at: Double, octets: [UInt8])] = []
         var toServer: [(at: Double, octets: [UInt8])] = []
         var arrived = 0
@@ -55,7 +55,7 @@ import Testing
         var time: Duration { .nanoseconds(Int64(now)) }
         var instant: Instant { Instant(nanoseconds: Int64(now)) }
 
-        /// Goes on until that time.
+        /// Runs the simulation until that time.
         mutating func run(until end: Double) throws {
             while true {
                 sendQuestions()
@@ -86,7 +86,7 @@ import Testing
             if !octets.isEmpty { toServer.append((now + roundTrip / 2, octets)) }
         }
 
-        /// The server's events; its answer begins with the request.
+        /// Handles the server's events; its response begins when the request arrives.
         private mutating func take(_ octets: [UInt8]) throws {
             var rest = octets[...]
             while true {
@@ -101,7 +101,7 @@ import Testing
             }
         }
 
-        /// Gives the link what it can take: a piece at a time, so that it never has anything waiting.
+        /// Gives the link one piece whenever it is free, so that nothing queues on it.
         private mutating func serve() throws {
             guard free <= now else { return }
             var octets: [UInt8] = []
@@ -146,22 +146,22 @@ import Testing
     }
 
     struct Way: Sendable, CustomTestStringConvertible {
-        /// Megabits in a second.
+        /// Megabits per second.
         let rate: Double
         let milliseconds: Double
         var testDescription: String { "\(rate) Mbit/s, \(milliseconds) ms" }
-        /// How much is on its way when the link is full.
+        /// The number of octets in transit when the link is full.
         var product: Double { rate * 125 * milliseconds }
     }
 
-    /// The largest product is that of a window.
+    /// The largest product is that of the largest window.
     static let ways = [
         Way(rate: 8, milliseconds: 1), Way(rate: 20, milliseconds: 40), Way(rate: 100, milliseconds: 20),
         Way(rate: 100, milliseconds: 150), Way(rate: 1_000, milliseconds: 10),
         Way(rate: 670, milliseconds: 100), Way(rate: 50, milliseconds: 600),
     ]
 
-    /// The window doubles with each round trip until it is no more what the peer waits for.
+    /// The window doubles with each round trip until the peer no longer waits for it.
     @Test("[H-12.10] a stream alone fills its link after a few round trips", arguments: ways)
     func throughput(_ way: Way) throws {
         var download = try Download(rate: way.rate * 125_000, roundTrip: way.milliseconds / 1_000)
@@ -187,7 +187,7 @@ import Testing
         var download = try Download(rate: 12_500_000, roundTrip: 0.05, consumed: rate)
         try download.run(until: 20e9)
         #expect(download.window.size == 65_535)
-        // It has its window, and no more comes.
+        // No more than a window is held.
         #expect(download.held <= 65_535)
         #expect(download.received > Int(rate * 15))
     }

@@ -10,9 +10,9 @@ import Testing
 
 @testable import LupineTransport
 
-/// An evaluator of the program's own may block: it holds up its own connection, and others with such an evaluator at most.
+/// A custom evaluator that blocks holds up its own connection, and at most others that have such an evaluator.
 @Suite struct HostileEvaluatorTests {
-    /// An evaluator whose calls stay until they are let go.
+    /// An evaluator whose calls block until the test releases them.
     private final class Blocker: Sendable {
         let began = Gate()
         let calls = Box(0)
@@ -28,11 +28,11 @@ import Testing
             }
         }
 
-        /// Lets one call go, also one that comes later.
+        /// Releases one call, or the next one that comes.
         func letGo() { release.signal() }
     }
 
-    /// Returns when so much waits for a thread, and so many are taken.
+    /// Returns once so many callouts wait for a thread, and so many run.
     private static func wait(_ stage: SecurePool, waiting: Int, running: Int) async {
         while stage.group.callouts.load != (waiting, running) { await Task.yield() }
     }
@@ -132,7 +132,7 @@ import Testing
             }
             #expect(stage.group.callouts.load == (0, 2))
             for blocker in blockers { blocker.letGo() }
-            // Their threads serve others again; what has waited too long is not called.
+            // Their threads serve others again; evaluators that have waited too long are not called.
             let next = Blocker()
             next.letGo()
             let sink = try await stage.send(profile: SecurePool.profile(trust: next.trust))
@@ -211,7 +211,7 @@ import Testing
             made.exchange.cancel(.cancelled)
             await made.sink.ended.wait()
             first.letGo()
-            // On the same thread, so behind the answer that nobody wants.
+            // Runs on the same thread, so after the answer that is no longer needed.
             second.letGo()
             let sink = try await stage.send(profile: SecurePool.profile(trust: second.trust))
             #expect(sink.failure == nil)
@@ -255,7 +255,7 @@ import Testing
             let sink = try await stage.send("/get", profile: SecurePool.profile(trust: trust))
             #expect(sink.failure == nil)
         }
-        // The connection that was kept is gone with its pool, and was the last to hold the profile.
+        // The idle connection has ended with its pool; it was the last owner of the profile.
         for await isOnLoop in places {
             #expect(!isOnLoop)
             break
@@ -274,7 +274,7 @@ import Testing
             running.letGo()
             #expect(try await stage.send("/get", profile: profile).failure == nil)
             #expect(try Self.names("evl-end-ask").count == 1)
-            // One that runs, and one behind it.
+            // One evaluator runs, the other waits for its thread.
             let made = try [running, waiting].map { blocker in
                 try stage.exchange("/get", profile: SecurePool.profile(trust: blocker.trust))
             }
@@ -284,7 +284,7 @@ import Testing
             }
             let group = stage.group
             let end = Task { await group.shutdown() }
-            // Nobody waits for the program's code but the shutdown.
+            // Only the shutdown waits for the program's code.
             for one in made {
                 await one.sink.ended.wait()
                 #expect(one.sink.failure == .shutDown && one.sink.log.value.ends == 1)
@@ -292,7 +292,7 @@ import Testing
             running.letGo()
             await end.value
             #expect(running.calls.value == 2 && waiting.calls.value == 0)
-            // The kernel takes a thread off its list a moment after it lets go those who join it.
+            // The kernel removes a thread from the list a moment after it wakes those who join it.
             while try !Self.names("evl-end").isEmpty { await Task.yield() }
         }
     }
@@ -312,9 +312,9 @@ import Testing
         await began.wait()
         for _ in 0..<3 { release.signal() }
         if blocks { group.shutdownAndWait() } else { await group.shutdown() }
-        // What had not begun may have been dropped; what had begun is done.
+        // Callouts that had not begun may have been dropped; those that had begun have finished.
         #expect((1...3).contains(done.value) && group.callouts.load == (0, 0))
-        // Behind the end nothing is called.
+        // After the end, nothing is called.
         let calls = done.value
         try group.callouts.submit(group.callouts.newTicket()) { done.update { $0 += 1 } }
         await group.shutdown()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// Every limit of the client holds for everyone who takes a body.
+/// Every limit of the client holds for every function that reads a body.
 @Suite struct HostileLimitTests {
     enum Case: CaseIterable {
         case fits, long, coded, head, ratio, bytes, redirects
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    /// What a few bytes decode to comes in small pieces, as it is taken: nothing holds the whole.
+    /// Content that a few bytes decode to is delivered in small pieces, as it is read; it is never in memory as a whole.
     @Test func decodedContentIsBounded() async throws {
         let count = 8 << 20
         let body = try ContentDecodingTests.coded([UInt8](repeating: 0x61, count: count), .gzip)

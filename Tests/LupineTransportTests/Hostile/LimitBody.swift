@@ -4,12 +4,12 @@ import Testing
 
 @testable import LupineTransport
 
-/// Somebody who takes the body of a client's response: by a public function, whose name it has.
+/// A public function that reads the body of a client's response, by its name.
 struct LimitBody: Sendable, CustomTestStringConvertible {
     let testDescription: String
     /// Whether the body is collected in memory.
     let collects: Bool
-    /// Takes all, of which so many bytes at most are to be collected.
+    /// Reads the whole body, of which at most so many bytes may be collected.
     let take: @Sendable (ResponseBody, Int) async throws(TransportError) -> Int
 
     init(

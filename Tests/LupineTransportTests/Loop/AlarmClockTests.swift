@@ -5,7 +5,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// Alarms by a clock that is moved by hand: the loop looks at it when it is woken.
+/// Alarms on a manual clock, which the loop reads when it is woken.
 struct AlarmClockTests {
     private final class Rung: Sendable {
         private let names = Lock([String]())
@@ -32,11 +32,11 @@ struct AlarmClockTests {
             return alarms.set(at: moment) { [rung] in rung.note(name) }
         }
 
-        /// Moves the clock, and returns when the loop has done what is due.
+        /// Moves the clock, and returns once the loop has run what is due.
         func move(to seconds: Int) async {
             await turn()
             clock.advance(by: .nanoseconds(start.nanoseconds - clock.now().nanoseconds) + .seconds(seconds))
-            // Timers are looked at behind what was submitted: the second turn begins when the first one's are done.
+            // Timers run after the submitted work: the second turn begins after those of the first.
             await turn()
             await turn()
         }
@@ -60,7 +60,7 @@ struct AlarmClockTests {
         for second in [20, 30, 10] { stage.set("\(second)", at: second) }
         #expect(await timers() == 2 && stage.alarms.looks == 2 && stage.alarms.count == 3)
         await stage.move(to: 10)
-        // The look at 20 was asked for at the beginning and again behind the alarm at 10.
+        // The timer at 20 was set at the beginning, and again after the alarm at 10.
         #expect(await timers() == stage.alarms.looks && stage.alarms.count == 2)
         await stage.move(to: 30)
         #expect(await timers() == 0 && stage.alarms.looks == 0 && stage.alarms.count == 0)
@@ -147,7 +147,7 @@ struct AlarmClockTests {
         let group = try EventLoopGroup(count: 1, name: "alarms")
         let far = alarms.set(at: start.advanced(by: .seconds(3_600))) { early.note("far") }
         loop.withLock { $0 = group.loops[0] }
-        // The thread gives what it has to the loop, and ends.
+        // The thread hands its alarms over to the loop, and ends.
         while alarms.looks == 0 { await Task.yield() }
         let isOnLoop = await withCheckedContinuation { done in
             _ = alarms.set(at: start) { done.resume(returning: group.loops[0].isOnLoop) }

@@ -4,7 +4,7 @@ import LupineTransport
 import Testing
 
 extension EventLoop {
-    /// Runs `body` on the loop and returns what it gave.
+    /// Runs `body` on the loop and returns its result.
     func run<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
         await withCheckedContinuation { continuation in
             #expect(execute { continuation.resume(returning: body()) })
@@ -12,7 +12,7 @@ extension EventLoop {
     }
 }
 
-/// A loop of its own for one test, ended afterwards.
+/// Runs `body` with a loop of its own, and shuts the loop down afterwards.
 func withLoop<Result>(
     clock: any TransportClock = MonotonicClock(), _ body: (EventLoop) async throws -> Result
 ) async throws -> Result {

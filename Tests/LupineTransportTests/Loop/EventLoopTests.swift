@@ -100,7 +100,7 @@ import Testing
             }
             await loop.run {
                 again()
-                // In the next turn, before its timers.
+                // Runs in the next turn, before its timers.
                 #expect(loop.execute { seen.update { $0 = rounds.value } })
             }
             await loop.run {}
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    /// Echoes until the peer's end, then reports.
+    /// Echoes until the peer closes, and reports how it ended.
     private final class Echo: LoopChannel {
         let loop: EventLoop
         var socket: Socket?
@@ -189,7 +189,7 @@ import Testing
         }
     }
 
-    /// Sends a megabyte, half-closes, and counts what comes back.
+    /// Sends a megabyte, half-closes, and compares what comes back.
     @Test(
         arguments: [
             SocketAddress.loopback, .ipv6(.loopback, port: 0, zone: 0),
@@ -256,8 +256,8 @@ import Testing
         func loopWillClose() { closed += 1 }
     }
 
-    /// Two channels become ready in one wait; the first to be called deregisters the other, whose slot is
-    /// used again at once. The fetched event must reach neither the old nor the new one.
+    /// Two channels become ready in one wait. The first one called deregisters the other, whose slot is reused at once. The
+    /// pending event must reach neither the old registration nor the new one.
     @Test func anEventOfAnEndedRegistrationIsDropped() async throws {
         try await withLoop { loop in
             let outcome = try await loop.run { () -> Result<[Int], Errno> in
@@ -308,7 +308,7 @@ import Testing
             }
             _ = loop.schedule(at: .distantFuture) { reason in heard.update { $0.append("timer \(reason)") } }
             loop.beginShutdown()
-            // Still accepted, and so it runs, and what it submits in turn too.
+            // Work is still accepted, so it runs, as does the work that it submits.
             let accepted = loop.execute {
                 heard.update { $0.append("work") }
                 #expect(loop.execute { heard.update { $0.append("more work") } })
@@ -332,7 +332,7 @@ import Testing
         #expect(rest.isEmpty)
     }
 
-    /// Submitters race with the end: each piece of work either runs or is refused, never neither.
+    /// Threads submit work while the loop ends: each piece is either run or refused, never lost.
     @Test func workIsEitherRunOrRefusedWhileTheLoopEnds() async throws {
         for _ in 0..<10 {
             let loop = try EventLoop.start(name: "test-race")
@@ -370,7 +370,7 @@ import Testing
         let clock = ManualClock()
         let group = try EventLoopGroup(count: 2, name: "test-packed", sharing: .packed, clock: clock)
         #expect((0..<6).allSatisfy { _ in group.next() === group.loops[0] })
-        // A turn that takes as long as a window: all of it is work. It counts when the next wait is over.
+        // A turn that takes as long as a window, all of it work. It counts when the next wait is over.
         await group.loops[0].run { clock.advance(by: .milliseconds(10)) }
         await group.loops[0].run {}
         #expect(group.loops[0].isBusy(at: clock.now()))
@@ -404,6 +404,6 @@ import Testing
 }
 
 extension SocketAddress {
-    /// 127.0.0.1 with a port of the kernel's choice.
+    /// 127.0.0.1 with a port chosen by the kernel.
     static var loopback: SocketAddress { .ipv4(.loopback, port: 0) }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// What is said of jobs that hold up their loop.
+/// The warning about jobs that hold up their loop.
 @Suite(.timeLimit(.minutes(10))) struct LongJobTests {
     @Test func theWarningNamesTheJobTheLoopAndWhatToDo() throws {
         let job = try #require(LongJob("UnownedJob(id: 7)", on: "lupine-loop-0", for: .milliseconds(73)))
@@ -29,7 +29,7 @@ import Testing
                 diagnose: { job in told.update { $0.append(job) } })
             for length in [0, 50, 51, 80] {
                 await Task(executorPreference: loop) { clock.advance(by: .milliseconds(length)) }.value
-                // Behind the job.
+                // Waits for the end of the job's turn.
                 await loop.run {}
             }
             #expect(told.value.map(\.length) == [.milliseconds(51)])

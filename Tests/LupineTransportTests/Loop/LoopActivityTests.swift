@@ -5,11 +5,11 @@ import Testing
 @testable import LupineTransport
 
 struct LoopActivityTests {
-    /// What a loop does, in milliseconds, one after the other; it ends with a wait that goes on.
+    /// What a loop does, in milliseconds, in this order; it ends with a wait that continues.
     struct Row: CustomTestStringConvertible {
         let what: String
         let turns: [(works: Int64, waits: Int64)]
-        /// How long the last wait has lasted when somebody asks.
+        /// How long the last wait has lasted when the loop's activity is queried.
         var since: Int64 = 0
         let isBusy: Bool
         var testDescription: String { what }

@@ -6,9 +6,9 @@ import Testing
 
 @testable import LupineTransport
 
-/// Swift tasks of the program's on a loop: where their jobs run, when, and that each does.
+/// The program's Swift tasks on a loop: where and when their jobs run, and that each one does.
 @Suite(.timeLimit(.minutes(30))) struct LoopExecutorTests {
-    /// Has a task take notes as it begins.
+    /// Starts a task that appends to the notes when it begins.
     private func note(_ text: String, in notes: Box<[String]>, on loop: EventLoop) {
         Task(executorPreference: loop) { notes.update { $0.append(text) } }
     }
@@ -20,7 +20,7 @@ import Testing
             try await withLoop { other in
                 let seen = await Task(executorPreference: loop) { () -> [Bool] in
                     var seen = [loop.isOnLoop, EventLoop.ofRunningJob === loop]
-                    // Resumed on another thread, it comes back.
+                    // The task is resumed on another thread, and returns to its loop.
                     await other.run {}
                     seen.append(loop.isOnLoop)
                     await withTaskGroup { group in group.addTask { await other.run {} } }
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    /// Notes where it is when octets come, and lets a task go on meanwhile.
+    /// Records when it is called for received octets, and resumes a task in between.
     private final class Reader: LoopChannel {
         let loop: EventLoop
         let socket: Socket
@@ -168,7 +168,7 @@ import Testing
                 let response = try await client.get(origin.url + "/bytes/100000")
                 #expect(try await response.body.text().utf8.count > 0)
             }
-            // It went on meanwhile, and does still.
+            // The task has run meanwhile, and still does.
             let seen = rounds.value
             while rounds.value == seen { await Task.yield() }
             isOver.update { $0 = true }
@@ -239,7 +239,7 @@ import Testing
         }
     }
 
-    /// Under `LUPINE_HELD_LOCKS` this stops the program where the exception is not known.
+    /// Under `LUPINE_HELD_LOCKS`, this terminates the process unless the assertion makes an exception for jobs.
     @Test func theProgramMayBeCalledInAJobOfItsOwn() async throws {
         try await withLoop { loop in await Task(executorPreference: loop) { assertNotOnLoop() }.value }
     }
@@ -324,7 +324,7 @@ import Testing
     @Test("[C-63] whoever keeps an executor keeps no client") func keeping() async throws {
         let executor: any TaskExecutor
         do { executor = HTTPClient(configuration: .with { _ in }).executor }
-        // The client has gone, and its loops end, whoever has one as an executor.
+        // The client is gone, and its loops end although one of them is used as an executor.
         while await Task(executorPreference: executor, operation: { EventLoop.current != nil }).value {}
     }
 }

@@ -5,7 +5,7 @@ import Testing
 @testable import LupineTransport
 
 @Suite struct LoopInboxTests {
-    /// How often the bell was rung: an eventfd counts, and reading it starts again from 0.
+    /// Returns how often the bell was rung: an eventfd counts, and reading resets it to 0.
     private func rings(_ wakeUp: WakeUp) throws -> UInt8 {
         let bytes = try [UInt8](capacity: 8) { output throws(Errno) in
             _ = try wakeUp.descriptor.read(into: &output)

@@ -56,7 +56,7 @@ import Testing
         let newest = heap.newest
         _ = heap.insert(2, at: now)
         _ = heap.insert(3, at: Instant(nanoseconds: 4))
-        // The earliest was set last, and so all that are due were: nothing before it is left.
+        // The earliest timer was set after `newest`, so with that bound nothing is returned before it has been removed.
         #expect(heap.popDue(at: now, upTo: newest) == nil)
         #expect(heap.popDue(at: now) == 3)
         #expect(heap.popDue(at: now, upTo: newest) == 1)

@@ -5,9 +5,9 @@ import Testing
 
 @testable import LupineTransport
 
-/// How much a connection does before others have their turn.
+/// How much a connection may do in a turn before the loop's others run.
 @Suite struct TurnAllowanceTests {
-    /// Eight steps, or 5 ms: then the others of the loop have their turn.
+    /// After eight steps, or 5 ms, the loop's others get their turn.
     @Test func anAllowanceIsOfOneTurn() async throws {
         let clock = ManualClock()
         try await withLoop(clock: clock) { loop in
@@ -30,7 +30,7 @@ import Testing
     }
 }
 
-/// A value that a loop changes.
+/// A mutable value that is confined to a loop.
 private final class Kept<Value> {
     var value: Value
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// Which exchanges the pool lends a connection to another origin (RFC 9113 §9.1.1).
+/// The exchanges for which the pool lends a connection to another origin (RFC 9113 §9.1.1).
 struct CoalescingTests {
     private static func origin(_ host: String) -> Origin { Origin(scheme: .https, host: host, port: 443) }
     private let first = origin("a.test")
@@ -23,10 +23,10 @@ struct CoalescingTests {
         #expect(stage.machine.counts.map(\.origin) == [first])
         let next = stage.submit(to: second)
         #expect(next.actions == [.run(next.exchange, on: connection, reused: true)])
-        // Three are open: the next one has a connection of its own.
+        // Three exchanges run on it, which is its capacity: the next one needs a connection of its own.
         _ = try stage.dial(to: second)
         #expect(stage.machine.openCount == 2)
-        // Its name is nobody's any more.
+        // The dial's identifier is no longer in use.
         #expect(stage.handle(.connected(dial, capacity: 3)) == [.close(dial, .unwanted)])
         #expect(stage.handle(.coalesce(dial, onto: connection)).isEmpty)
     }
@@ -58,7 +58,7 @@ struct CoalescingTests {
             Issue.record("\(actions)")
             return
         }
-        // There is no room any more: that one goes on.
+        // The connection is full: that dial continues.
         #expect(stage.handle(.coalesce(next, onto: connection)).isEmpty)
         let dialing = stage.dialing(next)
         #expect(dialing == [next])
@@ -84,7 +84,7 @@ struct CoalescingTests {
         #expect(actions == (needsFresh ? [] : [.run(exchange, on: connection, reused: true)]))
         let dialing = stage.dialing(dial)
         #expect(dialing == (needsFresh ? [dial] : []))
-        // Means nothing any more, or takes its request along.
+        // Has no effect, or ends the dial together with its request.
         _ = stage.handle(.cancelClaim(dial))
         #expect(stage.machine.openCount == 1)
     }
@@ -148,7 +148,7 @@ struct CoalescingTests {
                 ])
         }
         #expect(stage.machine.keyCount == PoolMachine.mostGuests + 1)
-        // The first one asks its way again.
+        // The first one needs a dial again.
         _ = try stage.dial(to: origins[0])
         let last = stage.submit(to: origins[1])
         #expect(last.actions == [.run(last.exchange, on: connection, reused: true)])

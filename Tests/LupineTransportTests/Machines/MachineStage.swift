@@ -4,19 +4,19 @@ import Testing
 
 @testable import LupineTransport
 
-/// A pool's machine that may speak HTTP/2, and what a test asks of it one event at a time: the actions are what is looked at.
+/// Drives a pool's machine with HTTP/2, one event at a time, for tests that look at the actions.
 struct MachineStage: ~Copyable {
     var machine = PoolMachine(versions: [.http11, .http2])
     private var number: UInt64 = 0
 
-    /// What follows from an event, but for timers.
+    /// Returns the actions that an event leads to, without those for timers.
     mutating func handle(_ event: PoolEvent, at now: Instant = .zero) -> [PoolAction] {
         var actions: [PoolAction] = []
         machine.handle(event, at: now, into: &actions)
         return actions.filter { if case .wake = $0 { false } else { true } }
     }
 
-    /// An exchange that nobody knows yet.
+    /// Returns the identifier of a new exchange.
     mutating func exchange() -> ExchangeID {
         number += 1
         return ExchangeID(rawValue: number)
@@ -29,7 +29,7 @@ struct MachineStage: ~Copyable {
         return (exchange, handle(.submit(exchange, to: origin, needsFresh: needsFresh), at: now))
     }
 
-    /// An exchange that waits, and the dial that begins for it.
+    /// Submits an exchange that has to wait, and returns it with the dial that begins for it.
     mutating func dial(
         to origin: Origin, needsFresh: Bool = false, at now: Instant = .zero
     ) throws -> (exchange: ExchangeID, dial: ConnectionID) {
@@ -38,14 +38,14 @@ struct MachineStage: ~Copyable {
         throw NoDial()
     }
 
-    /// A connection that carries one exchange.
+    /// Returns a connection that carries one exchange.
     mutating func connect(to origin: Origin, capacity: Int = 3) throws -> ConnectionID {
         let dial = try dial(to: origin).dial
         _ = handle(.connected(dial, capacity: capacity))
         return dial
     }
 
-    /// Whether a web socket finds a place, and where.
+    /// Returns the connection that a WebSocket is given, or nil if there is none.
     mutating func webSocket(to origin: Origin, at now: Instant = .zero) -> ConnectionID? {
         let exchange = exchange()
         switch handle(.submitWebSocket(exchange, to: origin), at: now).first {
@@ -56,7 +56,7 @@ struct MachineStage: ~Copyable {
         }
     }
 
-    /// Those of the dials that are under way.
+    /// Returns those of the dials that are in progress.
     func dialing(_ dials: ConnectionID...) -> [ConnectionID] {
         var found: [ConnectionID] = []
         for dial in dials where machine.isDialing(dial) { found.append(dial) }

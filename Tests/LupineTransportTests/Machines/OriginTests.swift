@@ -9,7 +9,7 @@ struct OriginTests {
     static let proxy = ProxyServer(
         kind: .http, host: "proxy", port: 3128, credentials: .init(user: [1], password: [2]))
 
-    /// Each differs from every other in one thing that forbids sharing a connection.
+    /// Each origin differs from the others in one respect that forbids sharing a connection.
     static let distinct = [
         Origin(scheme: .http, host: "a", port: 80),
         Origin(scheme: .https, host: "a", port: 80),
@@ -81,7 +81,7 @@ struct OriginTests {
     }
 }
 
-/// The rule of replay: every combination of what is known, for each method.
+/// The rule of replay: each combination of evidence, for each method.
 struct ReplayRuleTests {
     @Test(arguments: [
         "GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE", "POST", "PATCH", "CONNECT", "get", "QUERY",

@@ -3,7 +3,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// What the pool decides, case by case. The model that performs the actions checks its promises all the while.
+/// The decisions of the pool, case by case. The model performs the actions and checks the machine's invariants meanwhile.
 struct PoolMachineTests {
     let a = Origin(scheme: .http, host: "a.test", port: 80)
     let b = Origin(scheme: .https, host: "b.test", port: 443)
@@ -37,7 +37,7 @@ struct PoolMachineTests {
         var model = PoolModel(PoolLimits())
         var exchanges: [Int: ExchangeID] = [:]
         for loop in 0..<3 { exchanges[loop] = model.submit(a, loop: loop) }
-        // Each dial goes to its exchange's loop.
+        // Each dial is made on its exchange's loop.
         let dials = model.dialing
         #expect(dials.map { model.connections[$0]?.loop } == [0, 1, 2])
         for dial in dials { model.connect(dial) }
@@ -46,15 +46,15 @@ struct PoolMachineTests {
                 model.finish(exchange, on: dial, .reusable(KeepAlive()))
             }
         }
-        // The last in is that of loop 0; who asks for another has it all the same.
+        // The connection released last is on loop 0; an exchange that asks for another loop gets one there all the same.
         let second = model.submit(a, loop: 1)
         #expect(model.lastActions == [.run(second, on: dials[1], reused: true)])
-        // There is none left on that loop: the last in.
+        // No connection on that loop is left: the last one released is lent.
         let third = model.submit(a, loop: 1)
         #expect(model.lastActions == [.run(third, on: dials[0], reused: true)])
         let fourth = model.submit(a)
         #expect(model.lastActions == [.run(fourth, on: dials[2], reused: true)])
-        // Nothing lies idle: a dial, there.
+        // No connection is idle: a dial is made on that loop.
         model.submit(a, loop: 1)
         #expect(model.dialing.map { model.connections[$0]?.loop } == [1])
         model.submit(a)
@@ -88,7 +88,7 @@ struct PoolMachineTests {
         model.claim(dials[0])
         #expect(model.machine.claimant(of: dials[1]) == exchanges[0])
         #expect(model.machine.claimant(of: dials[0]) == exchanges[1])
-        // In whatever order they come, each runs where it was asked.
+        // In whatever order they are connected, each runs the exchange that it is tied to.
         model.connect(dials[0])
         #expect(model.lastActions.contains(.run(exchanges[1], on: dials[0], reused: false)))
         model.connect(dials[1])
@@ -122,7 +122,7 @@ struct PoolMachineTests {
         #expect(model.lastActions.isEmpty)
     }
 
-    /// Whoever waits under the key that it was opened for has no right to it.
+    /// The exchange that waits under the key of the dial must not use the connection.
     @Test func aConnectionThatTurnsOutToBeAnothersServesTheOther() {
         var model = PoolModel(PoolLimits(perHost: 2, total: 9))
         let first = model.submit(a)

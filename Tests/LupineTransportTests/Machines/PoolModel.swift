@@ -3,20 +3,20 @@ import Testing
 
 @testable import LupineTransport
 
-/// A pool in slow motion: performs what a `PoolMachine` decides on plain collections, refuses actions that are
-/// illegal, and checks after each event everything the machine promises.
+/// A model of the pool: it performs the decisions of a `PoolMachine` on plain collections, rejects illegal actions, and checks
+/// after each event everything that the machine promises.
 struct PoolModel: ~Copyable {
     struct Connection {
         var origin: Origin
         var isDialing = true
-        /// The exchange that its dial is tied to.
+        /// The exchange that the dial is tied to.
         var claimant: ExchangeID?
         var claimantIsFresh = false
         var isRetiring = false
-        /// Where it lives, once it has been opened.
+        /// Its loop, once it has been opened.
         var loop: Int?
         var capacity = 1
-        /// It can carry several, whatever it is allowed now.
+        /// Whether it can carry several exchanges, however many it is allowed now.
         var isMultiplexed = false
         var exchanges: Set<ExchangeID> = []
         var wasUsed = false
@@ -25,7 +25,7 @@ struct PoolModel: ~Copyable {
         var remaining = Int.max
         var idleUntil: Instant?
         var retiresAt = Instant.distantFuture
-        /// Grows each time the connection becomes available.
+        /// Increases each time the connection becomes available.
         var availableSince = 0
 
         var hasRoom: Bool {
@@ -41,7 +41,7 @@ struct PoolModel: ~Copyable {
         var priority: Float
         var replays: Int
 
-        /// Due first, or at the same time: itself.
+        /// Whether it is due before `other`, or is that waiter itself.
         func isDue(noLaterThan other: Waiter) -> Bool {
             if priority != other.priority { return priority > other.priority }
             return replays == other.replays ? place <= other.place : replays > other.replays
@@ -63,40 +63,40 @@ struct PoolModel: ~Copyable {
     private(set) var answers: [ExchangeID: Answer] = [:]
     private(set) var wake: Instant?
     private(set) var submitted: UInt64 = 0
-    /// Events that the machine has been told, after each of which all promises were checked.
+    /// The number of events handled; all promises were checked after each.
     private(set) var eventsHandled = 0
     private(set) var dialCount = 0
     private(set) var waiterNames: Set<WaiterID> = []
     private var connectionNames: Set<ConnectionID> = []
     private var retried: Set<ConnectionID> = []
-    /// Which loop the newest waiter of an origin asked for.
+    /// The loop that the newest waiter of an origin asked for.
     private var wishes: [Origin: Int] = [:]
-    /// How many exchanges at once an origin has last said that it takes, as long as anything is known of it.
+    /// How many exchanges at once an origin's peer has last allowed; forgotten with the origin's key.
     private var allowed: [Origin: Int] = [:]
-    /// How many exchanges the last connection carried in its life whose peer sent others away.
+    /// How many exchanges the latest connection has processed whose peer refused others on it, by origin.
     private var endurance: [Origin: Int] = [:]
-    /// Where each exchange needs a connection of its own, as far as the model knows: not where a dial took too
-    /// long.
+    /// Origins whose exchanges each need a connection, as far as the model knows; those whose first dial took too long are not
+    /// included.
     private var unshared: Set<Origin> = []
     /// Origins that chose HTTP/1.1 last.
     private var chosenHTTP11: Set<Origin> = []
-    /// Since when somebody waits for another's dial.
+    /// When a waiter of an origin began to wait for the dial of another one.
     private var sharingSince: [Origin: Instant] = [:]
-    /// Connections of other origins that carry an origin's exchanges, too.
+    /// Connections to other origins that also carry an origin's exchanges.
     private var shared: [Origin: ConnectionID] = [:]
-    /// Whose dial ends for another origin's connection.
+    /// The exchange whose dial is replaced by another origin's connection.
     private var movedClaimant: ExchangeID?
-    /// Exchanges that ran on a connection to another origin.
+    /// The number of exchanges that ran on a connection to another origin.
     private(set) var ranAbroad = 0
-    /// A connection that had carried nothing when its peer took exchanges.
+    /// A connection that had carried nothing when its peer began to allow exchanges.
     private var awakened: ConnectionID?
-    /// Connections that stopped being lent without being told to.
+    /// The number of connections that the machine stopped lending on its own decision.
     private(set) var gaveWay = 0
-    /// Exchanges that ran on a connection of the loop that they had asked for.
+    /// The number of exchanges that ran on the loop that they had asked for.
     private(set) var ranAtHome = 0
     private var clock = 0
     private var peakWaiting = 0
-    /// Whose dial has just failed under it.
+    /// The exchange whose dial has just failed.
     private var failedClaimant: ExchangeID?
     private var isShutDown = false
 
@@ -127,13 +127,14 @@ struct PoolModel: ~Copyable {
         handle(.reprioritise(waiter, priority))
     }
 
-    /// With a `home`, what its dial was asked has made it another key's; nobody is asked for a dial that is tied to nobody.
+    /// A `home` other than the dial's key, named in the answer to the dial's question, applies only if an exchange is tied to the
+    /// dial.
     mutating func connect(
         _ connection: ConnectionID, capacity: Int = 1, home: Origin? = nil, loop: Int? = nil
     ) {
         let home = connections[connection]?.claimant == nil ? nil : home
         connections[connection]?.isDialing = false
-        // A dial that was to be made on a loop is made there.
+        // A dial that was assigned to a loop is made there.
         let loop = connections[connection]?.loop ?? loop
         connections[connection]?.loop = loop
         let isClaimed = connections[connection]?.claimant != nil
@@ -174,7 +175,7 @@ struct PoolModel: ~Copyable {
         handle(.lost(connection))
     }
 
-    /// The dial has questions: it is tied to whoever it would serve, or given up.
+    /// Reports that the dial has a question: it is tied to the exchange that it would serve, or given up.
     mutating func claim(_ connection: ConnectionID) {
         let queue = waiting.filter { $0.value.origin == connections[connection]?.origin }
         let next =
@@ -214,14 +215,15 @@ struct PoolModel: ~Copyable {
         handle(.descriptorsExhausted(connection))
     }
 
-    /// Its peer may have sent some of what it carries away.
+    /// Retires a connection; its peer may have refused some of the exchanges on it.
     mutating func retire(_ connection: ConnectionID, carried: Int? = nil) {
         connections[connection]?.isRetiring = true
         if let carried, let origin = connections[connection]?.origin { endurance[origin] = max(1, carried) }
         handle(.retire(connection, carried: carried))
     }
 
-    /// One more exchange has ended: a connection that carries more than the last one did may be lent to as its peer says.
+    /// Counts an exchange that has ended. A connection that carries more than the previous one did may be lent as often as its
+    /// peer allows.
     private mutating func outlast(_ name: ConnectionID) {
         guard let connection = connections[name], connection.isMultiplexed else { return }
         connections[name]?.ended += 1
@@ -230,13 +232,13 @@ struct PoolModel: ~Copyable {
         connections[name]?.capacity = allowed[connection.origin] ?? 100
     }
 
-    /// How many exchanges a new connection is lent to at once, as far as anything is known.
+    /// Returns how many exchanges at once a new connection is lent to, as far as that is known.
     private func expected(of origin: Origin) -> Int? {
         guard let known = endurance[origin] else { return allowed[origin] }
         return min(known, allowed[origin] ?? known)
     }
 
-    /// The peer allows another number of exchanges at once.
+    /// Changes how many exchanges at once the peer allows.
     mutating func changeCapacity(of connection: ConnectionID, to capacity: Int) {
         if let origin = connections[connection]?.origin { allowed[origin] = capacity }
         let room = min(capacity, endurance(of: connection) ?? capacity)
@@ -250,7 +252,7 @@ struct PoolModel: ~Copyable {
         connections[name].flatMap { endurance[$0.origin] }
     }
 
-    /// A dial has found that another connection may do for it.
+    /// Reports that the dial may be replaced by another origin's connection.
     mutating func coalesce(_ dial: ConnectionID, onto name: ConnectionID) {
         guard let dialed = connections[dial] else { return }
         let origin = dialed.origin
@@ -276,7 +278,7 @@ struct PoolModel: ~Copyable {
         handle(.misdirected(origin))
     }
 
-    /// Whether a connection may be lent to exchanges with another origin now.
+    /// Returns whether a connection may be lent to another origin's exchanges now.
     private func isAtHand(_ name: ConnectionID) -> Bool {
         guard let connection = connections[name], connection.isMultiplexed, connection.hasRoom else {
             return false
@@ -307,7 +309,7 @@ struct PoolModel: ~Copyable {
         #expect(!connections.values.contains { $0.isDialing || $0.exchanges.isEmpty })
     }
 
-    /// Time passes; ticks come when they were asked for.
+    /// Advances the time, with a tick whenever the machine has asked for one.
     mutating func advance(by interval: Interval) {
         let end = now + interval
         while let due = wake, due <= end {
@@ -327,7 +329,7 @@ struct PoolModel: ~Copyable {
         check()
     }
 
-    /// Connections that the machine lends no more, because of their age or because somebody waits for room.
+    /// Notes the connections that the machine lends no more, because of their age or because a waiter needs room.
     private mutating func noteThoseThatGaveWay() {
         for (name, connection) in connections where !connection.isRetiring {
             guard machine.slots[Int(name.index)].isRetiring else { continue }
@@ -348,14 +350,14 @@ struct PoolModel: ~Copyable {
 
     func open(_ origin: Origin) -> Int { connections.values.count { $0.origin == origin } }
 
-    /// Connections that count for the limit of an origin.
+    /// Returns how many connections count for the limit of an origin.
     private func taken(by origin: Origin) -> Int { open(origin) - min(limits.perHost, draining(of: origin)) }
 
     private func draining(of origin: Origin) -> Int {
         connections.values.count { $0.origin == origin && $0.isMultiplexed && $0.isRetiring }
     }
 
-    /// How many waiters one dial is expected to serve, at most.
+    /// Returns how many waiters one dial is expected to serve, at most.
     private func share(of origin: Origin) -> Int {
         let maySpeakHTTP2 = origin.scheme == .https ? versions.contains(.http2) : versions == .http2
         return maySpeakHTTP2 && !unshared.contains(origin) ? max(1, expected(of: origin) ?? 100) : 1
@@ -415,7 +417,7 @@ struct PoolModel: ~Copyable {
                     return
                 }
                 connections[name]?.claimant = nil
-                // It goes where it belongs, or serves nobody else.
+                // The connection moves to the key that the answer named, or is lent to no other exchange.
                 if let home, home != connection.origin {
                     let hasRoom = taken(by: home) < limits.perHost
                     if hasRoom {
@@ -550,7 +552,7 @@ struct PoolModel: ~Copyable {
         let awaited = Set(waiting.values.map(\.origin))
         allowed = allowed.filter { origins.contains($0.key) }
         endurance = endurance.filter { origins.contains($0.key) }
-        // What an origin chose is remembered for longer.
+        // The version that an origin chose is remembered for longer.
         unshared = unshared.intersection(origins).union(chosenHTTP11.subtracting(origins))
         sharingSince = sharingSince.filter { origins.contains($0.key) }
         #expect(machine.keyCount == origins.count, "keys leak")
@@ -569,7 +571,7 @@ struct PoolModel: ~Copyable {
             let isDrainingEnough = draining(of: origin) > limits.perHost
             if queue.count > served, taken < limits.perHost {
                 #expect(connections.count == limits.total, "someone waits, there is room, and nobody dials")
-                // One that takes nothing is spared while somebody waits for it.
+                // An idle connection that allows no exchanges is kept while exchanges wait for it.
                 let mayMakeRoom = idle.contains { $0.capacity > 0 || !awaited.contains($0.origin) }
                 #expect(!mayMakeRoom, "someone waits for room that an idle connection takes")
             }
@@ -585,7 +587,7 @@ struct PoolModel: ~Copyable {
         }
     }
 
-    /// Nobody waits for another's dial for too long.
+    /// Checks that no exchange waits too long for the dial of another one.
     private mutating func checkSharing(of origin: Origin, mayDial: Bool) {
         guard mayDial, connections.count < limits.total else {
             sharingSince[origin] = nil

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// The pool machine against its model, in random order: every promise is checked after every event.
+/// The pool's machine compared with its model, in random steps: every promise is checked after every event.
 struct PoolModelTests {
     struct Walk: CustomTestStringConvertible, Sendable {
         var testDescription: String
@@ -13,7 +13,7 @@ struct PoolModelTests {
         var origins: Int
         var largestCapacity = 1
         var versions = HTTPVersions.http11
-        /// Events that the machine is told.
+        /// The number of events.
         var events = 20_000
     }
 
@@ -173,7 +173,7 @@ struct PoolModelTests {
 
     private static let loops = 3
 
-    /// Half of the exchanges come from threads that are no loops'.
+    /// Returns the loop of an exchange's thread; half of the exchanges come from other threads.
     private func loop(_ random: inout SeededRandom) -> Int? {
         Bool.random(using: &random) ? Int.random(in: 0..<Self.loops, using: &random) : nil
     }

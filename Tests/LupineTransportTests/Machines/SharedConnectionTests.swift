@@ -3,8 +3,8 @@ import Testing
 
 @testable import LupineTransport
 
-/// What the pool decides about connections that carry several exchanges: when they are lent, when they give way,
-/// and how many are opened.
+/// The pool's decisions about connections that carry several exchanges: when they are lent, when they give way, and how many are
+/// opened.
 struct SharedConnectionTests {
     let a = Origin(scheme: .http, host: "a.test", port: 80)
     let b = Origin(scheme: .https, host: "b.test", port: 443)
@@ -49,7 +49,7 @@ struct SharedConnectionTests {
         let first = model.dialing[0]
         model.connect(first, capacity: 100)
         model.changeCapacity(of: first, to: 50)
-        // It answers three of twenty.
+        // The first connection carries three of twenty.
         model.retire(first, carried: 3)
         for _ in 0..<17 { model.submit(a, replays: 1) }
         #expect(model.dialing.count == 2, "each is expected to carry three")
@@ -58,7 +58,7 @@ struct SharedConnectionTests {
         #expect(second.allSatisfy { model.connections[$0]?.exchanges.count == 3 })
         model.changeCapacity(of: second[0], to: 50)
         #expect(model.connections[second[0]]?.exchanges.count == 3)
-        // It outlasts the first one.
+        // The second connection carries more than the first did.
         for _ in 0..<3 { finishOldest(&model, of: a, but: model.connections[first]?.exchanges ?? []) }
         #expect(model.waiting.count == 8)
         while model.connections[second[0]]?.ended ?? 4 < 4,
@@ -109,7 +109,7 @@ struct SharedConnectionTests {
         model.changeCapacity(of: connection, to: 0)
         let exchanges = (0..<3).map { _ in model.submit(a) }
         let second = model.dialing[0]
-        // It is given one before its peer has said anything.
+        // The second connection is lent once before its peer's settings arrive.
         model.connect(second, capacity: 100)
         #expect(model.answers[exchanges[0]] == .ran)
         model.changeCapacity(of: second, to: 0)
@@ -136,7 +136,7 @@ struct SharedConnectionTests {
 
     // MARK: giving way
 
-    /// Enough of a load that no connection is ever idle: with exchanges that wait, and without.
+    /// Keeps every connection busy: with exchanges that wait, and without.
     @Test(
         "[H-12.4] a request that needs a fresh connection has one under a steady load",
         arguments: [PoolLimits(perHost: 1, total: 9), PoolLimits(perHost: 9, total: 1)], [2, 8])
@@ -173,7 +173,7 @@ struct SharedConnectionTests {
         #expect(model.answers[other] == .ran)
     }
 
-    /// The connection that gave way first carries an exchange that never ends.
+    /// The connection that gives way first carries an exchange that never ends.
     @Test func anExchangeThatNeverEndsDoesNotKeepRoomFromOthers() {
         var model = PoolModel(PoolLimits(perHost: 1, total: 2), versions: .http2)
         let endless = model.submit(a)

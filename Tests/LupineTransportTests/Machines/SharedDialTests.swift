@@ -3,7 +3,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// How many dials there are for exchanges that may all run on one connection.
+/// How many dials are made for exchanges that may all run on one connection.
 struct SharedDialTests {
     let a = Origin(scheme: .http, host: "a.test", port: 80)
     let b = Origin(scheme: .https, host: "b.test", port: 443)
@@ -162,7 +162,7 @@ struct SharedDialTests {
         #expect(exchanges.allSatisfy { model.answers[$0] == .ran })
     }
 
-    /// The times that count while connecting count for all of them.
+    /// The time-outs for connecting apply to all of the exchanges.
     @Test func theSharedDialIsForEachThatItMayServe() {
         var model = PoolModel(limits, versions: .http2)
         for _ in 0..<4 { model.submit(a) }

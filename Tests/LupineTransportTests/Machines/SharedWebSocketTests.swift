@@ -4,7 +4,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// Which connections the pool lends to web sockets (RFC 8441).
+/// The connections that the pool lends to WebSockets (RFC 8441).
 struct SharedWebSocketTests {
     private let origin = Origin(scheme: .https, host: "a.test", port: 443)
     private let other = Origin(scheme: .https, host: "b.test", port: 443)
@@ -20,7 +20,7 @@ struct SharedWebSocketTests {
         #expect(stage.webSocket(to: other) == nil)
         #expect(stage.webSocket(to: origin) == connection)
         #expect(stage.webSocket(to: origin) == connection)
-        // Three are open, with the exchange that it was opened for.
+        // Its capacity of three is used up, by these two and the exchange that it was opened for.
         #expect(stage.webSocket(to: origin) == nil)
         _ = stage.handle(.finished(connection, .reusable(KeepAlive())))
         #expect(stage.webSocket(to: origin) == connection)
@@ -37,7 +37,7 @@ struct SharedWebSocketTests {
         _ = stage.handle(.submit(stage.exchange(), to: origin, needsFresh: false))
         _ = stage.handle(.retire(connection))
         #expect(stage.webSocket(to: origin) == nil)
-        // Its name is nobody's any more.
+        // The identifier of the connection is no longer in use.
         _ = stage.handle(.takesWebSockets(connection))
     }
 

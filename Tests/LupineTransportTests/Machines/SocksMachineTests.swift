@@ -3,7 +3,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// Whole conversations with a SOCKS5 proxy, each message also cut at every byte.
+/// Whole conversations with a SOCKS5 proxy, with each message also cut at every byte.
 struct SocksMachineTests {
     static let credentials = ProxyServer.Credentials(user: Array("me".utf8), password: Array("pw!".utf8))
     static let name = SocksMachine.Destination.name("a.test")
@@ -13,10 +13,10 @@ struct SocksMachineTests {
         var testDescription: String
         var destination = SocksMachineTests.name
         var credentials: ProxyServer.Credentials?
-        /// What the proxy says, turn by turn, and what we answer to each.
+        /// The proxy's messages, and the client's answer to each.
         var turns: [(proxy: [UInt8], answer: [UInt8])]
         var error: SocksError?
-        /// Bytes of the last turn that belong to the destination.
+        /// The number of bytes in the last message that belong to the destination.
         var surplus = 0
     }
 

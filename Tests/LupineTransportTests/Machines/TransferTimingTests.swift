@@ -77,10 +77,10 @@ struct TransferDeadlinesTests {
 
     struct Row: CustomTestStringConvertible, Sendable {
         var testDescription: String
-        /// Events, one each second.
+        /// Events, at intervals of a second.
         var events: [TransferDeadlines.Event]
         var timeout: TransferTimeout
-        /// The second at which it strikes; the first event is at 0.
+        /// The second at which the time-out expires; the first event is at 0.
         var at: Int64
     }
 
@@ -159,7 +159,7 @@ struct TransferDeadlinesTests {
 
     static let idleOnly = TransferTimeouts(idle: .seconds(5), whole: .seconds(1000))
 
-    /// Any progress begins the idle time anew, and it stands still while nobody expects any.
+    /// Any progress restarts the idle time, and it stops while no progress is expected.
     @Test(
         "[U-14.2, U-14.3] the idle time",
         arguments: [
@@ -197,7 +197,7 @@ struct TransferDeadlinesTests {
         ])
     func idle(_ row: Row) { strikes(row, Self.idleOnly) }
 
-    /// U-6.4: the other times stand still, too, and begin anew.
+    /// U-6.4: the other time-outs stop, too, and restart afterwards.
     @Test(arguments: [
         Row(testDescription: "connecting", events: [.connecting, .suspended], timeout: .whole, at: 1000),
         Row(

@@ -182,7 +182,7 @@ struct TransportURLTests {
         _ = try TransportURL("http+unix://" + String(repeating: "a", count: 107))
     }
 
-    /// RFC 3986 §5.4, all of it, against `http://a/b/c/d;p?q`. Fragments do not travel and are left out.
+    /// All examples of RFC 3986 §5.4, with the base `http://a/b/c/d;p?q`. Fragments are not sent, so they are left out.
     @Test(arguments: [
         // §5.4.1, normal examples.
         ("g", "http://a/b/c/g"), ("./g", "http://a/b/c/g"), ("g/", "http://a/b/c/g/"), ("/g", "http://a/g"),
@@ -201,7 +201,7 @@ struct TransportURLTests {
         ("g;x=1/../y", "http://a/b/c/y"), ("g?y/./x", "http://a/b/c/g?y/./x"),
         ("g?y/../x", "http://a/b/c/g?y/../x"),
         ("g#s/./x", "http://a/b/c/g"), ("g#s/../x", "http://a/b/c/g"),
-        // Beyond the RFC's own.
+        // Further examples.
         ("https://h:1/x/../y?z", "https://h:1/y?z"), ("//h:81/..", "http://h:81/"),
         ("?", "http://a/b/c/d;p?"),
         ("%2e%2e/g", "http://a/b/c/%2e%2e/g"), ("HTTP://B", "http://b/"), ("g/..", "http://a/b/c/"),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// Answers of an HTTP proxy to CONNECT, each cut at every byte.
+/// The responses of an HTTP proxy to CONNECT, each cut at every byte.
 struct TunnelMachineTests {
     enum Outcome: Hashable {
         case established(Int)
@@ -17,7 +17,7 @@ struct TunnelMachineTests {
     struct Row: CustomTestStringConvertible, Sendable {
         var testDescription: String
         var answer: String
-        /// Bytes that belong to the destination.
+        /// The number of bytes that belong to the destination.
         var surplus = 0
         var outcome: Outcome
     }

@@ -8,14 +8,14 @@ import Testing
 
 @testable import LupineTransport
 
-/// Nothing is fetched here.
+/// A fetcher for tests that fetch nothing.
 private struct NoFetcher: RevocationFetcher {
     func fetch(
         _ query: RevocationQuery, deadline: ContinuousClock.Instant
     ) throws(RevocationFetchError) -> [UInt8] { throw .failed("nothing is fetched") }
 }
 
-/// What a pool says of its connections.
+/// The counts that a pool reports of its connections.
 @Suite(.timeLimit(.minutes(10))) struct PoolCountsTests {
     @Test("[U-21.4] connections are idle or leased, and requests wait where there is no room")
     func idleLeasedWaiting() async throws {
@@ -34,7 +34,7 @@ private struct NoFetcher: RevocationFetcher {
             }
             await observer.events("start", 3)
             await observer.events("lease", 2)
-            // A start is told before the pool has the request.
+            // The start is reported before the pool has the request.
             while client.poolCounts().first?.waiting != 1 { await Task.yield() }
             let busy = try #require(client.poolCounts().first)
             #expect(client.poolCounts().count == 1)
@@ -85,7 +85,7 @@ private struct NoFetcher: RevocationFetcher {
         #expect(counts.map(\.host) == ["a.test", "a.test", "b.test"])
         #expect(counts.map(\.proxy) == [nil, "http://proxy.test:3128", nil])
         #expect(counts.map(\.dialing) == [1, 1, 2] && counts.map(\.waiting) == [1, 1, 4])
-        // One is opened, and carries the first that waits.
+        // One connection is established, and carries the first exchange that waits.
         for case .dial(let connection, let origin, _) in actions
         where origin.scheme == .http && origin.proxy == nil {
             machine.handle(.connected(connection, capacity: 1), at: .zero, into: &actions)

@@ -9,7 +9,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// What observers of a client are told, whatever becomes of a transfer.
+/// The events that a client's observers receive, however a transfer ends.
 @Suite(.timeLimit(.minutes(10))) struct TransferObserverTests {
     private static func settings(
         _ observers: [any TransferObserver], _ change: (inout HTTPClient.Configuration) -> Void = { _ in }
@@ -96,7 +96,7 @@ import Testing
                 ])
             #expect(observer.starts.map(\.start.cause.previous) == [nil, ids[0], ids[1]])
             #expect(observer.ends.map(\.status?.code) == [302, 302, 200])
-            // One has ended before the next begins.
+            // A transfer has ended before the next one begins.
             #expect(observer.violations.isEmpty)
         }
     }
@@ -126,11 +126,11 @@ import Testing
 
     // MARK: every end
 
-    /// How a transfer may come to its end.
+    /// How a transfer may end.
     struct Ending: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let steps: [Script.Step]
-        /// What is told, from the first event to the last.
+        /// The names of the events, from the first to the last.
         let names: [String]
         let outcome: @Sendable (TransferEnd.Outcome) -> Bool
         var change: @Sendable (inout HTTPClient.Configuration) -> Void = { _ in }
@@ -190,7 +190,7 @@ import Testing
 
     @Test("[U-21.1] a transfer that gets no connection starts and ends")
     func noConnection() async throws {
-        // Bound and not listening: nobody else gets the port meanwhile.
+        // The socket is bound but does not listen, so that nobody else gets the port meanwhile.
         let loopback = try #require(SocketAddress(literal: "127.0.0.1", port: 0))
         let socket = try Socket.stream(for: loopback)
         try socket.bind(to: loopback)
@@ -225,7 +225,7 @@ import Testing
             #expect(observer.ends.count == count && observer.ends.allSatisfy { $0.outcome == .cancelled })
             #expect(observer.violations.isEmpty)
             for task in tasks { _ = await task.result }
-            // Behind the end nothing starts any more that does not end.
+            // After the shutdown, a transfer that starts also ends.
             _ = await failure { () async throws(TransportError) in try await client.get(origin.url + "/") }
             await observer.ends(count + 1)
             #expect(observer.violations.isEmpty)

@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    /// Two hosts share one place: each connection makes room for the other's, on whatever loop it lives.
+    /// Hosts share one connection's room: each connection gives way to another host's, whichever loop it is on.
     @Test(arguments: [1, 3], Spoken.allCases) func theLimitOfAllIsSharedFairly(
         _ loops: Int, over spoken: Spoken
     ) async throws {
@@ -248,7 +248,7 @@ import Testing
         }
     }
 
-    /// The lengths make the response end just where a read does: what lies behind it is not seen with it.
+    /// The lengths let the response end exactly where a read ends, so that the bytes after it are not read with it.
     @Test(arguments: [0, 1, EventLoop.readBufferSize]) func bytesBehindAResponsePoisonIt(_ size: Int)
         async throws
     {
@@ -320,7 +320,7 @@ import Testing
         await group.shutdown()
     }
 
-    /// No descriptor: idle connections, of every loop, make room and the dial is tried again.
+    /// Without a descriptor for a dial, idle connections on all loops are closed, and the dial is tried again.
     @Test(arguments: [1, 3]) func withoutDescriptorsIdleConnectionsMakeRoom(_ loops: Int) async throws {
         try await withPool(loops: loops) { stage in
             for host in 0..<3 { try await stage.send(.get, "/get", host: "idle\(host).test") }
@@ -334,7 +334,7 @@ import Testing
             if left == loops - 1 {
                 #expect(sink.failure == nil)
             } else {
-                // The second try was made on another loop, and met the fault that waited there.
+                // The second attempt was made on another loop, and met the fault planted there.
                 #expect(sink.failure == .outOfDescriptors(.tooManyDescriptors))
             }
             await stage.settle()
@@ -369,7 +369,7 @@ import Testing
             sinks.append(made.sink)
         }
         await origin.gate("stalled").wait()
-        // Dials that have not come far.
+        // Dials that are in progress.
         for number in 0..<20 {
             let made = try stage.exchange(.get, "/get", host: "late\(number).test")
             stage.pool.submit(made.exchange)
@@ -391,7 +391,7 @@ import Testing
         await origin.shutdown()
     }
 
-    /// The first response is read to its end, although nobody holds the client any more.
+    /// The response is read to its end, although the program has released the client.
     @Test func aClientThatIsDroppedLetsItsResponseEnd() async throws {
         let plan = ScriptPlan(
             .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nabc"), .waitForSignal("rest"),
@@ -410,7 +410,7 @@ import Testing
     }
 }
 
-/// Content in one piece that can, or cannot, be wound back.
+/// Content in one piece, from a source that can or cannot be rewound.
 final class TapeSource: ContentSource {
     private let bytes: [UInt8]
     let isReplayable: Bool

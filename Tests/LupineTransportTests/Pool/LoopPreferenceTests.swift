@@ -7,9 +7,9 @@ import Testing
 
 @testable import LupineTransport
 
-/// Requests of a task that runs on a loop have connections of that loop.
+/// Requests of a task that runs on a loop use connections on that loop.
 @Suite(.timeLimit(.minutes(10))) struct LoopPreferenceTests {
-    /// The loop that the response came on.
+    /// Records the loop on which a response is received.
     private final class Place: Sendable {
         let loop = Box<EventLoop?>(nil)
 
@@ -38,7 +38,7 @@ import Testing
         async throws
     {
         try await withPool(loops: 3) { stage in
-            // Three at once, so that there is one connection on each loop.
+            // Three requests at once, so that each loop has a connection.
             stage.origin.script(
                 "GET", "/held",
                 ScriptPlan(.waitForSignal("go"), .reply(), .speakHTTP))
@@ -112,7 +112,7 @@ import Testing
     @Test("[C-63] the executor of a client goes on after its end") func clientAtTheEnd() async throws {
         let client = HTTPClient(configuration: .with { _ in })
         let executor = client.executor
-        // Also by a task on it.
+        // The client may be shut down by a task on the executor itself.
         await Task(executorPreference: executor) { await client.shutdown() }.value
         #expect(await Task(executorPreference: executor) { EventLoop.current == nil }.value)
         #expect(await Task(executorPreference: client.executor) { EventLoop.current == nil }.value)

@@ -5,9 +5,9 @@ import Testing
 
 @testable import LupineTransport
 
-/// The order of things at the end of a pool.
+/// The order of events at the end of a pool.
 @Suite struct PoolEndTests {
-    /// Eight wait behind one; their ends are told on all four loops.
+    /// Eight exchanges wait for the connection of another one; their ends are reported on all four loops.
     @Test func everySinkHasHeardItsEndBeforeThePoolSaysThatItIsDone() async throws {
         for _ in 0..<20 {
             let plan = ScriptPlan(.expectHead, .signal("asked"), .stall)
@@ -32,8 +32,8 @@ import Testing
         }
     }
 
-    /// Connections that lie idle have an alarm set that is due in a minute, on loops that go on. In every second round the end
-    /// comes while exchanges run, and so while alarms are being set.
+    /// The alarm of idle connections, which is due in a minute, must not keep the pool alive on loops that go on. In every second
+    /// round the pool ends while exchanges run, and so while alarms are being set.
     @Test(arguments: [false, true]) func whatHasEndedIsHeldByNobody(gently: Bool) async throws {
         let origin = try OriginServer.start()
         let group = try EventLoopGroup(count: 2, name: "stage")

@@ -7,9 +7,10 @@ import Testing
 
 @testable import LupineTransport
 
-/// Cancels exchanges at fifty points of their lives, on their loop and from other threads, and looks for what is left.
+/// Cancels exchanges at fifty points of their lives, on their loop and from other threads, and checks that nothing is left.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct CancelStormTests {
-    /// A moment, how often it comes before the cancellation, and an exchange that has it.
+    /// A moment in the life of an exchange, how often it occurs before the cancellation, and a kind of exchange in which it
+    /// occurs.
     struct Point: Sendable {
         let moment: StressSink.Moment
         let turn: Int
@@ -58,7 +59,7 @@ import Testing
             #expect(pool.openCount == 0)
             await origin.waitUntilEmpty()
             for loop in group.loops {
-                // The turn that closed the last connection is over when the next work runs.
+                // The turn that closed the last connection has ended when this work runs.
                 await loop.run {}
                 #expect(loop.load == 0)
                 #expect(await loop.timerCount() == 0)
@@ -71,7 +72,7 @@ import Testing
     }
 }
 
-/// Starts exchanges, so many at a time, each with its point of cancellation.
+/// Starts exchanges, so many at a time, each with a random point of cancellation.
 final class CancelRun: Sendable {
     private struct State: Sendable {
         var random = SeededRandom(seed: 0xCA5CE1)
@@ -117,7 +118,7 @@ final class CancelRun: Sendable {
         }
     }
 
-    /// The origin has the request and has not answered.
+    /// Called when the origin has received the request and has not answered.
     func arrived(_ id: String) {
         let sink = Int(id).flatMap { id in state.withLock { $0.awaiting.removeValue(forKey: id) } }
         sink?.reached(.arrived)
@@ -141,7 +142,7 @@ final class CancelRun: Sendable {
                 guard moment == point.moment || (point.moment == .paused && moment == .content),
                     turn == point.turn
                 else { return .more }
-                // Cancelled while it pauses; from another thread that is after the answer, or nearly.
+                // Cancels while the exchange pauses; from another thread that happens after this returns, or nearly so.
                 if point.isOnLoop { sink.cancel() } else { _ = others.next().execute { sink.cancel() } }
                 return point.moment == .paused ? .pause : .more
             },

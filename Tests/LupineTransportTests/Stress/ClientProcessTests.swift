@@ -4,7 +4,7 @@ import LupineOrigin
 import LupineTestKit
 import Testing
 
-/// What a client does to a process can only be seen in one that runs nothing else: see `ClientScenarios`.
+/// The effects of a client on its process, tested in processes that run nothing else: see `ClientScenarios`.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct ClientProcessTests {
     @Test func peersThatResetRaiseNoSignal() async throws { try await expectSuccess("clientResets") }
 
@@ -27,8 +27,8 @@ import Testing
 
     @Test func nothingGrowsWithHandshakes() async throws { try await expectSuccess("clientHandshakes") }
 
-    /// Runs a scenario; where it is one about its process alone, with an origin in this one, at whose `/meet` so many
-    /// requests wait for each other.
+    /// Runs a scenario. Unless it needs only its own process, it is given an origin in this one, whose `/meet` answers once
+    /// `count` requests have arrived.
     private func expectSuccess(_ scenario: String, meeting count: Int? = nil) async throws {
         guard let count else { return try await run(scenario, []) }
         try await withStressOrigin { origin in
@@ -47,7 +47,7 @@ import Testing
     private func run(_ scenario: String, _ arguments: [String]) async throws {
         let products = CommandLine.arguments[0].split(separator: "/", omittingEmptySubsequences: false)
             .dropLast()
-        // One scenario ends in the middle of things, on purpose: what is in use then is no leak.
+        // One scenario exits in the middle of its work on purpose: what is in use then is not a leak.
         let end = try await Program.run(
             products.joined(separator: "/") + "/lupine-transport-probe", [scenario] + arguments,
             variables: scenario == "clientExit" ? ["ASAN_OPTIONS": "detect_leaks=0"] : [:])

@@ -7,7 +7,7 @@ import LupineTransport
 import Synchronization
 import Testing
 
-/// Many at once: each whole, each with its own body, over no more connections than allowed.
+/// Many requests at once: each is answered completely, with its own body, over no more connections than allowed.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct ManyRequestsTests {
     @Test func tenThousandRequestsThroughSixtyFourConnections() async throws {
         try await withStressOrigin { origin in
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    /// One request of a size and framing of its own; says what was wrong with the answer.
+    /// Sends one request with its own size and framing; returns what was wrong with the response.
     static func fetch(_ index: Int, _ client: HTTPClient, _ url: String) async -> String? {
         let seed = UInt64(index)
         let count = [0, 1, 100, 1_460, 5_000, 20_000, 70_000][index % 7] + index % 13
@@ -119,7 +119,7 @@ import Testing
     }
 }
 
-/// Opens a gate when everybody has come.
+/// Opens a gate when so many have arrived.
 final class HoldRoute: Sendable {
     private let missing: Atomic<Int>
     private let gate: Gate
@@ -134,7 +134,7 @@ final class HoldRoute: Sendable {
     }
 }
 
-/// The process' limit of descriptors.
+/// The limit of the process for descriptors.
 enum DescriptorLimit {
     /// Raises the soft limit as far as the hard one allows.
     static func raise() throws {

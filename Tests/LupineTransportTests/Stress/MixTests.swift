@@ -7,8 +7,8 @@ import Testing
 
 @testable import LupineTransport
 
-/// Everything at once, in an order that a seed decides: from eight threads, against an origin that also resets, stalls
-/// and cuts short. Each exchange ends once, with a whole body or an error.
+/// Everything at once, in an order that a seed decides: from eight threads, against an origin that also resets, stalls and cuts
+/// responses short. Each exchange ends once, with complete content or an error.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct MixTests {
     @Test func aMixOfEverythingEndsInOrder() async throws {
         try await withStressOrigin { origin in
@@ -54,7 +54,7 @@ import Testing
         for (path, plan) in plans { origin.script(nil, path, plan) }
     }
 
-    /// Some requests at the same time; says what went wrong.
+    /// Sends some requests at the same time, and returns what went wrong.
     private static func burst(
         _ client: HTTPClient, _ hasty: HTTPClient, _ url: String, _ random: inout SeededRandom
     ) async -> [String] {
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    /// One exchange of a kind; nil when it ended as that kind must.
+    /// Sends one request of a kind; returns nil if it ended as that kind must.
     private static func one(
         _ kind: Int, _ number: Int, _ client: HTTPClient, _ hasty: HTTPClient, _ url: String
     ) async throws -> String? {
@@ -111,7 +111,7 @@ import Testing
                 number % 200
             }
         case 9:
-            // Taken so slowly that the connection pauses, and dropped before its end.
+            // Read so slowly that the connection pauses, and dropped before its end.
             let response = try await client.get("\(url)/bytes/2000000?seed=1")
             var seen = 0
             for try await piece in response.body {
@@ -148,7 +148,7 @@ import Testing
         } catch { return "\(name): \(error)" }
     }
 
-    /// Cancels a task after so many turns; it must end as cancelled.
+    /// Cancels a task after so many yields; it must end as cancelled.
     private static func cancelled(
         _ send: @escaping @Sendable () async throws -> HTTPResponse, after turns: () -> Int
     ) async -> String? {

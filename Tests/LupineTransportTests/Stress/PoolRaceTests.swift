@@ -7,9 +7,9 @@ import Testing
 
 @testable import LupineTransport
 
-/// Moments at which two things happen to one connection or exchange: none may be lost, none may be told twice.
+/// Races of two events on one connection or exchange: no exchange may be lost, and none may end twice.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct PoolRaceTests {
-    /// A server that closes behind each answer without saying so: connections die as they are lent again.
+    /// A server that closes after each response without announcing it: connections die as they are lent again.
     @Test func exchangesLentToDyingConnectionsAreSentAgain() async throws {
         let plan = ScriptPlan(.expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .close)
         try await withPool(plan, perHost: 4) { pool, _, _, port in
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    /// The loop hears of the reset and of the cancellation in one turn, in this order.
+    /// The loop is told of the reset and of the cancellation in one turn, in this order.
     @Test func aCancellationThatMeetsAResetIsNotSentAgain() async throws {
         let answer = Script.Step.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
         let plan = ScriptPlan([
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    /// A queue of heads that the codec refuses: each ends, and the stack does not grow with their number.
+    /// A queue of heads that the codec refuses: each exchange ends, and the stack does not grow with their number.
     @Test func aLongQueueOfRefusedHeadsEnds() async throws {
         try await withPool(ScriptPlan(.stall), perHost: 1) { pool, _, _, port in
             var fields = Fields()
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    /// What supplies the content and never answers does not keep the descriptor.
+    /// A source that never supplies its content does not keep the socket open.
     @Test func aSilentSourceDoesNotKeepTheSocket() async throws {
         let plan = ScriptPlan(.expectHead, .signal("asked"), .expectEnd, .close)
         try await withPool(plan, perHost: 1) { pool, _, server, port in
@@ -93,7 +93,7 @@ import Testing
             await server.gate("asked").wait()
             exchange.value?.cancel()
             #expect(await result == .failure(.cancelled))
-            // The script goes on when our end is closed, though the source still holds its question.
+            // The script continues once the client has closed its socket, although the source still holds the reply.
             await server.waitUntilEmpty()
             #expect(source.isAsked)
             #expect(source.isAbandoned)
@@ -141,7 +141,7 @@ import Testing
     }
 }
 
-/// Content that never comes.
+/// A source whose content never comes.
 private final class SilentSource: ContentSource {
     private let question = Lock<(@Sendable (ContentPiece) -> Void)?>(nil)
     private let abandoned = Lock(false)
@@ -150,7 +150,7 @@ private final class SilentSource: ContentSource {
     var isAsked: Bool { question.withLock { $0 != nil } }
     var isAbandoned: Bool { abandoned.withLock { $0 } }
 
-    /// Drops the question, which holds the exchange that holds this source.
+    /// Releases the reply, which retains the exchange that retains this source.
     func forget() { question.withLock { $0 = nil } }
     func rewind() -> Bool { false }
     func next(_ reply: @escaping @Sendable (ContentPiece) -> Void) { question.withLock { $0 = reply } }

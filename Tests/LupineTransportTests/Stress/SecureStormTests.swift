@@ -8,16 +8,16 @@ import Testing
 
 @testable import LupineTransport
 
-/// Exchanges over TLS on several loops, cancelled at random moments, judged by evaluators that reply from other threads
-/// in every way one can, on connections that die: each ends once, as it must, and nothing is left.
+/// Exchanges over TLS on several loops, cancelled at random moments, whose servers are judged by evaluators that reply from other
+/// threads in every possible way, on connections that die. Each exchange ends once, as it must, and nothing is left.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct SecureStormTests {
     private typealias Key = LupineTransport.Origin
 
-    /// How the peer is judged.
+    /// How the server is judged.
     enum Judge: CaseIterable, Sendable {
         case system, atOnce, elsewhere, late, twice, contradicting, silent, refusing, pinned
 
-        /// Whether the peer's chain is taken.
+        /// Whether the server is trusted.
         var accepts: Bool {
             switch self {
             case .system, .atOnce, .elsewhere, .late, .twice, .contradicting: true
@@ -33,7 +33,7 @@ import Testing
             case .elsewhere: .custom { _, reply in _ = others.next().execute { reply(.success(())) } }
             case .late:
                 .custom { _, reply in
-                    // Several turns of other threads later: often behind the cancellation.
+                    // Replies several turns of other threads later, often after the cancellation.
                     _ = others.next().execute {
                         _ = others.next().execute { _ = others.next().execute { reply(.success(())) } }
                     }
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    /// What the origin does when it is asked.
+    /// How the origin answers.
     enum Answer: CaseIterable, Sendable {
         case kept, closed, large, reset, cut
 
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    /// When it is cancelled.
+    /// When the exchange is cancelled.
     enum Cancellation: CaseIterable, Sendable {
         case never, neverEither, elsewhere, lateElsewhere, head, content
     }
@@ -82,7 +82,7 @@ import Testing
         let cancellation: Cancellation
     }
 
-    /// What all the lanes work with.
+    /// The objects that all lanes share.
     private final class Stage: Sendable {
         let pool: ConnectionPool
         let others: EventLoopGroup
@@ -141,7 +141,7 @@ import Testing
             #expect(loop.load == 0)
             #expect(await loop.timerCount() == 0)
         }
-        // Late replies have been given when the judges' loops are gone.
+        // The late replies have been given once the loops of the evaluators have ended.
         await others.shutdown()
         await group.shutdown()
         let ends = stage.sinks.withLock { $0.map { $0.outcome.withLock { $0.ends } } }
@@ -175,7 +175,7 @@ import Testing
         }
     }
 
-    /// Sends one and waits for its end; says what is wrong with it.
+    /// Sends one request and waits for its end; returns what is wrong with it.
     private static func one(_ draw: Draw, _ stage: Stage) async -> String? {
         let (judge, profile) = stage.profiles[draw.judge]
         var fields = Fields()
@@ -193,7 +193,7 @@ import Testing
                     }
                     return .more
                 },
-                // The continuation would trap a second end.
+                // The continuation traps if an exchange ends twice.
                 ended: { sink in done.resume(returning: sink.outcome.withLock { $0 }) })
             let exchange = Exchange(head: head, origin: key, sink: sink)
             sink.attach(exchange)

@@ -6,10 +6,10 @@ import LupineTransport
 
 @testable import LupineOrigin
 
-/// The server, where the transport's key of the same name is about too.
+/// The server; the transport has a type of the same name.
 typealias OriginServer = LupineOrigin.Origin
 
-/// A check sum that is quick also without optimisation (FNV-1a over 64 bits).
+/// A checksum that is fast even without optimization (64-bit FNV-1a).
 struct CheckSum: Hashable, Sendable {
     private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
 
@@ -17,7 +17,7 @@ struct CheckSum: Hashable, Sendable {
 
     init(_ bytes: [UInt8]) { update(bytes.span) }
 
-    /// What `/bytes` and its like send for a seed.
+    /// Computes the checksum of the content that `/bytes` and similar paths send for a seed.
     init(seed: UInt64, count: Int) { self.init(Self.octets(seed: seed, count: count)) }
 
     mutating func update(_ bytes: Span<UInt8>) {
@@ -34,11 +34,11 @@ struct CheckSum: Hashable, Sendable {
     }
 }
 
-/// Runs `body` with an origin that also answers `/sum` with the check sum of what it was sent.
+/// Runs `body` with an origin that also answers `/sum` with the checksum of the request's content.
 func withStressOrigin<Result>(_ body: (OriginServer) async throws -> Result) async throws -> Result {
     var configuration = OriginConfiguration()
     configuration.ownLoops = 2
-    // A connection may wait long for its turn where everything is slow: that is no silence of the client's.
+    // On a slow machine a connection may wait long for its turn, which does not count as silence of the client.
     configuration.idleTimeout = .seconds(600)
     let origin = try OriginServer.start(configuration: configuration)
     origin.route("POST", "/sum") { request throws(Refusal) in
@@ -55,7 +55,7 @@ func withStressOrigin<Result>(_ body: (OriginServer) async throws -> Result) asy
 }
 
 extension OriginServer {
-    /// Returns once no client is connected any more: the closing of a client's end is seen a little later.
+    /// Returns once no client is connected; the origin notices a little later that a client has closed.
     func waitUntilEmpty() async {
         while counts.connectionsOpen > 0 { await Task.yield() }
     }

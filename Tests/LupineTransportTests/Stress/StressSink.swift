@@ -5,14 +5,14 @@ import LupineTransport
 import Synchronization
 import Testing
 
-/// A sink that sums what it is given, counts its ends, and does something at one point of its exchange.
+/// A sink that computes a checksum of its content, counts its ends, and calls an observer at each moment of its exchange.
 final class StressSink: ExchangeSink {
     /// A moment in the life of an exchange, as its sink and source see it.
     enum Moment: Int, CaseIterable, Sendable {
         case beforeSubmit, afterSubmit, supplying, sent, interim, head, content, paused, ending, arrived
 
-        /// Whether the exchange itself comes to it, and so may not after its end. The others are told by whoever submits
-        /// and by the origin, on their own threads.
+        /// Whether the exchange itself causes the moment, so that it must not occur after the end. The other moments are caused
+        /// by the submitter and by the origin, on their own threads.
         var isOfExchange: Bool {
             switch self {
             case .beforeSubmit, .afterSubmit, .arrived, .ending: false
@@ -96,7 +96,7 @@ final class StressSink: ExchangeSink {
     }
 }
 
-/// Content in pieces that tells its sink when it is asked.
+/// Content in pieces, from a source that tells its sink whenever it is asked.
 final class StressSource: ContentSource {
     private let octets: [UInt8]
     private let place = Lock(0)
@@ -125,7 +125,7 @@ final class StressSource: ContentSource {
     }
 }
 
-/// Weak references to what must be gone when its work is done.
+/// Weak references to objects that must be gone at the end.
 final class Remains: Sendable {
     private struct Reference: Sendable { weak var object: (any AnyObject & Sendable)? }
     private let references = Lock<[Reference]>([])
@@ -138,7 +138,7 @@ final class Remains: Sendable {
 }
 
 extension EventLoop {
-    /// How many timers are set, found by looking inside.
+    /// Returns how many timers are set, by reflection.
     func timerCount() async -> Int {
         await run {
             func child(_ name: String, of value: Any) -> Any? {

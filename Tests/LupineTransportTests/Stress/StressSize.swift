@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// How much the stress tests do: all of it in an optimised build, a share of it in a debug build, where the same
-/// work takes ten times as long, and a small share under ThreadSanitizer, where it takes a hundred times as long and
-/// what counts is that every path is taken by several threads.
+/// The amount of work in the stress tests: all of it in an optimized build; a share in a debug build, where the same work takes
+/// ten times as long; a small share under ThreadSanitizer, where it takes a hundred times as long and only has to take every path
+/// on several threads.
 enum StressSize {
     #if LUPINE_TSAN
         static let cancellations = 1_000

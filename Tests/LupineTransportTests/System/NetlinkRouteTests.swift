@@ -4,7 +4,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// Routes with several ways to choose from, and the question for all routes.
+/// Routes with several next hops, and the request for all routes.
 @Suite struct NetlinkRouteTests {
     private func bytes(_ text: String) -> [UInt8] {
         let digits = text.filter { !$0.isWhitespace }

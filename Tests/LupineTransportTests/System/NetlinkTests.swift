@@ -70,7 +70,7 @@ import Testing
             #expect(throws: NetlinkError.self, "cut at \(cut)") {
                 _ = try Netlink.messages(in: whole.span.extracting(first: cut))
             }
-            // The header's length made to agree: then the attributes are what is cut.
+            // The length in the header is made to agree, so that the attributes are cut.
             guard cut >= 16 else { continue }
             var shortened = Array(whole[..<cut])
             shortened[0] = UInt8(cut)

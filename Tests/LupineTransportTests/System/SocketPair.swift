@@ -12,7 +12,7 @@ func connectedPair(_ address: SocketAddress) throws -> (client: Handover, server
     let target = try #require(try listener.localAddress())
     let client = try Socket.stream(for: target)
     if try client.connect(to: target) == .inProgress {
-        // Loopback handshakes are over before connect returns; what is left is to read the verdict.
+        // Over loopback, the handshake has finished when connect returns; only its result has to be read.
         try client.finishConnect()
     }
     while true {
@@ -35,7 +35,7 @@ final class Handover: Sendable {
     }
 }
 
-/// What `body` throws, for bodies that the macros cannot take: they borrow noncopyable values.
+/// Returns the error that `body` throws, for bodies that borrow noncopyable values, which the macros do not accept.
 func thrown(_ body: () throws(Errno) -> Void) -> Errno? {
     do throws(Errno) {
         try body()

@@ -134,7 +134,7 @@ import Testing
         #expect(outcome130 == 4, "TCP_KEEPCNT")
     }
 
-    /// One that connects with its first bytes is no worse off when they are late, or never come.
+    /// A client that waits to connect with its first bytes must connect all the same when they are late, or never come.
     @Test func connectingWithDataNeedsNone() throws {
         let listener = try Socket.stream(for: .loopback)
         try listener.bind(to: .loopback)
@@ -146,7 +146,7 @@ import Testing
         #expect(quick == 0, "TCP_QUICKACK")
         _ = try client.connect(to: address)
         try client.finishConnect()
-        // The packet that ends the handshake is sent at last for want of bytes.
+        // Without bytes to carry, the packet that completes the handshake is sent after a delay.
         var server = try listener.accept()
         while server == nil { server = try listener.accept() }
         #expect(try server?.peerAddress() == client.localAddress())
@@ -202,7 +202,8 @@ import Testing
                 == .connect(to: .loopback, .connectionRefused))
     }
 
-    /// Each call that takes bytes or makes something meets two interruptions and a refusal in turn.
+    /// Plants interruptions and refusals in the calls that transfer bytes or create something: interruptions are retried,
+    /// refusals thrown.
     @Test func interruptionsAreRetriedAndRefusalsThrown() throws {
         let (clientEnd, serverEnd) = try connectedPair(.loopback)
         let client = clientEnd.take()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// Files that content is kept in: nobody's but ours, and what is lost is said.
+/// Files that store content: only their owner may access them, and losses are reported.
 struct StoringTests {
     private let folder: String
 
@@ -16,7 +16,7 @@ struct StoringTests {
         folder = url.path
     }
 
-    /// Writes a file that is its owner's alone.
+    /// Writes a file with these permissions, by default for its owner only.
     private func keep(_ text: String, at path: String, mode: Int = 0o600) throws {
         try Data(text.utf8).write(to: URL(fileURLWithPath: path))
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)

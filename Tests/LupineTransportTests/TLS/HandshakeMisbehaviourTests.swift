@@ -8,13 +8,13 @@ import Testing
 
 @testable import LupineTransport
 
-/// Servers that answer a ClientHello with something else than a handshake: the right error each time, no byte of a
-/// request, no second try, and nothing left at either side.
+/// Servers that answer a ClientHello with something other than a handshake: the expected error, no byte of a request, no second
+/// attempt, and nothing left on either side.
 @Suite(.timeLimit(.minutes(30))) struct HandshakeMisbehaviourTests {
-    /// What a row expects of an error of TLS.
+    /// The TLS error that a row expects.
     enum Expected: Sendable {
         case exactly(TLSError)
-        /// The words are OpenSSL's and differ between its versions.
+        /// The text comes from OpenSSL, and differs between its versions.
         case violation
 
         func fits(_ error: TransportError?, _ origin: OriginServer) -> Bool {
@@ -42,7 +42,7 @@ import Testing
         [type, 3, version, UInt8(content.count >> 8), UInt8(content.count & 255)] + content
     }
 
-    /// A ServerHello without extensions.
+    /// Returns a ServerHello without extensions.
     private static func hello(version: UInt8, cipher: [UInt8]) -> [UInt8] {
         record(22, [2, 0, 0, 38, 3, version] + [UInt8](repeating: 7, count: 32) + [0] + cipher + [0])
     }
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    /// Byte by byte the same is found as in one piece.
+    /// The same bytes, sent one by one, lead to the same error.
     @Test(arguments: rows.filter { $0.bytes.count < 100 }) func inPieces(_ row: Row) async throws {
         let plan = ScriptPlan(on: .socket, .expectBytes(5), .sendByteByByte(row.bytes), .expectEnd)
         try await withSecureStack(SecureStage.serving(["good"], plan)) { client, origin in
@@ -94,7 +94,7 @@ import Testing
 
     // MARK: alerts
 
-    /// What an alert in answer to a ClientHello is reported as.
+    /// Returns the error that reports an alert in answer to a ClientHello.
     private static func error(for alert: TLSAlert) -> TLSError {
         switch alert {
         case .handshakeFailure, .insufficientSecurity: .cipherNotShared
@@ -123,7 +123,7 @@ import Testing
 
     // MARK: cuts
 
-    /// How one attempt ended, with the server's flight cut.
+    /// Returns how an attempt ended during which the server's flight was cut.
     private static func attempt(
         _ version: TLSVersion, _ cut: WireCut, timeout: Duration = .seconds(3_600)
     ) async throws -> (error: TransportError?, isEstablished: Bool) {
@@ -144,7 +144,8 @@ import Testing
         }
     }
 
-    /// Wherever the server's flight ends, until the handshake is whole it is none; with it, it is one, whose peer is gone.
+    /// Cuts the server's flight at many places: until the handshake is complete the attempt fails; with it the connection is
+    /// established, and its peer is gone.
     @Test(arguments: [TLSVersion.v1_2, .v1_3]) func cutAnywhere(_ version: TLSVersion) async throws {
         var border: Int?
         var places = Array(0...12)
@@ -185,7 +186,7 @@ import Testing
         }
     }
 
-    /// A chain may be long, but not without end: OpenSSL takes 100 KiB.
+    /// A chain may be long, up to OpenSSL's limit of 100 KiB.
     @Test(arguments: [TLSVersion.v1_2, .v1_3], [40, 400])
     func manyCertificates(_ version: TLSVersion, _ count: Int) async throws {
         let good = try SecureStage.identity("good")

@@ -8,7 +8,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// Handshakes that come to nothing.
+/// Handshakes that fail.
 @Suite struct HandshakeTests {
     @Test func aServerThatSaysNothingIsWaitedForSoLong() async throws {
         let plan = ScriptPlan(on: .socket, .expectBytes(5), .stall)
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    /// The time for connecting does not run while the handshake has its own.
+    /// The time-out for connecting does not run during the handshake, which has its own.
     @Test func connectingIsTimedApart() async throws {
         let plan = ScriptPlan(on: .socket, .expectBytes(5), .signal("hello"), .stall)
         let clock = ManualClock()
@@ -58,7 +58,7 @@ import Testing
         try await withSecureStack(SecureStage.serving(["good"], plan)) { client, origin in
             let url = SecureStage.url(origin)
             let error = await failure { () throws(TransportError) in try await client.get(url) }
-            // What the client still sent is answered with a reset.
+            // The bytes that the client still sent are answered with a reset.
             let expected: [TransportError] = [
                 .tls(host: "good.test", port: origin.port, .closedInHandshake),
                 .connectionLost(host: "good.test", port: origin.port, .connectionReset),
@@ -85,7 +85,7 @@ import Testing
             let url = SecureStage.url(origin)
             let error = await failure { () throws(TransportError) in try await client.get(url) }
             #expect(error == .tls(host: "good.test", port: origin.port, .versionNotShared))
-            // No second try with less.
+            // There is no second attempt with a lower version.
             #expect(origin.counts.connectionsAccepted == 1)
         }
     }
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    /// Cut off by us at every point of the handshake: the server's flight is held back after so many bytes.
+    /// Cancels at several points of the handshake: the server's flight is held back after so many bytes.
     @Test(arguments: [0, 1, 5, 100, 1_000, 2_500]) func cancelledAfter(_ bytes: Int) async throws {
         let plan = ScriptPlan([
             Script([.startTLS(cutting: WireCut(after: bytes, .stall)), .stall], on: .socket)
@@ -131,8 +131,8 @@ import Testing
                 stage.pool.submit(made.exchange)
                 made.exchange.cancel(.cancelled)
                 await made.sink.ended.wait()
-                // A dial that nobody waits for any more ends in a connection that lies idle: a later exchange may be
-                // over before it is cancelled.
+                // A dial that no exchange waits for ends in an idle connection, so a later exchange may finish before it is
+                // cancelled.
                 #expect(made.sink.log.value.ends == 1)
                 #expect(made.sink.failure == .cancelled || made.sink.failure == nil)
             }

@@ -8,9 +8,9 @@ import Testing
 
 @testable import LupineTransport
 
-/// Exchanges that answer for the connections that are opened for them.
+/// Exchanges whose verifier is asked about the connections that are opened for them.
 @Suite struct PeerVerifierTests {
-    /// Notes what it is asked, and answers with what it was made with, now or when it is told to.
+    /// Records what it is asked, and gives the answers that it was created with, at once or when it is told to.
     final class Asker: PeerVerifier {
         struct Log: Sendable {
             var trusts: [PeerTrust] = []
@@ -22,11 +22,11 @@ import Testing
         let wasAsked = Gate()
         private let judgement: PeerVerdict?
         private let answer: IdentityAnswer?
-        /// Whose the connection is after the judgement; nil leaves it where it is.
+        /// The profile that the connection belongs to after the judgement; nil leaves it with its own.
         private let home: TLSProfile?
         let held = Box<(@Sendable (PeerVerdict) -> Void)?>(nil)
 
-        /// Without an answer it keeps who waits for it in `held`.
+        /// Creates a verifier; without a judgement, it keeps the reply in `held`.
         init(
             _ judgement: PeerVerdict?, _ answer: IdentityAnswer? = .nobody, home: TLSProfile? = nil
         ) {
@@ -71,7 +71,7 @@ import Testing
         ExchangeOptions(verifier: verifier)
     }
 
-    /// Answers once and closes, so that each request needs a connection.
+    /// Returns the configuration of an origin that answers once and closes, so that each request needs a new connection.
     private static func closing(
         _ name: String = "good", _ change: (inout TLSServerConfiguration) throws -> Void = { _ in }
     ) throws -> OriginConfiguration {
@@ -89,7 +89,7 @@ import Testing
         return made.sink
     }
 
-    /// I-12.15: also the connections that resume a session, with the chain that was kept with it.
+    /// I-12.15: this includes connections that resume a session, which are judged by the chain kept with the session.
     @Test(
         "[I-12.15] every new connection asks the exchange that it is for",
         arguments: [TLSVersion.v1_2, .v1_3])
@@ -104,7 +104,7 @@ import Testing
                 #expect(log.places == ["good.test"] && log.trusts.map(\.certificates.count) == [2])
             }
             #expect(stage.origin.counts.handshakesResumed == 3)
-            // A session that was accepted before is refused all the same.
+            // A session that was accepted before can still be refused.
             let sink = try await Self.send(stage, Asker(.refused(.refused("no"))), profile: profile)
             #expect(sink.failure != nil)
         }
@@ -123,14 +123,15 @@ import Testing
         }
     }
 
-    /// Who answers says whose the connection is: it is lent under that profile, and its tickets are offered there.
+    /// The answer names the profile that the connection belongs to: it is lent under that profile, and its tickets are offered
+    /// there.
     @Test("[U-9.17] a connection belongs to the profile that its answer named", arguments: [true, false])
     func aConnectionBelongsToTheProfileThatItsAnswerNamed(_ keepsAlive: Bool) async throws {
         try await withSecurePool(keepsAlive ? SecureStage.serving() : Self.closing()) { stage in
             let (own, home) = (Self.profile(), Self.profile())
             let first = Asker(.accepted, home: home)
             #expect(try await Self.send(stage, first, profile: own).failure == nil)
-            // Under the first profile there is nothing of it.
+            // Under the first profile, neither the connection nor its tickets are used.
             let second = Asker(.accepted)
             let sink = try await Self.send(stage, second, profile: own)
             #expect(second.log.value.trusts.count == 1 && stage.origin.counts.handshakesResumed == 0)
@@ -216,7 +217,7 @@ import Testing
         }
     }
 
-    /// Cancellations, refusals and answers in every order: each exchange ends once, and no connection is left over.
+    /// Cancellations, refusals and answers in random order: each exchange ends once, and no connection is left.
     @Test(arguments: 1...4)
     func everybodyEndsOnceWhateverHappens(_ seed: UInt64) async throws {
         var random = SeededRandom(seed: seed)
@@ -236,7 +237,7 @@ import Testing
                 case (_, 0): made.exchange.cancel()
                 case (_, 1): Task { made.exchange.cancel() }
                 case (nil, _):
-                    // Thinks until the others are at it, and is then given up or answered.
+                    // Waits until the verifier has been asked, and is then answered or cancelled.
                     let accepts = Bool.random(using: &random)
                     Task {
                         await verifier.wasAsked.wait()
@@ -252,7 +253,7 @@ import Testing
         }
     }
 
-    /// The dial is over, and what it asked is still unanswered: nothing of it is kept but the way to answer.
+    /// The dial has ended, and its question is still unanswered: only the reply is kept.
     @Test func whoNeverAnswersKeepsNothingElse() async throws {
         try await withSecurePool { stage in
             weak var gone: Asker?
@@ -285,7 +286,7 @@ import Testing
         }
     }
 
-    /// U-14.3: the handshake's time stands still while somebody thinks.
+    /// U-14.3: the handshake time-out stops while an answer is awaited.
     @Test("[U-14.3] thinking is not timed")
     func thinkingIsNotTimed() async throws {
         let clock = ManualClock()
@@ -337,7 +338,7 @@ import Testing
             }
             let cancelled = try await Self.send(stage, Asker(.byDefault, .cancelled), profile: profile)
             #expect(cancelled.failure == .cancelled)
-            // Under a profile that asks about trust alone nobody is asked who we are.
+            // Under a profile that asks about trust alone, no identity is asked for.
             let silent = Asker(.byDefault)
             #expect(try await Self.send(stage, silent, profile: Self.profile()).failure == nil)
             #expect(silent.log.value.requests.isEmpty)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// Servers that misbehave behind the handshake, in the middle of a response: the right error, once, or the whole content.
+/// Servers that misbehave after the handshake, in the middle of a response: the expected error, once, or the complete content.
 @Suite(.timeLimit(.minutes(10))) struct RecordMisbehaviourTests {
     enum Framing: String, CaseIterable, Sendable {
         case length, chunked, untilClose
@@ -21,7 +21,7 @@ import Testing
             }
         }
 
-        /// The rest of it.
+        /// The rest of the content.
         var rest: String {
             switch self {
             case .length: "defghij"
@@ -30,7 +30,7 @@ import Testing
             }
         }
 
-        /// What half of it is reported as when the stream ends there.
+        /// Returns the error for a stream that ends after `half`; nil if that is a complete response.
         func truncation(at port: UInt16) -> TransportError? {
             switch self {
             case .length:
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    /// How the stream ends in the middle.
+    /// How the stream ends in the middle of the content.
     enum Ending: CaseIterable, Sendable {
         case goodbye, goodbyeAndMore, end, halfARecord, reset
 
@@ -62,7 +62,7 @@ import Testing
         try SecureStage.serving(["good"], ScriptPlan([Script(steps)])) { $0.maximumVersion = version }
     }
 
-    /// What became of one request, and the port of whom it went to.
+    /// Sends one request; returns its content or error, and the origin's port.
     private static func send(
         _ version: TLSVersion, _ steps: [Script.Step]
     ) async throws -> (text: String?, error: TransportError?, port: UInt16) {
@@ -85,7 +85,7 @@ import Testing
             let expected: TransportError?
             switch ending {
             case .goodbye, .goodbyeAndMore: expected = framing.truncation(at: result.port)
-            // Without a goodbye it is the attacker's word that this is all.
+            // Without close_notify, an attacker may have cut the stream.
             case .end, .halfARecord:
                 expected =
                     framing.truncation(at: result.port)
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    /// What comes between the records where none should be.
+    /// Bytes that are inserted between the records.
     static let intrusions: [(name: String, bytes: [UInt8])] = [
         ("a record longer than any may be", [23, 3, 3, 0x48, 0x01] + [UInt8](repeating: 1, count: 0x4801)),
         ("a record of noise", [23, 3, 3, 0, 40] + [UInt8](repeating: 9, count: 40)),
@@ -128,12 +128,12 @@ import Testing
     @Test(arguments: Framing.allCases) func newKeysAllTheTime(_ framing: Framing) async throws {
         var steps: [Script.Step] = [.expectHead]
         for byte in (framing.half + framing.rest).utf8 { steps += [.updateKeys(both: true), .send([byte])] }
-        // Its answers are not read: a close would be a reset.
+        // The server does not read the client's answers: closing the socket would reset the connection.
         let result = try await Self.send(.v1_3, steps + [.sendCloseNotify, .expectEnd])
         #expect(result.text == "abcdefghij", "\(result)")
     }
 
-    /// Keys that change a few times for nothing do no harm.
+    /// A few key updates without content in between are harmless.
     @Test func newKeysForNothing() async throws {
         let keys = Array(repeating: Script.Step.updateKeys(both: false), count: 20)
         let result = try await Self.send(
@@ -142,7 +142,7 @@ import Testing
         #expect(result.text == "abcdefghij")
     }
 
-    /// A flood of them ends the connection, before or behind the rest of the content.
+    /// A flood of key updates may end the connection, before or after the rest of the content.
     @Test func newKeysWithoutEnd() async throws {
         let keys = Array(repeating: Script.Step.updateKeys(both: false), count: 20_000)
         let result = try await Self.send(
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    /// The server does not read the answer: nothing but the client's own rule ends the connection.
+    /// The server does not read the client's answer: only the client's own rule ends the connection.
     @Test(
         "[H-14.2] over HTTP/2 a question for another handshake ends the connection", arguments: [false, true])
     func negotiatingAnewOverHTTP2(_ isAnswered: Bool) async throws {
@@ -179,7 +179,7 @@ import Testing
         }
     }
 
-    /// The server asks in the middle of a response; it hears no, and what it does then is its own affair.
+    /// The server asks in the middle of a response. The client refuses; what the server does then does not matter.
     @Test(arguments: Framing.allCases) func negotiatingAnew(_ framing: Framing) async throws {
         let result = try await Self.send(
             .v1_2,

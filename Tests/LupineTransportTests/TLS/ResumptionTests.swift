@@ -7,9 +7,9 @@ import Testing
 
 @testable import LupineTransport
 
-/// What connections leave for later ones.
+/// Sessions of connections that later connections resume.
 @Suite struct ResumptionTests {
-    /// Answers once and closes, so that each request needs a connection.
+    /// Returns the configuration of an origin that answers once and closes, so that each request needs a new connection.
     private static func closing(_ version: TLSVersion, tickets: Bool = true) throws -> OriginConfiguration {
         let plan = ScriptPlan(.expectHead, .reply("ok", "Connection: close\r\n"), .close)
         return try SecureStage.serving(["good"], plan) { tls in
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    /// A closure is asked again for each connection, with the chain that was kept; its refusal counts.
+    /// A closure is asked about each connection again, with the chain kept with the session; its refusal counts.
     @Test func aClosureIsAskedAboutResumedConnectionsToo() async throws {
         let asked = Box(0)
         let evaluator = TrustEvaluator.custom { trust, reply in
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    /// The chain of a session may be over, or no longer to somebody's liking, when the server has long got another one.
+    /// The chain of a session may have expired, or be no longer acceptable, while the server already has another one.
     @Test(arguments: [TLSVersion.v1_2, .v1_3])
     func afterARefusalTheNextHandshakeIsAFullOne(_ version: TLSVersion) async throws {
         let asked = Box(0)
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    /// What is kept goes out once where it says so, and no further than its key.
+    /// A single-use session is taken once, and only under its own key.
     @Test func ticketsAreTakenOnce() async throws {
         try await withSecurePool(Self.closing(.v1_3)) { stage in
             let profile = SecurePool.profile()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// What fetches answers about revocation, and what it does not do.
+/// How answers about revocation are fetched, and what is refused.
 @Suite struct RevocationClientTests {
     private func withClient(
         _ plan: ScriptPlan? = nil, _ body: (RevocationClient, OriginServer) async throws -> Void
@@ -24,7 +24,7 @@ import Testing
         await origin.shutdown()
     }
 
-    /// Asks on a thread that may wait.
+    /// Fetches on a thread that may block.
     private func fetch(
         _ client: RevocationClient, _ url: String, body: [UInt8]? = nil, limit: Int = 1_000,
         within time: Duration = .seconds(30)
@@ -69,7 +69,7 @@ import Testing
             let whole = try await fetch(client, origin.url + "/bytes/1000").get()
             #expect(whole.count == 1_000)
             #expect(await fetch(client, origin.url + "/bytes/1001") == .failure(.tooLarge(limit: 1_000)))
-            // Without a length it is noticed as it comes.
+            // Without a length, the limit is noticed as the content arrives.
             #expect(await fetch(client, origin.url + "/infinite") == .failure(.tooLarge(limit: 1_000)))
         }
     }

@@ -8,11 +8,11 @@ import Testing
 
 @testable import LupineTransport
 
-/// Roots are read for whoever judges by them, once, and for nobody else.
+/// Roots are read once, and only for evaluators that need them.
 @Suite struct RootsReadingTests {
     private static let missing = TrustRoots(includesSystem: false, files: ["/nonexistent/roots.pem"])
 
-    /// What its roots have cost so far.
+    /// Returns how often the profile's root files were read, and how often parsed.
     private static func usage(_ profile: TLSProfile) throws -> [Int] {
         let usage = try #require(profile.settings.context(withRoots: false)).store.usage
         return [usage.filesRead, usage.parsed]
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    /// Who is asked may not want the roots; where the answer is left to the evaluator, a worker reads them then.
+    /// A verifier may decide without the roots; if it leaves the decision to the evaluator, a worker reads them then.
     @Test func whoIsAskedDecidesWhetherRootsAreRead() async throws {
         try await withSecurePool { stage in
             let rows: [(PeerVerdict, usage: [Int])] = [

@@ -6,11 +6,11 @@ import Testing
 
 @testable import LupineTransport
 
-/// Content from inside TLS into a file, many records with each write.
+/// Downloads over TLS into a file, with many records in each write.
 @Suite(.timeLimit(.minutes(10)))
 struct SecureDownloadTests {
-    /// Around the size of what is read at once for a file, and many times that; with the content's end announced, in chunks,
-    /// and told by the connection's.
+    /// Sizes around that of one read for a file, and many times that, with each framing: a length, chunks, and the end of the
+    /// connection.
     @Test(
         arguments: [0, 1, 65_537, EventLoop.fileBufferSize, EventLoop.fileBufferSize + 1, 700_001],
         ["length", "chunked", "close"])
@@ -44,7 +44,7 @@ struct SecureDownloadTests {
             let profile = SecurePool.profile()
             let running = Box<Exchange?>(nil)
             let pauses = Box(0)
-            // It pauses once in a while, also in front of the end.
+            // The sink pauses now and then, also before the end.
             let sink = RecordingSink(
                 plan: { .splice(into: target) },
                 demand: { _ in
@@ -80,7 +80,7 @@ struct SecureDownloadTests {
         }
     }
 
-    /// The error is the file's, and the rest is nobody's.
+    /// The error is that of the file; the rest of the content is not delivered.
     @Test func aDownloadOntoAFullDisk() async throws {
         try await withSecurePool { stage in
             let target = FileTarget(try Descriptor.writing(path: "/dev/full"))
@@ -91,7 +91,7 @@ struct SecureDownloadTests {
         }
     }
 
-    /// What came before the cut is in the file.
+    /// The content before the cut is in the file.
     @Test func aDownloadThatIsCutShort() async throws {
         let bytes = [UInt8](repeating: 7, count: 400_000)
         let head = Array("HTTP/1.1 200 OK\r\nContent-Length: 400001\r\n\r\n".utf8)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// How connections inside TLS end, and what that says about what they carried.
+/// How connections over TLS end, and what that means for their content.
 @Suite struct SecureEndTests {
     static let untilClose = "HTTP/1.1 200 OK\r\n\r\nto the end"
 
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    /// Whatever comes while nothing was asked for ends the connection; the next request finds another.
+    /// Input that may arrive while nothing was requested. It ends the connection; the next request uses another one.
     enum Unasked: CaseIterable, Sendable { case goodbye, end, data }
 
     @Test(arguments: Unasked.allCases) func whatComesUnaskedEndsAnIdleConnection(_ what: Unasked) async throws
@@ -83,14 +83,14 @@ import Testing
             let one = try await stage.send(profile: profile)
             #expect(one.text == "one")
             stage.origin.gate("go").open()
-            // Closed by us without being asked for anything.
+            // The client closes the connection, although no request is on it.
             while stage.pool.openCount > 0 { await stage.settle() }
             let two = try await stage.send(profile: profile)
             #expect(two.text == "two" && two.metrics?.isReused == false)
         }
     }
 
-    /// Tickets are no data: the connection that they come on while it lies idle is used again.
+    /// A key update is not data: an idle connection that receives one is used again.
     @Test func newKeysWhileIdleAreNoEnd() async throws {
         let plan = ScriptPlan(
             .expectHead, .reply("one"), .waitForSignal("go"), .updateKeys(both: true), .signal("gone"),
@@ -113,7 +113,7 @@ import Testing
         try await withSecureStack(SecureStage.serving(["good"], plan)) { client, origin in
             let text = try await client.get(SecureStage.url(origin)).body.text()
             #expect(text == "one")
-            // The script's `expectEnd` is satisfied by a close_notify, or else it would have been cut off.
+            // A close_notify satisfies the script's `expectEnd`; without one, the stream would have been cut off.
             await origin.gate("ended").wait()
         }
     }
@@ -134,7 +134,7 @@ import Testing
 }
 
 extension SecurePool {
-    /// Returns when the loop has done all that had been handed to it.
+    /// Returns once the loop has run everything submitted to it.
     func settle() async {
         for _ in 0..<2 { await group.loops[0].run {} }
     }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// Requests and responses of every shape inside TLS.
+/// Requests and responses of every shape over TLS.
 @Suite struct SecureExchangeTests {
     @Test(arguments: [TLSVersion.v1_2, .v1_3]) func aGetAndWhatItCost(_ version: TLSVersion) async throws {
         let serving = try SecureStage.serving { $0.maximumVersion = version }
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    /// The origin's buffers are small, so that what is sent waits again and again.
+    /// The origin's buffers are small, so that sending has to wait again and again.
     @Test(arguments: [1, 65_536, 2_000_001]) func aFileGoesThroughMemory(_ count: Int) async throws {
         let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 8) }
         let path = try TemporaryFile.make(bytes)
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    /// Nobody takes the body: reading stops, and goes on where it had stopped, plaintext in the engine included.
+    /// The consumer takes nothing: reading stops, and continues where it stopped, including plaintext in the engine.
     @Test func aPausedResponseLosesNothing() async throws {
         let bytes = (0..<2_000_000).map { UInt8(truncatingIfNeeded: $0 &* 13 &+ $0 >> 8) }
         try await withSecurePool { stage in
@@ -232,7 +232,7 @@ import Testing
     }
 }
 
-/// Writes down what an upgraded connection brings.
+/// Records what an upgraded connection receives.
 final class HeardUpgrade: Sendable {
     let text = Box("")
     let error = Box<TransportError??>(nil)

@@ -8,9 +8,9 @@ import Testing
 
 @testable import LupineTransport
 
-/// TLS through proxies of every kind, and to the proxy itself.
+/// TLS through every kind of proxy, and to the proxy itself.
 @Suite struct SecureProxyTests {
-    /// A script that plays the proxy and the origin behind it.
+    /// Runs `body` with an origin whose script plays the proxy and the origin behind it.
     private func withProxy(
         _ scheme: String, _ steps: [Script.Step], isSecure: Bool,
         settings change: SettingsChange = .none,
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    /// TLS to the proxy, CONNECT inside of it, TLS to the origin inside of that.
+    /// TLS to the proxy, CONNECT inside it, and TLS to the origin inside that.
     @Test func throughAProxyThatIsSpokenToInTLS() async throws {
         let large = [UInt8](repeating: 7, count: 300_000)
         let steps: [Script.Step] = [
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    /// What ends the connection as soon as it is accepted is told at once, not when the time is over.
+    /// A proxy that closes as soon as it has accepted is reported at once, not after the time-out.
     @Test func aProxyThatClosesAtOnce() async throws {
         try await withProxy("http", [.halfClose], isSecure: false) { client, origin in
             let error = await failure { () throws(TransportError) in

@@ -8,14 +8,14 @@ import Testing
 
 @testable import LupineTransport
 
-/// What tests over TLS begin with: an origin with an identity of the fixtures, and a client that trusts their root.
+/// The set-up of tests over TLS: an origin with an identity of the fixtures, and a client that trusts their root.
 enum SecureStage {
-    /// An identity with its chain.
+    /// Returns an identity with its chain.
     static func identity(_ name: String) throws -> TLSIdentity {
         try TLSIdentity(pemChain: PKI.bytes("\(name)-chain.pem"), pemKey: PKI.bytes("\(name).key"))
     }
 
-    /// The one certificate of a file.
+    /// Returns the only certificate of a file.
     static func certificate(_ name: String) throws -> Certificate {
         try #require(Certificate.pem(PKI.bytes("\(name).pem")).first)
     }
@@ -23,7 +23,7 @@ enum SecureStage {
     /// The fixtures' root and nothing else.
     static let roots = TrustRoots(includesSystem: false, files: [PKI.path("root.pem")])
 
-    /// A client's settings; every name leads to loopback.
+    /// Returns the settings of a client that resolves every host name to the origin's address.
     static func settings(
         _ origin: OriginServer, _ change: (inout HTTPClient.Configuration) -> Void = { _ in }
     ) -> HTTPClient.Configuration {
@@ -34,7 +34,7 @@ enum SecureStage {
         }
     }
 
-    /// An origin's settings.
+    /// Returns the configuration of an origin.
     static func serving(
         _ names: [String] = ["good"], _ plan: ScriptPlan? = nil,
         _ change: (inout TLSServerConfiguration) throws -> Void = { _ in }
@@ -52,13 +52,13 @@ enum SecureStage {
         return serving
     }
 
-    /// A port nothing but whose number matters: `https://good.test:port`.
+    /// Returns a URL such as `https://good.test:port/`, of which only the port determines the address.
     static func url(_ origin: OriginServer, host: String = "good.test", _ path: String = "/") -> String {
         "https://\(host):\(origin.port)\(path)"
     }
 }
 
-/// What a test wants otherwise than the other tests over TLS.
+/// A change of the client's settings for one test.
 struct SettingsChange {
     let change: (inout HTTPClient.Configuration) -> Void
 
@@ -69,7 +69,7 @@ struct SettingsChange {
     }
 }
 
-/// Runs `body` with an origin over TLS and a client with a loop of its own, both ended afterwards.
+/// Runs `body` with an origin over TLS and a client that has its own loop, and shuts both down afterwards.
 func withSecureStack<Result>(
     _ serving: OriginConfiguration? = nil, buffers: Int32? = nil,
     settings change: SettingsChange = .none, _ body: (HTTPClient, OriginServer) async throws -> Result
@@ -90,7 +90,7 @@ func withSecureStack<Result>(
     }
 }
 
-/// The same one floor lower: a pool whose exchanges may have any profile.
+/// Runs `body` with an origin over TLS and a pool, whose exchanges may have any profile, and shuts both down afterwards.
 func withSecurePool<Result>(
     _ serving: OriginConfiguration? = nil, dial change: (inout DialConfiguration) -> Void = { _ in },
     clock: any TransportClock = MonotonicClock(), callouts: Int = EventLoopGroup.calloutLimit,
@@ -128,7 +128,7 @@ struct SecurePool {
     let group: EventLoopGroup
     let pool: ConnectionPool
 
-    /// A profile that trusts the fixtures' root.
+    /// Returns a profile that trusts the fixtures' root.
     static func profile(
         trust: TrustEvaluator = .default, identitySource: TLSProfile.IdentitySource? = nil
     ) -> TLSProfile {
@@ -136,7 +136,7 @@ struct SecurePool {
             TLSConfiguration(roots: SecureStage.roots), trust: trust, identitySource: identitySource)
     }
 
-    /// An exchange with the origin, not submitted yet.
+    /// Returns an exchange with the origin, not submitted yet.
     func exchange(
         _ target: String = "/", method: Method = .get, fields: [(FieldName, String)] = [],
         content: OutgoingContent = .none, host: String = "good.test", profile: TLSProfile,
@@ -155,7 +155,7 @@ struct SecurePool {
         )
     }
 
-    /// Sends one and waits for its end.
+    /// Submits an exchange and waits for its end.
     @discardableResult
     func send(
         _ target: String = "/get", fields: [(FieldName, String)] = [], host: String = "good.test",

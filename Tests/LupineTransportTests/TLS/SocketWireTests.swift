@@ -5,9 +5,9 @@ import Testing
 
 @testable import LupineTransport
 
-/// What a socket that carries TLS does at its end: last words arrive, whether or not they waited for the end of our half.
+/// The closing of a socket that carries TLS: its last bytes arrive, whether or not they were held back for the end.
 @Suite struct SocketWireTests {
-    /// What the peer reads when the wire has sent and closed: all the bytes, and how they end.
+    /// Sends over the wire and closes it; returns all bytes that the peer reads, and how they end.
     private func lastWords(unread: [UInt8], isDrained: Bool) throws -> (
         bytes: [UInt8], end: Result<Bool, Errno>
     ) {
@@ -41,7 +41,7 @@ import Testing
         #expect(heard.end == .success(true))
     }
 
-    /// The kernel drops what it holds when bytes were left unread, and what it has sent it has sent.
+    /// Closing with unread bytes makes the kernel drop what it still holds; the bytes that it has already sent arrive.
     @Test func nothingWaitsWhereBytesAreUnread() throws {
         let heard = try lastWords(unread: [9], isDrained: false)
         #expect(heard.bytes == [1, 2, 3, 4, 5])

@@ -4,12 +4,12 @@ import Glibc
 
 @testable import LupineTransport
 
-/// A file that a test makes and removes.
+/// A file that a test creates and removes.
 enum TemporaryFile {
-    /// A path that nobody else uses.
+    /// Returns a path that is used by nothing else.
     static func path() -> String { "/tmp/lupine-test-\(UInt64.random(in: 0 ... .max))" }
 
-    /// Makes a file of these bytes.
+    /// Creates a file with these bytes, and returns its path.
     static func make(_ bytes: [UInt8]) throws -> String {
         let path = path()
         let file = try Descriptor.writing(path: path)
@@ -21,6 +21,6 @@ enum TemporaryFile {
         return path
     }
 
-    /// Removes it.
+    /// Removes the file.
     static func remove(_ path: String) { _ = unsafe unlink(path) }
 }

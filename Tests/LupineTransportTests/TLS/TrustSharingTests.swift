@@ -8,7 +8,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// Who is trusted by whom, and that nothing leaks from one verdict to another.
+/// The trust decisions of each kind of evaluator, none of which may affect another.
 @Suite struct TrustSharingTests {
     @Test func aConnectionTrustedWithoutPinsIsNotUsedWithPins() async throws {
         let leaf = try SecureStage.certificate("good")
@@ -18,7 +18,7 @@ import Testing
             for trust in [nil, pins, nil, pins, .pinnedCertificates([leaf])] {
                 _ = try await client.send(HTTPRequest(url: url, trust: trust)).body.collect()
             }
-            // Equal evaluators share, different ones never do.
+            // Equal evaluators share connections, different ones never do.
             #expect(client.connectionsOpened == 2 && origin.counts.handshakesCompleted == 2)
             #expect(origin.counts.handshakesResumed == 0)
         }
@@ -41,7 +41,8 @@ import Testing
         }
     }
 
-    /// The identity is there, and the server asks for it: one that is not trusted gets neither it nor a byte of the request.
+    /// The client has an identity, and the server requests it: a server that is not trusted receives neither the identity nor a
+    /// byte of the request.
     @Test(arguments: [TLSVersion.v1_2, .v1_3])
     func aServerThatIsRejectedLearnsNothing(_ version: TLSVersion) async throws {
         let identity = try SecureStage.identity("client-rsa")
@@ -182,7 +183,7 @@ import Testing
         }
     }
 
-    /// What may fetch is asked on a worker, and its verdict counts like any other.
+    /// An evaluator that may fetch runs on a worker, and its verdict counts like any other.
     @Test(arguments: [false, true]) func revocationIsAskedOffTheLoop(_ needsAnswer: Bool) async throws {
         let options: RevocationOptions = needsAnswer ? [.any, .requirePositiveResponse] : .any
         try await withSecureStack(settings: .with { $0.trust = .revocation(options) }) { client, origin in
@@ -202,7 +203,7 @@ import Testing
         }
     }
 
-    /// The list that the certificate names is fetched, here through a proxy, once, and found to name the certificate.
+    /// The list that the certificate names is fetched once, here through a proxy, and contains the certificate.
     @Test func aFetchedListRevokes() async throws {
         let list = try PKI.bytes("crl/intermediate.crl")
         let proxy = try OriginServer.start()
@@ -233,7 +234,7 @@ import Testing
         await proxy.shutdown()
     }
 
-    /// The hook for the layer above: who we are is asked once the server is trusted.
+    /// The hook for the layer above: the client's identity is asked for once the server is trusted.
     @Test(arguments: [true, false]) func anIdentityIsAskedFor(_ gives: Bool) async throws {
         let identity = try SecureStage.identity("client-rsa")
         let roots = try Certificate.pem(PKI.bytes("client-root.pem"))
@@ -252,7 +253,7 @@ import Testing
         }
     }
 
-    /// A session carries the identity that it was made with: where that is somebody's choice, each connection asks.
+    /// A session carries the identity that it was created with: where a closure chooses the identity, each connection asks it.
     @Test func anIdentityThatWasAskedForIsNotResumed() async throws {
         let identities = [try SecureStage.identity("client-rsa"), try SecureStage.identity("client-ecdsa")]
         let roots = try Certificate.pem(PKI.bytes("client-root.pem"))
@@ -273,7 +274,7 @@ import Testing
         #expect(asked.value == 2)
     }
 
-    /// The server sends its leaf alone.
+    /// The server sends only its leaf certificate.
     @Test func anIntermediateIsSuppliedHere() async throws {
         let identity = try TLSIdentity(
             certificate: SecureStage.certificate("good"), intermediates: [],
