@@ -2,23 +2,23 @@
 
 package import LupineTestKit
 
-/// The bodies of the chaos: made of seed, number and length alone, and so known on both sides. Each begins with the name
-/// of its request.
+/// The bodies of chaos requests and responses. They depend only on seed, number and length, so both sides know them. Each begins
+/// with the name of its request.
 package enum ChaosContent {
-    /// What a decoded body looks like.
+    /// The value of a decoded body.
     package struct Document: Codable, Hashable, Sendable {
         package let name: String
         package let filling: String
     }
 
-    /// The random numbers of one purpose of a request.
+    /// Returns the random numbers for one purpose of a request.
     package static func random(_ seed: UInt64, _ number: Int, purpose: UInt64) -> SeededRandom {
         var random = SeededRandom(seed: seed ^ (purpose &* 0xA24B_AED4_963E_E407))
         let first = random.next()
         return SeededRandom(seed: first ^ (UInt64(truncatingIfNeeded: number) &* 0x9FB2_1C65_1E98_DF25))
     }
 
-    /// The body of a response to a request of this form, with `size` octets behind its name.
+    /// Returns the body of the response to a request of this form, with `size` octets after its name.
     package static func response(_ form: ChaosForm, seed: UInt64, number: Int, size: Int) -> [UInt8] {
         switch form {
         case .text: name(seed, number) + letters(size, seed, number, purpose: 1)
@@ -29,15 +29,15 @@ package enum ChaosContent {
         }
     }
 
-    /// The body of a request: letters, so that the end of a chunked one cannot stand in it.
+    /// Returns the body of a request: only letters, so that it cannot contain the end of a chunked body.
     package static func request(seed: UInt64, number: Int, size: Int) -> [UInt8] {
         name(seed, number) + letters(size, seed, number, purpose: 2)
     }
 
-    /// What stands between the parts of a form.
+    /// Returns the boundary of a form.
     package static func boundary(seed: UInt64, number: Int) -> String { "chaos-\(seed)-\(number)" }
 
-    /// A form as it has to come (RFC 7578): the request's name as a field, and the filling as a file.
+    /// Returns the encoded form (RFC 7578) that the origin expects: the request's name as a field, and the filling as a file.
     package static func multipart(_ filling: [UInt8], seed: UInt64, number: Int) -> [UInt8] {
         let boundary = boundary(seed: seed, number: number)
         let before = """
@@ -54,7 +54,7 @@ package enum ChaosContent {
         return Array(before.utf8) + filling + Array("\r\n--\(boundary)--\r\n".utf8)
     }
 
-    /// The value of a decoded body.
+    /// Returns the value of a decoded body.
     package static func document(seed: UInt64, number: Int, size: Int) -> Document {
         Document(
             name: "\(seed)/\(number)",

@@ -1,61 +1,60 @@
 // SPDX-License-Identifier: MIT
 
-/// A port of the chaos origin. What goes wrong before there is a request cannot be asked for in the request, so each such
-/// misbehaviour has a port of its own; everything else is asked for at `main` or `calm`.
+/// A port of the chaos origin. Misbehaviour that precedes the request cannot be selected in the request, so each such kind has
+/// its own port; all other kinds are requested at `main` or `calm`.
 package enum ChaosDoor: String, CaseIterable, Sendable {
-    /// Does with each request what that asks for.
+    /// Does with each request what the request selects.
     case main
     /// The same, but leaves no connection that looks usable and is not: for requests that cannot be sent twice.
     case calm
-    /// Nobody listens.
+    /// No socket listens.
     case refused
-    /// Somebody listens and never accepts, and the queue is full: the kernel drops who comes.
+    /// A socket listens, never accepts, and its queue is full: the kernel drops new connections.
     case unanswered
-    /// Resets as soon as it has accepted.
+    /// Resets connections as soon as it has accepted them.
     case resetting
-    /// Closes as soon as it has accepted.
+    /// Closes connections as soon as it has accepted them.
     case closing
-    /// Accepts, and that is all.
+    /// Accepts connections, and does nothing else.
     case silent
-    /// Says something of its own, and reads no request.
+    /// Sends bytes that are not HTTP, and reads no request.
     case babbling
 
-    // For HTTP/2 only: one misbehaviour concerns all streams of a connection.
+    // For HTTP/2 only: one misbehaviour affects all streams of a connection.
 
-    /// Does nothing to its connections but what a stream needs.
+    /// Does nothing to its connections beyond what a stream's script does.
     case streams
-    /// Says now and then that its connections go, changes what they allow, and has narrow windows: some requests may have to
-    /// be sent again.
+    /// Sends GOAWAY now and then, changes its settings, and has small windows: some requests may have to be sent again.
     case leaving
-    /// Says of requests that it has done nothing about them, and of those behind them.
+    /// Disclaims requests, and those after them, with GOAWAY.
     case disclaiming
     /// Breaks its connections.
     case breaking
-    /// Has its connections fall silent.
+    /// Stops sending on its connections.
     case stalling
 
     // With TLS only.
 
     /// Answers the handshake with an alert.
     case alerting
-    /// Stops in the middle of its side of the handshake.
+    /// Stops in the middle of its handshake.
     case stallingHandshake
-    /// Resets in the middle of its side of the handshake.
+    /// Resets in the middle of its handshake.
     case resettingHandshake
-    /// Ends the stream in the middle of its side of the handshake.
+    /// Ends the stream in the middle of its handshake.
     case cuttingHandshake
-    /// A certificate that has expired.
+    /// Has a certificate that has expired.
     case expired
-    /// A certificate for another host.
+    /// Has a certificate for another host.
     case foreign
-    /// A certificate of an authority that nobody trusts.
+    /// Has a certificate of an authority that is not trusted.
     case untrusted
-    /// One connection a good certificate, the next another good one, the third one that has expired.
+    /// Presents a valid certificate on one connection, another valid one on the next, an expired one on the third.
     case turning
-    /// TLS 1.2.
+    /// Speaks TLS 1.2.
     case old
 
-    /// Whether it makes sense without TLS.
+    /// Whether the door exists without TLS too.
     package var isPlainToo: Bool {
         switch self {
         case .main, .calm, .refused, .unanswered, .resetting, .closing, .silent, .babbling, .streams,
@@ -70,25 +69,26 @@ package enum ChaosDoor: String, CaseIterable, Sendable {
 }
 
 extension ChaosDoor {
-    /// The errors that a request may end with here because of what was done to another one on its connection.
+    /// The errors of requests that result from the misbehaviour of another request on the same connection.
     package var collateral: Set<ChaosFailure> {
         switch self {
         case .leaving: [.lost]
-        // Of two who are disclaimed the first may be above the second, which no GOAWAY may say.
+        // Two requests may be disclaimed in an order in which the second GOAWAY raises the last stream identifier, which is an
+        // error (RFC 9113 §6.8).
         case .disclaiming, .breaking: [.lost, .badResponse]
         default: []
         }
     }
 }
 
-/// Where the doors of an origin are: what it prints for the other process.
+/// The ports of an origin's doors, printed for the other process.
 package struct ChaosDoors: Hashable, Sendable {
     private var ports: [String: UInt16] = [:]
 
-    /// None yet.
+    /// Creates an empty list.
     package init() {}
 
-    /// Reads what `description` says; nil if that is not all of it.
+    /// Parses `description`; nil if a door is missing.
     package init?(_ text: String) {
         for pair in text.split(separator: ",") {
             let halves = pair.split(separator: "=")
@@ -101,7 +101,7 @@ package struct ChaosDoors: Hashable, Sendable {
         guard isWhole else { return nil }
     }
 
-    /// The port of a door, with TLS or without.
+    /// The port of a door, with or without TLS.
     package subscript(_ door: ChaosDoor, secure isSecure: Bool) -> UInt16? {
         get { ports[Self.name(door, isSecure)] }
         set { ports[Self.name(door, isSecure)] = newValue }

@@ -3,7 +3,7 @@
 package import LupineOrigin
 package import LupineTestKit
 
-/// One attempt of one request, as its URL tells the origin: the client decides what goes wrong, the origin does it.
+/// One attempt of one request, encoded in its URL: the client selects the misbehaviour, the origin performs it.
 package struct ChaosErrand: Hashable, Sendable {
     /// The seed of the run.
     package var seed: UInt64
@@ -11,16 +11,16 @@ package struct ChaosErrand: Hashable, Sendable {
     package var number: Int
     /// The attempt, from 0.
     package var attempt: Int
-    /// What happens to it.
+    /// The misbehaviour that it meets.
     package var misbehaviour: Misbehaviour
-    /// What it is.
+    /// The form of the request.
     package var form: ChaosForm
     /// Octets of the response's filling.
     package var size: Int
-    /// Octets of the request's filling; 0 where there is no body.
+    /// Octets of the request's filling; 0 for a request without a body.
     package var uploadSize: Int
 
-    /// An attempt.
+    /// Creates an attempt.
     package init(
         seed: UInt64, number: Int, attempt: Int, misbehaviour: Misbehaviour, form: ChaosForm, size: Int,
         uploadSize: Int
@@ -34,7 +34,7 @@ package struct ChaosErrand: Hashable, Sendable {
         self.uploadSize = uploadSize
     }
 
-    /// Reads the query of its URL.
+    /// Parses the query of its URL.
     package init?(_ pairs: FormPairs) {
         guard let seed = pairs["s"].flatMap({ UInt64($0) }), let number = pairs["n"].flatMap({ Int($0) }),
             let attempt = pairs["a"].flatMap({ Int($0) }),
@@ -53,7 +53,7 @@ package struct ChaosErrand: Hashable, Sendable {
             + "&k=\(misbehaviour.rawValue)&f=\(form.rawValue)&c=\(size)&u=\(uploadSize)"
     }
 
-    /// What the response's `X-Chaos` says.
+    /// The value of the response's `X-Chaos`.
     package var name: String { "\(seed)/\(number)/\(attempt)" }
 
     /// The response's body.
@@ -68,7 +68,7 @@ package struct ChaosErrand: Hashable, Sendable {
             ? ChaosContent.multipart(filling, seed: seed, number: number) : filling
     }
 
-    /// The origin's own choices for it: where to cut, and in which pieces.
+    /// The random numbers for the origin's choices: where to cut, and into which pieces.
     package var random: SeededRandom {
         ChaosContent.random(seed, number, purpose: 16 + UInt64(truncatingIfNeeded: attempt))
     }

@@ -5,7 +5,7 @@ internal import Lupine
 internal import LupineLoading
 
 extension ChaosFailure {
-    /// The kind of an error of the library's.
+    /// Classifies an error of the library.
     init(_ error: any Error) {
         guard let error = error as? AFError else {
             self = .unexpected
@@ -23,7 +23,7 @@ extension ChaosFailure {
         switch code {
         case .cannotConnectToHost: .cannotConnect
         case .timedOut: .timedOut
-        // Of a body that is gone nobody can send another one.
+        // A body that was consumed cannot be sent again.
         case .networkConnectionLost, .requestBodyStreamExhausted: .lost
         case .badServerResponse: .badResponse
         case .dataLengthExceedsMaximum: .tooLarge

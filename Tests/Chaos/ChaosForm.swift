@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// What kind of request of the library's it is.
+/// The kind of request that is made through the library.
 package enum ChaosForm: String, CaseIterable, Sendable {
     /// A data request, whose body is delivered as it is.
     case data
@@ -12,19 +12,19 @@ package enum ChaosForm: String, CaseIterable, Sendable {
     case stream
     /// A download to a temporary file.
     case download
-    /// A download to a place of the caller's.
+    /// A download to a destination of the caller.
     case placedDownload
     /// PUT of bytes.
     case upload
     /// PUT of a file.
     case fileUpload
-    /// POST of bytes, which nobody but its caller may send again.
+    /// POST of bytes, which only its caller may send again.
     case post
-    /// POST of a stream, which goes in chunks and can be sent once only.
+    /// POST of a stream, which is sent in chunks and only once.
     case streamUpload
-    /// PUT of a multipart form that is put together in memory.
+    /// PUT of a multipart form that is encoded in memory.
     case form
-    /// PUT of a multipart form that is put together in a temporary file, one of its parts from another file.
+    /// PUT of a multipart form that is encoded into a temporary file, with one part from another file.
     case storedForm
 
     /// Whether it has a body.
@@ -41,7 +41,7 @@ package enum ChaosForm: String, CaseIterable, Sendable {
     /// Whether its caller can send it again.
     package var isRepeatable: Bool { self != .streamUpload }
 
-    /// Whether it is sent again where its connection turns out to be over.
+    /// Whether it is sent again if its connection turns out to be closed.
     package var isIdempotent: Bool { method != "POST" }
 
     /// The method.
@@ -53,7 +53,7 @@ package enum ChaosForm: String, CaseIterable, Sendable {
         }
     }
 
-    /// The type of the content that it wants.
+    /// The content type of its response.
     package var contentType: String {
         switch self {
         case .text: "text/plain"

@@ -6,7 +6,7 @@ internal import Lupine
 internal import LupineLoading
 internal import LupineTransport
 
-/// Sends each attempt of one request where its plan says, and retries as it says. Any thread.
+/// Directs each attempt of one request to its planned URL, and retries as planned. Any thread.
 final class ChaosInterceptor: RequestInterceptor {
     private struct State {
         var attempts = 0
@@ -24,16 +24,16 @@ final class ChaosInterceptor: RequestInterceptor {
         self.doors = doors
     }
 
-    /// The request that it intercepts; before that is begun.
+    /// Sets the request that it intercepts, before that is resumed.
     func belong(to request: Request) { state.withLock { $0.request = request } }
 
-    /// How often it was asked for a request.
+    /// The number of calls of `adapt`.
     var attempts: Int { state.withLock { $0.attempts } }
 
-    /// The errors that it was asked about, by attempt.
+    /// The errors passed to `retry`, by attempt.
     var failures: [Int: Set<ChaosFailure>] { state.withLock { $0.failures } }
 
-    /// What it did last.
+    /// A description of its last action.
     var stage: String { state.withLock { $0.stage } }
 
     func adapt(

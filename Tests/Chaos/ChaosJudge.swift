@@ -3,9 +3,9 @@
 internal import Lupine
 internal import LupineLoading
 
-/// Holds what was seen of a request against its plan: the invariants of a single request.
+/// Compares the observation of a request with its plan: the invariants of a single request.
 package enum ChaosJudge {
-    /// What is wrong, in words; empty if nothing is.
+    /// Returns descriptions of the violations; empty if there are none.
     package static func violations(_ plan: ChaosPlan, _ seen: ChaosObservation) -> [String] {
         var found: [String] = []
         if seen.calls.count != plan.handlers || seen.calls.contains(where: { $0 != 1 }) {
@@ -23,7 +23,7 @@ package enum ChaosJudge {
         return found
     }
 
-    /// The errors that led to retries.
+    /// Checks the errors that led to retries.
     private static func attempts(_ plan: ChaosPlan, _ seen: ChaosObservation) -> [String] {
         seen.failures.sorted { $0.key < $1.key }.flatMap { attempt, kinds in kinds.map { (attempt, $0) } }
             .compactMap { attempt, failure in
@@ -61,7 +61,7 @@ package enum ChaosJudge {
         }
     }
 
-    /// Whether the plan's retrier tries again behind such an error.
+    /// Returns whether the plan's retrier retries after such an error.
     static func isRetried(_ failure: ChaosFailure, _ plan: ChaosPlan) -> Bool {
         switch plan.retrying {
         case .own: failure != .cancelled
@@ -74,8 +74,8 @@ package enum ChaosJudge {
         }
     }
 
-    /// A response's own name has to be the one of the request, and of its last attempt; a request that is cancelled between two
-    /// attempts still has the response of the one before.
+    /// Checks that the response's name is that of the request's last attempt; a request that is cancelled between two attempts
+    /// still has the response of the previous one.
     private static func heard(_ name: String, _ plan: ChaosPlan, _ seen: ChaosObservation) -> [String] {
         let expected = plan.errand(max(seen.attempts - 1, 0)).name
         if case .failure(.cancelled, _) = seen.outcome,

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: MIT
 
-/// What a run has seen of one request.
+/// The observation of one request in a run.
 package struct ChaosObservation: Hashable, Sendable {
-    /// How it ended.
+    /// The result of a request.
     package enum Outcome: Hashable, Sendable {
-        /// With a body, whole and the request's own.
+        /// Success with the request's own, complete body.
         case whole
-        /// With an error of this kind; in words for what is none of them.
+        /// An error of this kind, with its description.
         case failure(ChaosFailure, String)
-        /// Without an error, but not with its body: why.
+        /// Success with a wrong body, and the reason.
         case wrong(String)
     }
 
-    /// How often each handler was called.
+    /// The number of calls of each handler.
     package var calls: [Int]
-    /// How it ended, for the first handler.
+    /// The outcome that the first handler received.
     package var outcome: Outcome
-    /// How often it was adapted, which is once for each attempt.
+    /// The number of times it was adapted: once for each attempt.
     package var attempts: Int
-    /// The errors for which a retry was asked, by attempt; each handler's serializer may ask again.
+    /// The errors passed to the retrier, by attempt; each handler's serializer may ask again.
     package var failures: [Int: Set<ChaosFailure>]
-    /// What `X-Chaos` said in the last response's head, if there was one.
+    /// The value of `X-Chaos` in the last response, if there was one.
     package var name: String?
-    /// What is wrong with the part of the body that came with an error, or with pieces of a stream.
+    /// The reason why the part of the body that came with an error, or a piece of a stream, is wrong.
     package var wrongPart: String?
 
-    /// An observation.
+    /// Creates an observation.
     package init(
         calls: [Int], outcome: Outcome, attempts: Int, failures: [Int: Set<ChaosFailure>] = [:],
         name: String? = nil,

@@ -6,18 +6,18 @@ internal import LupineTLS
 internal import LupineTestKit
 internal import LupineTransport
 
-/// The origin that misbehaves as it is told: one origin for each door, without TLS and with it, on loops that they share.
+/// The origin that misbehaves as requested: one origin for each door, with and without TLS, on loops that they share.
 ///
-/// What a connection does before a request is its door's; the rest stands in each request. Clients that begin in HTTP/2, or
-/// choose it, get that. Any thread.
+/// The door determines the behaviour of a connection before a request; each request selects the rest. Clients that begin with
+/// HTTP/2, or negotiate it, get it. Any thread.
 package final class ChaosOrigin: Sendable {
-    /// Where the doors are.
+    /// The ports of the doors.
     package let doors: ChaosDoors
     private let origins: [LupineOrigin.Origin]
     private let group: EventLoopGroup
     private let dead: [DeadEnd]
 
-    /// Starts all of them.
+    /// Starts the origins of all doors.
     package init(loops: Int = 2) throws {
         let group = try EventLoopGroup(count: loops, name: "lupine-chaos")
         let book = ErrandBook()
@@ -44,7 +44,7 @@ package final class ChaosOrigin: Sendable {
         self.dead = dead
     }
 
-    /// Ends all of them.
+    /// Ends all origins.
     package func shutdown() async {
         for origin in origins { await origin.shutdown() }
         await group.shutdown()
@@ -88,7 +88,7 @@ package final class ChaosOrigin: Sendable {
 
     private static let protocols = ["h2", "http/1.1"]
 
-    /// Narrow windows where an upload is to be told of many of them.
+    /// Returns the HTTP/2 behaviour of a door: with small windows, so that uploads need many window updates.
     private static func behaviour(of door: ChaosDoor) -> HTTP2Behaviour {
         var behaviour = HTTP2Behaviour()
         switch door {
@@ -120,7 +120,7 @@ package final class ChaosOrigin: Sendable {
         }
     }
 
-    /// What connections do instead of speaking HTTP.
+    /// Returns the script of connections that do not speak HTTP.
     private static func script(of door: ChaosDoor) -> ScriptPlan? {
         switch door {
         case .resetting: ScriptPlan(on: .socket, .reset)
@@ -135,7 +135,7 @@ package final class ChaosOrigin: Sendable {
         }
     }
 
-    /// Each connection's handshake is cut at another place; all are before its end.
+    /// Returns a plan that cuts each connection's handshake at another offset, always before its end.
     private static func cut(_ ending: WireCut.Ending) -> ScriptPlan {
         ScriptPlan(
             (0..<4_096).map { number in
@@ -145,7 +145,7 @@ package final class ChaosOrigin: Sendable {
     }
 }
 
-/// Answers an errand in the ordinary way, if its body is the one that it should be. On the loop.
+/// Answers an errand normally, if its body is the expected one. On the loop.
 private final class ServedErrand: BodySink {
     private let errand: ChaosErrand
     private let expected: [UInt8]

@@ -2,23 +2,23 @@
 
 internal import LupineTestKit
 
-/// Everything about one request that is decided beforehand, by seed and number alone: what it is, what happens to each of
-/// its attempts, and what its caller does.
+/// Everything about one request that is decided beforehand, from seed and number alone: its form, the misbehaviour at each of its
+/// attempts, and its caller's actions.
 package struct ChaosPlan: Hashable, Sendable {
-    /// How its caller loses patience.
+    /// The time at which the caller cancels the request.
     package enum Cancellation: Hashable, Sendable {
         case never
-        /// Before it is begun.
+        /// Before it is resumed.
         case atOnce
-        /// So many milliseconds after.
+        /// This many milliseconds after it is resumed.
         case after(milliseconds: Int)
         /// While this attempt, from 0, is adapted.
         case inAdapter(attempt: Int)
     }
 
-    /// Who decides about retries.
+    /// The retrier that decides about the request.
     package enum Retrying: Hashable, Sendable {
-        /// The request's own interceptor, for every error.
+        /// The request's own interceptor, which retries after every error.
         case own
         /// The session's `RetryPolicy`.
         case policy
@@ -28,29 +28,29 @@ package struct ChaosPlan: Hashable, Sendable {
     package let number: Int
     /// Whether it is sent over TLS.
     package let isSecure: Bool
-    /// What is spoken.
+    /// The HTTP version.
     package let speech: ChaosSpeech
     package let form: ChaosForm
     /// Octets of the response's filling.
     package let size: Int
     /// Octets of the request's filling.
     package let uploadSize: Int
-    /// What happens to each attempt; there are no more than these.
+    /// The misbehaviour at each attempt; their number is the limit of attempts.
     package let misbehaviours: [Misbehaviour]
-    /// How long an attempt may be silent that will be.
+    /// The timeout, in milliseconds, of an attempt that will stay silent.
     package let patience: Int
     package let cancellation: Cancellation
     package let retrying: Retrying
-    /// Milliseconds that the request's own retrier waits; with 0 it retries at once.
+    /// The delay in milliseconds of the request's own retrier; with 0 it retries at once.
     package let retryDelay: Int
-    /// How many handlers are waiting for its end.
+    /// The number of response handlers.
     package let handlers: Int
     /// Whether it is suspended and resumed once.
     package let pauses: Bool
-    /// Whether its caller stops it for a while at the first piece of its body, as one does who cannot follow.
+    /// Whether its caller suspends it for a while at the first piece of its body, like a slow consumer.
     package let dawdles: Bool
 
-    /// The plan of request `number` of a seed.
+    /// Makes the plan of request `number` of a seed.
     package init(seed: UInt64, number: Int, secure isSecure: Bool, speaking speech: ChaosSpeech = .http1) {
         var random = ChaosContent.random(seed, number, purpose: 4)
         self.seed = seed
@@ -96,42 +96,42 @@ package struct ChaosPlan: Hashable, Sendable {
         .upload, .upload, .fileUpload, .post, .streamUpload, .form, .storedForm,
     ]
 
-    /// What the origin is asked for at an attempt, from 0.
+    /// Returns the errand of an attempt, from 0.
     package func errand(_ attempt: Int) -> ChaosErrand {
         ChaosErrand(
             seed: seed, number: number, attempt: attempt, misbehaviour: misbehaviour(attempt), form: form,
             size: size, uploadSize: uploadSize)
     }
 
-    /// What happens to an attempt.
+    /// Returns the misbehaviour at an attempt.
     package func misbehaviour(_ attempt: Int) -> Misbehaviour {
         attempt < misbehaviours.count ? misbehaviours[attempt] : .none
     }
 
-    /// Where an attempt is sent.
+    /// Returns the door to which an attempt is sent.
     package func door(_ attempt: Int) -> ChaosDoor {
         if let door = misbehaviour(attempt).door { return door }
         if speech == .http2 { return .streams }
         return form.isIdempotent ? .main : .calm
     }
 
-    /// The seconds that an attempt may be silent.
+    /// Returns the timeout of an attempt in seconds.
     package func timeout(_ attempt: Int) -> Double {
         misbehaviour(attempt).isSilent ? Double(patience) / 1_000 : 60
     }
 }
 
 extension Misbehaviour {
-    /// What may happen to a request of this form.
+    /// Returns the misbehaviours that can be planned for a request of this form.
     package static func catalogue(
         for form: ChaosForm, secure isSecure: Bool, speaking speech: ChaosSpeech
     ) -> [Misbehaviour] {
         allCases.filter { candidate in
             (isSecure || !candidate.needsTLS) && (form.isUpload || !candidate.needsUpload)
                 && candidate.speech ?? speech == speech
-                // A body that is gone cannot be sent again, whoever asks for it.
+                // A stream body cannot be sent again, whoever requests it.
                 && (form.isRepeatable || candidate != .redirect && candidate != .refusedOnce)
-                // The origin cannot tell what it has done about the requests behind the one that it disclaims.
+                // The origin does not record whether it handled the requests after one that it disclaims.
                 && (form.isIdempotent || !candidate.leavesTrap && candidate != .disclaimed)
         }
     }

@@ -4,7 +4,7 @@ internal import LupineCoding
 internal import LupineOrigin
 internal import LupineTestKit
 
-/// The parts of which the answers to an errand are put together: heads, pieces, cuts.
+/// The parts of the responses to an errand: heads, pieces, cuts.
 struct ChaosReply {
     let errand: ChaosErrand
     let content: [UInt8]
@@ -16,12 +16,12 @@ struct ChaosReply {
         random = errand.random
     }
 
-    /// A number of the errand's own.
+    /// Returns the errand's next random number.
     mutating func chance(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
 
     // MARK: heads
 
-    /// A head with these fields behind those of every answer.
+    /// Returns a head with the common fields, followed by these.
     func head(_ fields: String, status: String = "200 OK", lineEnd: String = "\r\n") -> [UInt8] {
         let lines =
             ["HTTP/1.1 \(status)", "X-Chaos: \(errand.name)", "Content-Type: \(errand.form.contentType)"]
@@ -29,25 +29,25 @@ struct ChaosReply {
         return Array((lines + ["", ""]).joined(separator: lineEnd).utf8)
     }
 
-    /// A head that announces so many octets of content.
+    /// Returns a head with that `Content-Length`.
     func head(length: Int) -> [UInt8] { head("Content-Length: \(length)") }
 
-    /// The whole answer as it should be.
+    /// The correct response.
     var plain: [UInt8] { head(length: content.count) + content }
 
-    /// A part of the content that is not all of it.
+    /// Returns an incomplete part of the content.
     mutating func part() -> [UInt8] { Array(content.prefix(chance(0...content.count - 1))) }
 
     // MARK: chunks
 
     static let chunkedField = "Transfer-Encoding: chunked"
 
-    /// One chunk.
+    /// Returns one chunk.
     func chunk(_ bytes: some Collection<UInt8>, extension text: String = "") -> [UInt8] {
         Array((String(bytes.count, radix: 16) + text + "\r\n").utf8) + bytes + Array("\r\n".utf8)
     }
 
-    /// Octets in chunks of all sizes, now and then with an extension; without the last one.
+    /// Returns octets in chunks of varied sizes, some with an extension; without the last chunk.
     mutating func chunks(_ bytes: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
         for piece in pieces(bytes, atMost: 8) {
@@ -56,7 +56,7 @@ struct ChaosReply {
         return result
     }
 
-    /// Some pieces that make up the octets; none is empty.
+    /// Splits the octets into pieces, none of them empty.
     mutating func pieces(_ bytes: [UInt8], atMost count: Int) -> [ArraySlice<UInt8>] {
         var cuts = Set((1..<count).map { _ in chance(0...bytes.count) })
         cuts.formUnion([0, bytes.count])
@@ -66,7 +66,7 @@ struct ChaosReply {
 
     // MARK: codings
 
-    /// The content under gzip.
+    /// Returns the content compressed with gzip.
     func zipped() throws(CodingError) -> [UInt8] {
         let encoder = try DeflateEncoder(.gzip)
         var result: [UInt8] = []

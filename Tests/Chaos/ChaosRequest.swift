@@ -6,7 +6,7 @@ internal import Lupine
 internal import LupineLoading
 internal import LupineTransport
 
-/// One request under way: makes it as its plan says, and gathers what is seen of it. Any thread.
+/// One request in progress: makes it as planned, and collects the observation. Any thread.
 final class ChaosRequest: Sendable {
     private struct State {
         var calls: [Int]
@@ -26,7 +26,7 @@ final class ChaosRequest: Sendable {
     private let state: Lock<State>
     private let ended: @Sendable (ChaosRequest) -> Void
 
-    /// `ended` is called once, when each handler has been called.
+    /// Creates the request of a plan. `ended` is called once, when each handler has been called.
     init(
         _ plan: ChaosPlan, _ doors: ChaosDoors, folder: URL,
         ended: @escaping @Sendable (ChaosRequest) -> Void
@@ -39,7 +39,7 @@ final class ChaosRequest: Sendable {
         state = Lock(State(calls: Array(repeating: 0, count: plan.handlers)))
     }
 
-    /// What was seen so far.
+    /// The observation so far.
     var observation: ChaosObservation {
         let (attempts, failures) = (interceptor.attempts, interceptor.failures)
         return state.withLock { state in
@@ -49,10 +49,10 @@ final class ChaosRequest: Sendable {
         }
     }
 
-    /// Where it is.
+    /// A description of its progress.
     var stage: String { interceptor.stage }
 
-    /// Makes the request and sends it. Returns it, so that its life can be watched.
+    /// Makes the request and sends it. Returns it, so that its deallocation can be observed.
     func start(_ session: Session) -> Request {
         var base = URLRequest(url: URL(filePath: "/"))
         base.method = HTTPMethod(rawValue: plan.form.method)
@@ -90,7 +90,7 @@ final class ChaosRequest: Sendable {
         return request
     }
 
-    /// What the caller does while it waits.
+    /// Performs the caller's planned actions: suspension and cancellation.
     private func bother(_ request: Request) {
         if plan.pauses {
             request.suspend()
@@ -171,7 +171,7 @@ final class ChaosRequest: Sendable {
         return request
     }
 
-    /// Stops a stream once, for a moment.
+    /// Suspends a stream once, for a moment.
     private func dawdle(_ request: DataStreamRequest?) {
         let isDue = state.withLock { state in
             defer { state.hasDawdled = true }
@@ -188,7 +188,7 @@ final class ChaosRequest: Sendable {
         request.validate()
         for index in 0..<plan.handlers {
             request.response(queue: .global()) { [self] response in
-                // The first handler looks at the file and removes it; the others only count.
+                // The first handler reads the file and removes it; the others only count.
                 let content = index == 0 ? response.fileURL.flatMap { try? Data(contentsOf: $0) } : nil
                 if index == 0, let file = response.fileURL { try? FileManager.default.removeItem(at: file) }
                 called(index, response.response, response.error, part: content) {
@@ -199,7 +199,7 @@ final class ChaosRequest: Sendable {
         return request
     }
 
-    /// A file of the request's own.
+    /// Returns the URL of a file of this request.
     private func own(_ name: String) -> URL { folder.appendingPathComponent("\(name)-\(plan.number)") }
 
     private func file() -> URL {
@@ -208,7 +208,7 @@ final class ChaosRequest: Sendable {
         return place
     }
 
-    /// What a form's file holds.
+    /// The content of a form's file.
     private var filling: [UInt8] {
         ChaosContent.request(seed: plan.seed, number: plan.number, size: plan.uploadSize)
     }
@@ -229,7 +229,7 @@ final class ChaosRequest: Sendable {
 
     // MARK: the end
 
-    /// Why a body is not the request's own; nil if it is.
+    /// Returns the reason why a body is not the request's own; nil if it is.
     private func compare(_ body: Data?) -> String? {
         guard let body else { return "no body" }
         if body.elementsEqual(content) { return nil }
@@ -251,7 +251,7 @@ final class ChaosRequest: Sendable {
             }
         let wrongPart =
             error == nil ? nil : part.flatMap { content.starts(with: $0) ? nil : "\($0.count) octets" }
-        // A response is asked under no lock.
+        // The response must not be read under the lock.
         let name = response?.value(forHTTPHeaderField: "X-Chaos")
         let isOver = state.withLock { state in
             state.calls[index] += 1
@@ -264,7 +264,7 @@ final class ChaosRequest: Sendable {
         guard isOver else { return }
         switch plan.form {
         case .fileUpload, .storedForm: try? FileManager.default.removeItem(at: own("upload"))
-        // An attempt that was refused for its status has left its file there, as the caller had said.
+        // An attempt that was refused for its status has left its file at the caller's destination.
         case .placedDownload: try? FileManager.default.removeItem(at: own("placed"))
         case .data, .text, .decodable, .stream, .download, .upload, .post, .streamUpload, .form: break
         }

@@ -8,7 +8,7 @@ internal import LupineTLS
 internal import LupineTestKit
 internal import LupineTransport
 
-/// All requests of one seed, 64 at a time, through a session of their own, which is gone afterwards with all that it had.
+/// All requests of one seed, 64 at a time, through a new session, which must be deallocated afterwards with everything it had.
 package final class ChaosRound: Sendable {
     private struct Live {
         weak var request: Request?
@@ -21,7 +21,7 @@ package final class ChaosRound: Sendable {
         var live: [Live] = []
     }
 
-    /// Requests under way at a time.
+    /// The number of concurrent requests.
     package static let width = 64
 
     package let seed: UInt64
@@ -32,7 +32,7 @@ package final class ChaosRound: Sendable {
     private let folder: URL
     private let state = Lock(State())
 
-    /// A round whose requests keep their files in `folder`.
+    /// Creates a round whose requests keep their files in `folder`.
     package init(
         seed: UInt64, requests: Int, secure isSecure: Bool, speaking speech: ChaosSpeech = .http1,
         doors: ChaosDoors, folder: String
@@ -45,8 +45,8 @@ package final class ChaosRound: Sendable {
         self.folder = URL(filePath: folder)
     }
 
-    /// Sends all requests, and waits for their ends and for that of the session. Returns what came of them, and what is wrong.
-    /// `before` is what a process had that does nothing else; without it timers, descriptors and threads are not looked at.
+    /// Sends all requests, and waits for their ends and for that of the session. Returns the tally and the violations. `before`
+    /// is the inventory of a process that does nothing else; without it, timers, descriptors and threads are not checked.
     package func run(since before: ProcessInventory?) async throws -> (ChaosTally, violations: [String]) {
         var session: Session? = try makeSession()
         weak let ending = session
@@ -68,7 +68,7 @@ package final class ChaosRound: Sendable {
         return (tally, violations)
     }
 
-    /// The request that is under way for longest, if that is longer than `limit`, in words.
+    /// Returns a description of the oldest request in progress, if it is older than `limit`.
     package func hanging(longerThan limit: Duration) -> String? {
         let oldest = state.withLock { $0.underWay.values.min { $0.begin < $1.begin } }
         guard let oldest, oldest.begin.duration(to: .now) > limit else { return nil }
@@ -97,7 +97,7 @@ package final class ChaosRound: Sendable {
             interceptor: plan.retrying == .policy ? policy : nil)
     }
 
-    /// One of the 64: a request behind the other.
+    /// Runs requests one after the other, as one of the 64 workers.
     private func work(_ session: Session) async {
         while let number = nextNumber() {
             let plan = ChaosPlan(seed: seed, number: number, secure: isSecure, speaking: speech)
@@ -116,7 +116,7 @@ package final class ChaosRound: Sendable {
         }
     }
 
-    /// Which POST the origin had taken when it came again.
+    /// Asks the origin for the POSTs that it received again after it had accepted them.
     private func askForRepeated(_ session: Session) async -> [String] {
         let door: ChaosDoor = speech == .http2 ? .streams : .main
         guard let port = doors[door, secure: isSecure] else { return ["the origin has no such door"] }
@@ -141,7 +141,7 @@ package final class ChaosRound: Sendable {
 
     private var living: Int { state.withLock { state in state.live.count { $0.request != nil } } }
 
-    /// Waits until nothing is left, or for 20 seconds; returns what is left then.
+    /// Waits until nothing is left, at most 20 seconds; returns what is left then.
     private func settle(
         _ before: ProcessInventory?, isGone: () -> Bool
     ) async throws -> [String] {
@@ -162,7 +162,7 @@ package final class ChaosRound: Sendable {
         }
     }
 
-    /// Alarms of loads, and timers on the loops that all sessions share.
+    /// Returns the alarms of loads, and the timers on the shared loops.
     private static func timers() async throws -> [String] {
         let alarms = LoadAlarms.shared.count
         if alarms > 0 { return ["\(alarms) alarms"] }
@@ -179,7 +179,7 @@ package final class ChaosRound: Sendable {
     private func judge(_ left: [String]) -> (ChaosTally, violations: [String]) {
         var tally = ChaosTally()
         var violations = left.map { "left behind: \($0)" }
-        // Each of them holds the round by its end, and the round them.
+        // Each request holds the round in its closure, and the round holds the requests: this breaks the cycle.
         let done = state.withLock { state in
             defer { state.done = [] }
             return state.done

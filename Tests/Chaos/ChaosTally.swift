@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// What became of the attempts at each misbehaviour, for the table at the end.
+/// The results of the attempts by misbehaviour, for the final table.
 package struct ChaosTally: Sendable {
-    /// Attempts at one misbehaviour, by what came of them.
+    /// The attempts at one misbehaviour, by result.
     package struct Row: Hashable, Sendable {
         package var attempts = 0
         package var whole = 0
@@ -12,16 +12,16 @@ package struct ChaosTally: Sendable {
     }
 
     package private(set) var rows: [Misbehaviour: Row] = [:]
-    /// How often each kind of error was met.
+    /// The number of errors by kind.
     package private(set) var failures: [ChaosFailure: Int] = [:]
     package private(set) var requests = 0
     package private(set) var whole = 0
     package private(set) var retries = 0
 
-    /// Nothing yet.
+    /// Creates an empty tally.
     package init() {}
 
-    /// One request that has ended.
+    /// Adds one request that has ended.
     package mutating func add(_ plan: ChaosPlan, _ seen: ChaosObservation) {
         requests += 1
         retries += max(seen.attempts - 1, 0)
@@ -45,7 +45,7 @@ package struct ChaosTally: Sendable {
         }
     }
 
-    /// Another run's.
+    /// Adds the tally of another run.
     package mutating func add(_ other: ChaosTally) {
         requests += other.requests
         whole += other.whole

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 
-/// The kinds of errors that a request can end with, without what they carry.
+/// The kinds of errors that a request can end with, without their associated values.
 package enum ChaosFailure: String, CaseIterable, Sendable {
     /// The connection could not be made.
     case cannotConnect
-    /// Time ran out.
+    /// A timeout expired.
     case timedOut
     /// The connection ended too early.
     case lost
-    /// That was no HTTP.
+    /// The response is not valid HTTP.
     case badResponse
-    /// A head over the limits.
+    /// A head exceeds the limits.
     case tooLarge
-    /// The handshake, or TLS behind it, failed.
+    /// The handshake, or TLS after it, failed.
     case insecure
     /// The server's certificate is not trusted.
     case untrusted
@@ -20,40 +20,40 @@ package enum ChaosFailure: String, CaseIterable, Sendable {
     case corrupt
     /// The content's coding ends too early.
     case cutShort
-    /// A status that validation refuses.
+    /// Validation refuses the status.
     case refusedStatus
-    /// The caller has cancelled.
+    /// The caller cancelled.
     case cancelled
-    /// None of these: always wrong.
+    /// Any other error, which is always a violation.
     case unexpected
 }
 
-/// What may come of an attempt.
+/// The permitted results of an attempt.
 package struct ChaosVerdict: Hashable, Sendable {
-    /// Whether it may end well.
+    /// Whether it may succeed.
     package let allowsSuccess: Bool
-    /// The errors that it may end with.
+    /// The errors that are permitted.
     package let failures: Set<ChaosFailure>
 
-    /// It has to end well.
+    /// It must succeed.
     static let whole = ChaosVerdict(allowsSuccess: true, failures: [])
 
-    /// It has to end with one of these.
+    /// Returns a verdict that requires one of these errors.
     static func fails(_ failures: ChaosFailure...) -> ChaosVerdict {
         ChaosVerdict(allowsSuccess: false, failures: Set(failures))
     }
 
-    /// It ends well or with one of these: how the peers' packets cross decides.
+    /// Returns a verdict that permits success or one of these errors, depending on how packets cross.
     static func either(_ failures: ChaosFailure...) -> ChaosVerdict { either(Set(failures)) }
 
-    /// The same of a set.
+    /// Returns a verdict that permits success or one of a set of errors.
     static func either(_ failures: Set<ChaosFailure>) -> ChaosVerdict {
         ChaosVerdict(allowsSuccess: true, failures: failures)
     }
 }
 
 extension Misbehaviour {
-    /// What may come of it.
+    /// The permitted results of an attempt that meets it.
     package var verdict: ChaosVerdict {
         switch self {
         case .none, .chunked, .untilClose, .byteWise, .splitWrites, .slowDrip, .interimHeads, .manyFields,
@@ -63,7 +63,7 @@ extension Misbehaviour {
             .whole
         case .padded, .smallFrames, .unannounced, .idleFrames, .resetBehindEnd, .earlyWithReset, .refusedOnce:
             .whole
-        // A reset overtakes what was not read yet.
+        // A reset discards data that was not read yet.
         case .resetAfter: .either(.lost)
         case .earlyResponse: .either(.lost)
         case .turningCertificates: .either(.untrusted)
@@ -83,7 +83,7 @@ extension Misbehaviour {
             .stallInHandshake, .stallInRecord:
             .fails(.timedOut)
         case .refused: .fails(.cannotConnect)
-        // Whether the end or the reset is met before, in or behind the request's writing.
+        // The client may notice the end or the reset before, during or after writing the request.
         case .resetAtOnce, .closedAtOnce: .fails(.lost, .cannotConnect, .insecure)
         case .babbling: .fails(.badResponse, .lost, .insecure)
         case .alertInHandshake: .fails(.insecure)
@@ -102,6 +102,6 @@ extension Misbehaviour {
         }
     }
 
-    /// Whether it ends by time running out, and so needs a short time.
+    /// Whether it ends by a timeout, and so needs a short one.
     package var isSilent: Bool { verdict.failures == [.timedOut] }
 }

@@ -2,14 +2,14 @@
 
 internal import LupineTransport
 
-/// A port of loopback where no connection is made: one where nobody listens, or one whose listener accepts nobody and whose
-/// queue is full, so that the kernel drops whoever comes. Held for as long as it lives.
+/// A loopback port to which connections fail: without a listener, or with a listener that never accepts and whose queue is full,
+/// so that the kernel drops new connections. The port is held for the life of the object.
 final class DeadEnd: Sendable {
     let port: UInt16
     private let listener: Descriptor
     private let waiting: [Held]
 
-    /// Takes a port.
+    /// Binds a port.
     init(isListening: Bool) throws {
         guard let any = SocketAddress(literal: "127.0.0.1", port: 0) else { throw Errno.invalidArgument }
         let socket = try Socket.stream(for: any)
@@ -31,7 +31,7 @@ final class DeadEnd: Sendable {
         listener = socket.intoDescriptor()
     }
 
-    /// A place in the queue.
+    /// A connection that occupies a place in the queue.
     private final class Held: Sendable {
         private let descriptor: Descriptor
 

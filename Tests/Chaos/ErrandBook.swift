@@ -2,23 +2,23 @@
 
 internal import LupineTransport
 
-/// What a chaos origin was asked for, and which POST came again that it had taken. Any thread.
+/// The errands that a chaos origin received, and the POSTs that it received again after it had accepted them. Any thread.
 final class ErrandBook: Sendable {
     private struct State {
-        /// Asked for and disclaimed.
+        /// Received and disclaimed.
         var disclaimed: Set<ChaosErrand> = []
-        /// POST that was taken.
+        /// POSTs that were accepted.
         var taken: Set<ChaosErrand> = []
         var repeated: [UInt64: [String]] = [:]
     }
 
     private let state = Lock(State())
 
-    /// An errand has come. Whether it is the first time, as far as that matters to it.
+    /// Records an errand. Returns whether the origin must disclaim it, because it is the first time.
     func note(_ errand: ChaosErrand) -> Bool {
         state.withLock { state in
             if errand.misbehaviour.isDisclaimed, state.disclaimed.insert(errand).inserted { return true }
-            // One that is refused each time is never taken.
+            // A POST that is refused each time is never accepted.
             guard !errand.form.isIdempotent, errand.misbehaviour != .streamRefused else { return false }
             if !state.taken.insert(errand).inserted {
                 state.repeated[errand.seed, default: []].append("\(errand.name), \(errand.misbehaviour)")
@@ -27,7 +27,7 @@ final class ErrandBook: Sendable {
         }
     }
 
-    /// The names of what came again in a round, whose book is closed with that.
+    /// Returns the repeated POSTs of a round, and forgets the round.
     func takeRepeated(seed: UInt64) -> [String] {
         state.withLock { state in
             state.disclaimed = state.disclaimed.filter { $0.seed != seed }

@@ -3,18 +3,18 @@
 package import LupineOrigin
 
 extension Misbehaviour {
-    /// What the origin does from behind the request's head on. Whatever it says instead of an answer, a connection that is
-    /// to be silent is held until the client goes.
+    /// Returns the origin's script from after the request's head. A connection without a response is held open until the client
+    /// closes it.
     package func script(for errand: ChaosErrand, bodyInChunks: Bool) -> Script {
         var reply = ChaosReply(errand)
         return Script(intake(errand, bodyInChunks, &reply) + steps(&reply))
     }
 
-    /// How the request's body is read.
+    /// Returns the steps that read the request's body.
     private func intake(_ errand: ChaosErrand, _ inChunks: Bool, _ reply: inout ChaosReply) -> [Script.Step] {
         guard errand.form.isUpload else { return [] }
         let upload = errand.upload
-        // The end of a chunked body ends like a head, and nothing before it does.
+        // A chunked body ends like a head, and contains no earlier empty line.
         let whole: Script.Step = inChunks ? .expectHead : .expectExactly(upload)
         switch self {
         case .earlyResponse: return []
@@ -44,11 +44,11 @@ extension Misbehaviour {
         case .renegotiation, .keyUpdate, .noNotifyBehindContent, .noNotifyInContent, .notifyInContent,
             .noiseInContent, .alertInContent, .stallInRecord, .cutInRecord, .resetInRecord:
             secureSteps(&reply)
-        // Their doors do not let a request come so far.
+        // The doors of these let no request arrive.
         case .refused, .unanswered, .resetAtOnce, .closedAtOnce, .silent, .babbling, .alertInHandshake,
             .stallInHandshake, .resetInHandshake, .cutInHandshake, .expired, .foreign, .untrusted:
             [.close]
-        // HTTP/2 alone has them.
+        // The rest exist only in HTTP/2.
         default: [.close]
         }
     }
@@ -154,7 +154,7 @@ extension Misbehaviour {
         default:
             guard var zipped = try? reply.zipped() else { return [.reset] }
             if self == .gzipCorrupt {
-                // The checksum: all that comes before is right.
+                // Changes the checksum: everything before it is right.
                 zipped[zipped.count - 6] ^= 0x55
             } else {
                 zipped.removeLast(reply.chance(1...12))
@@ -229,7 +229,7 @@ extension Misbehaviour {
         case .notifyInContent: return [.send(head + part), .sendCloseNotify, .expectEnd]
         case .noiseInContent:
             return [.send(head + part), .sendBeneathTLS(Array("no record".utf8)), .expectEnd]
-        // An alert in the clear (RFC 8446 section 6), which an established connection has to refuse.
+        // A plaintext alert (RFC 8446 §6), which an established connection must refuse.
         case .alertInContent:
             return [.send(head + part), .sendBeneathTLS([21, 3, 3, 0, 2, 2, 80]), .expectEnd]
         case .stallInRecord: return [.send(head + part), .sendBeneathTLS(Self.halfRecord), .expectEnd]
@@ -239,6 +239,6 @@ extension Misbehaviour {
         }
     }
 
-    /// The beginning of a record whose rest never comes.
+    /// The beginning of a record that is never completed.
     private static let halfRecord: [UInt8] = [23, 3, 3, 1, 0, 1, 2, 3]
 }

@@ -3,9 +3,9 @@
 internal import LupineHTTP2
 package import LupineOrigin
 
-/// What the origin does over HTTP/2.
+/// The origin's scripts for HTTP/2.
 extension Misbehaviour {
-    /// What the origin does from behind the request's head on. `isFirst` says that it is asked for the first time.
+    /// Returns the origin's script from after the request's head. `isFirst` is true if the errand must be disclaimed now.
     package func streamScript(for errand: ChaosErrand, isFirst: Bool) -> StreamScript {
         var reply = ChaosReply(errand)
         let steps = streamSteps(&reply, isFirst: isFirst)
@@ -13,7 +13,7 @@ extension Misbehaviour {
         return StreamScript((readsFirst ? [.expectExactly(errand.upload)] : []) + steps)
     }
 
-    /// Whether it does not wait for the request's content.
+    /// Returns whether the script does not read the request's content first.
     private func answersEarly(_ isFirst: Bool) -> Bool {
         switch self {
         case .earlyWithReset, .keptWindow, .slowReading, .streamRefused, .resetInContent, .silentConnection:
@@ -123,7 +123,7 @@ extension Misbehaviour {
     private func streamEndSteps(_ reply: inout ChaosReply) -> [StreamScript.Step] {
         let content = reply.content
         let head = StreamScript.Step.head(reply.list("200", length: content.count))
-        // Every code but REFUSED_STREAM, and some that nobody knows.
+        // Every code except REFUSED_STREAM, and some unknown ones.
         let code = HTTP2ErrorCode(
             rawValue: [0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14, 77][reply.chance(0...14)])
         switch self {
@@ -151,7 +151,7 @@ extension Misbehaviour {
                 [head, .content(content, endsStream: false), .head([(":status", "200")], endsStream: true)]
             }
         case .listBomb:
-            // 1,200 times a field of the static table.
+            // A field of the static table, 1,200 times.
             return [.frame(type: 1, flags: 4, .own, [0x88] + [UInt8](repeating: 0x90, count: 1_200))]
         default: return [.keepContent]
         }
@@ -205,7 +205,7 @@ extension Misbehaviour {
         let head = StreamScript.Step.head(reply.list("200", length: reply.content.count))
         switch self {
         case .cutFrame:
-            // A frame of 100 octets that has ten: GOAWAY, or one that nobody knows.
+            // A frame of length 100 with only ten octets: GOAWAY, or an unknown type.
             let type: UInt8 = [7, 0x77][reply.chance(0...1)]
             return [
                 head, .octets([0, 0, 100, type, 0, 0, 0, 0, 0] + [UInt8](repeating: 1, count: 10)), .end(),
@@ -231,7 +231,7 @@ extension Misbehaviour {
         }
     }
 
-    /// Frames that end a connection, each in its way.
+    /// Frames that are connection errors, each for another reason.
     private static let brokenFrames: [StreamScript.Step] = [
         .frame(type: 4, .connection, [1, 2, 3, 4, 5]), .frame(type: 4, .own, [0, 3, 0, 0, 0, 1]),
         .frame(type: 4, flags: 1, .connection, [0, 3, 0, 0, 0, 1]), .frame(type: 4, flags: 1, .connection),
@@ -251,16 +251,16 @@ extension Misbehaviour {
 }
 
 extension ChaosReply {
-    /// A head with these fields behind those of every answer.
+    /// Returns a head with the common fields, followed by these.
     func list(_ status: String, _ fields: [(String, String)]) -> [(name: String, value: String)] {
         [(":status", status), ("x-chaos", errand.name), ("content-type", errand.form.contentType)] + fields
     }
 
-    /// A head that announces so many octets of content.
+    /// Returns a head with that `content-length`.
     func list(_ status: String, length: Int) -> [(name: String, value: String)] {
         list(status, [("content-length", "\(length)")])
     }
 
-    /// The whole answer as it should be.
+    /// The correct response.
     var whole: [StreamScript.Step] { [.head(list("200", length: content.count)), .content(content)] }
 }

@@ -1,45 +1,45 @@
 // SPDX-License-Identifier: MIT
 
-/// What the chaos origin does to one attempt of a request.
+/// The chaos origin's behaviour at one attempt of a request.
 ///
-/// `steps` says how it is done, `verdict` what may come of it.
+/// `script` and `streamScript` perform it, `verdict` states the permitted results.
 package enum Misbehaviour: String, CaseIterable, Sendable {
-    // Nothing wrong.
+    // Correct behaviour.
     case none, chunked, untilClose, byteWise, splitWrites, slowDrip, interimHeads, manyFields, closeAfter
     case redirect, gzip
-    // Wrong, and to be put up with.
+    // Wrong, but tolerated.
     case bareLineFeeds, foldedField, closeSilently, halfCloseAfter, trailingBytes, responseBehind
     case resetAfter
-    // Framing and content that lie.
+    // Wrong framing and content.
     case shortContent, chunkCut, withoutLastChunk, badChunkSize, hugeChunkSize, badChunkEnd, negativeLength
     case hugeLength, twoLengths, lengthAndChunks, gzipCorrupt, gzipCutShort
-    // Heads that are none.
+    // Invalid heads.
     case garbage, otherProtocol, otherVersion, nulInField, bareReturnInField, colonless, oversizedHead
     case tooManyFields, interimFlood, serverError
-    // Ends too early.
+    // Early ends.
     case closeBeforeHead, resetBeforeHead, halfCloseBeforeHead, closeInHead, resetInHead, resetInBody
-    // Comes too late.
+    // Timeouts.
     case lateHead, stallInHead, stallInBody, stallInChunkSize
     // Uploads.
     case slowReading, earlyResponse, resetInUpload, closeInUpload
-    // Before there is a request.
+    // Before the request.
     case refused, unanswered, resetAtOnce, closedAtOnce, silent, babbling
-    // Of TLS.
+    // TLS.
     case alertInHandshake, stallInHandshake, resetInHandshake, cutInHandshake, expired, foreign, untrusted
     case turningCertificates, oldVersion, renegotiation, keyUpdate, noNotifyBehindContent, noNotifyInContent
     case notifyInContent, noiseInContent, alertInContent, stallInRecord, cutInRecord, resetInRecord
-    // Of HTTP/2. Nothing wrong.
+    // HTTP/2: correct.
     case padded, smallFrames, unannounced, idleFrames, resetBehindEnd, earlyWithReset, refusedOnce
-    // The stream ends.
+    // HTTP/2: the stream ends.
     case streamReset, resetInContent, resetInAnswer, streamRefused, malformedHead, wrongLength, wrongOrder
     case listBomb, keptWindow
-    // The connection goes, or changes what it allows.
+    // HTTP/2: the connection is shut down, or its settings change.
     case leaveInSteps, leaveAtOnce, leaveWithError, disclaimed, fewerStreams, otherWindows, otherTable
-    // The connection ends, or might.
+    // HTTP/2: the connection ends, or may end.
     case cutFrame, endWithoutWord, connectionReset, brokenFrame, pushed, flood, floodWithinLimits
     case silentConnection
 
-    /// Whether it is answered in the ordinary way, the request's body and all.
+    /// Whether it is answered normally, after the request's body.
     package var isServed: Bool { self == .none }
 
     /// Whether it needs TLS.
@@ -54,7 +54,7 @@ package enum Misbehaviour: String, CaseIterable, Sendable {
         }
     }
 
-    /// What has to be spoken for it; nil where it can be done in either.
+    /// The HTTP version that it needs; nil if both will do.
     package var speech: ChaosSpeech? {
         switch self {
         case .none, .redirect, .gzip, .gzipCorrupt, .gzipCutShort, .interimHeads, .interimFlood, .manyFields,
@@ -73,7 +73,7 @@ package enum Misbehaviour: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether it is done to a request's body.
+    /// Whether it affects the request's body.
     package var needsUpload: Bool {
         switch self {
         case .slowReading, .earlyResponse, .resetInUpload, .closeInUpload, .earlyWithReset, .resetInContent,
@@ -83,10 +83,10 @@ package enum Misbehaviour: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether the origin says that it has done nothing about a request, and is asked again without the caller's doing.
+    /// Whether the origin states that it has not processed a request, so that the client sends it again by itself.
     package var isDisclaimed: Bool { self == .refusedOnce || self == .streamRefused || self == .disclaimed }
 
-    /// Whether it leaves a connection that the client may take for usable: the next request on it has to be sent again.
+    /// Whether it leaves a connection that the client may take for usable: the next request on it must be sent again.
     package var leavesTrap: Bool {
         switch self {
         case .closeSilently, .halfCloseAfter, .resetAfter, .trailingBytes, .responseBehind,
@@ -96,7 +96,7 @@ package enum Misbehaviour: String, CaseIterable, Sendable {
         }
     }
 
-    /// Where it is asked for; nil: at `main` or `calm`.
+    /// The door where it is requested; nil for `main`, `calm` or `streams`.
     package var door: ChaosDoor? {
         switch self {
         case .refused: .refused
@@ -124,15 +124,15 @@ package enum Misbehaviour: String, CaseIterable, Sendable {
         }
     }
 
-    /// The most octets of content for which it is what it says, or still quick.
+    /// The maximum number of octets of content for which it has its effect, or is still quick.
     package var largestContent: Int {
         switch self {
         case .byteWise: 150
-        // The client has to find what is behind the content together with it.
+        // The client must receive the bytes after the content together with it.
         case .trailingBytes, .responseBehind: 4_000
         case .slowDrip: 100_000
         case .smallFrames: 2_000
-        // These frames do not ask whether there is room for them.
+        // These frames ignore the flow-control windows.
         case .padded: 8_000
         default: 1 << 20
         }

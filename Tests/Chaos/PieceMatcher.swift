@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 
-/// Holds the pieces of a stream against the body that they should make up. Each attempt begins the body anew, without saying
-/// so: a piece goes on where the last one ended, or stands at the beginning.
+/// Compares the pieces of a stream with the expected body. Each attempt starts the body again without notice: a piece continues
+/// where the last one ended, or starts the body.
 package struct PieceMatcher: Sendable {
     private let body: [UInt8]
     private var places: Set<Int> = [0]
-    /// The first piece that stands nowhere.
+    /// A description of the first piece that does not match.
     package private(set) var wrongPiece: String?
 
-    /// Pieces of `body`.
+    /// Creates a matcher for `body`.
     package init(_ body: [UInt8]) { self.body = body }
 
-    /// The next piece.
+    /// Adds the next piece.
     package mutating func add(_ piece: some Collection<UInt8>) {
         guard wrongPiece == nil, !piece.isEmpty else { return }
         let next = places.union([0]).filter { place in
@@ -24,6 +24,6 @@ package struct PieceMatcher: Sendable {
         places = Set(next.map { $0 + piece.count })
     }
 
-    /// Whether the last attempt's pieces are the whole body.
+    /// Whether the pieces of the last attempt are the whole body.
     package var isWhole: Bool { wrongPiece == nil && places.contains(body.count) }
 }

@@ -2,20 +2,20 @@
 
 internal import Foundation
 
-/// What a process has at the moment that it would have to give back.
+/// The resources of a process at one moment.
 package struct ProcessInventory: Hashable, Sendable {
-    /// What the descriptors lead to; sockets are all called the same.
+    /// The targets of the descriptors; all sockets have the same name.
     package var descriptors: [String]
-    /// The names of threads that the library has named.
+    /// The names of the library's threads.
     package var ownThreads: [String]
-    /// All threads, those of the system's libraries too.
+    /// The number of all threads, including those of the system's libraries.
     package var threads: Int
-    /// The names in the temporary folder and below it.
+    /// The names in the temporary folder and its subfolders.
     package var temporary: [String]
-    /// Resident memory in KiB: told, not judged.
+    /// Resident memory in KiB, which is reported, not checked.
     package var resident = 0
 
-    /// An inventory as it could be.
+    /// Creates an inventory.
     package init(descriptors: [String], ownThreads: [String], threads: Int, temporary: [String]) {
         self.descriptors = descriptors
         self.ownThreads = ownThreads
@@ -23,14 +23,14 @@ package struct ProcessInventory: Hashable, Sendable {
         self.temporary = temporary
     }
 
-    /// What there is now.
+    /// Returns the current inventory.
     package static func now() -> ProcessInventory {
         let tasks = entries("/proc/self/task")
         var inventory = ProcessInventory(
             descriptors: entries("/proc/self/fd").compactMap { number in
                 let target = try? FileManager.default.destinationOfSymbolicLink(
                     atPath: "/proc/self/fd/\(number)")
-                // The kernel numbers sockets and pipes; the listing itself is the folder.
+                // Omits the numbers of sockets and pipes, and the descriptor of the listing itself.
                 return target.flatMap { name in
                     name.hasSuffix("/fd") ? nil : String(name.prefix { $0 != "[" })
                 }
@@ -46,7 +46,7 @@ package struct ProcessInventory: Hashable, Sendable {
         return inventory
     }
 
-    /// What there is when nothing has gone away for a second any more: what is closing is closed.
+    /// Returns the inventory once nothing has been released for a second, so that everything that was closing is closed.
     package static func settled() async -> ProcessInventory {
         var least = now()
         var since = ContinuousClock.now
@@ -72,8 +72,8 @@ package struct ProcessInventory: Hashable, Sendable {
         (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     }
 
-    /// What is here and was not there before, in words; empty if that is nothing. Threads without a name of the library's
-    /// come and go with the system's queues and are not counted here.
+    /// Returns descriptions of what was added since `before`; empty if nothing was. Threads without a name of the library's come
+    /// and go with the system's queues and are not counted.
     package func leftovers(since before: ProcessInventory) -> [String] {
         var found: [String] = []
         if descriptors.count > before.descriptors.count {

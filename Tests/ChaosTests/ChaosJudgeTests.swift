@@ -4,9 +4,9 @@ import Testing
 
 @testable import LupineChaos
 
-/// The checker itself: it finds nothing in what is right, and something in each way of being wrong.
+/// Tests of the checker: it reports nothing for correct observations, and each kind of violation.
 struct ChaosJudgeTests {
-    /// The first plan that is as asked for.
+    /// Returns the first plan that meets the conditions.
     private static func plan(
         seed: UInt64 = 1, cancelled: Bool = false, speaking speech: ChaosSpeech = .http1,
         _ fits: (ChaosPlan) -> Bool
@@ -17,7 +17,7 @@ struct ChaosJudgeTests {
         return try #require(plans.first { ($0.cancellation != .never) == cancelled && fits($0) })
     }
 
-    /// A request that ended well at its attempt of that number.
+    /// Returns the observation of a request that succeeded at its last attempt.
     private static func good(_ plan: ChaosPlan, attempts: Int = 1) -> ChaosObservation {
         ChaosObservation(
             calls: Array(repeating: 1, count: plan.handlers), outcome: .whole, attempts: attempts,

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LupineChaos
 
-/// Plans and what they are made of: seed and number decide about everything.
+/// Plans and their parts depend only on seed and number.
 struct ChaosPlanTests {
     private static let some = plans(seed: 7)
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LupineChaos
 
-/// A round as a whole: it holds against the chaos origin, and does not against one that answers wrongly.
+/// A whole round: it passes with the chaos origin, and fails with one that answers wrongly.
 @Suite(.serialized, .timeLimit(.minutes(30))) struct ChaosRoundTests {
     private func withFolder(_ body: (String) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(

@@ -6,9 +6,9 @@ import Testing
 
 @testable import LupineChaos
 
-/// Each misbehaviour without TLS is really what it says, as a bare client sees it.
+/// Checks that each misbehaviour without TLS does what it claims, with a raw client.
 struct MisbehaviourTests {
-    /// What a bare client gets in answer to an errand.
+    /// The response to an errand as a raw client received it.
     private struct Heard {
         var bytes: [UInt8] = []
         var isReset = false
@@ -16,7 +16,7 @@ struct MisbehaviourTests {
 
         var text: String { String(decoding: bytes, as: UTF8.self) }
         var headIsWhole: Bool { text.contains("\r\n\r\n") }
-        /// What stands behind the first head.
+        /// The bytes after the first head.
         var body: [UInt8] {
             bytes.firstRange(of: Array("\r\n\r\n".utf8)).map { Array(bytes[$0.upperBound...]) } ?? []
         }
@@ -32,7 +32,7 @@ struct MisbehaviourTests {
             uploadSize: misbehaviour.needsUpload ? 3_000 : 0)
     }
 
-    /// Sends an errand to its door and ends its own side, so that nothing is waited for in vain; then hears all.
+    /// Sends an errand to its door and shuts down the client's side, so that no wait is endless; then reads to the end.
     private static func hear(_ misbehaviour: Misbehaviour, _ doors: ChaosDoors) throws -> Heard {
         let errand = errand(misbehaviour)
         let port = try #require(doors[misbehaviour.door ?? .main, secure: false])
@@ -41,7 +41,7 @@ struct MisbehaviourTests {
             let client = try RawClient(port: port)
             let length = errand.form.isUpload ? "Content-Length: \(errand.upload.count)\r\n" : ""
             try client.send("\(errand.form.method) \(errand.target) HTTP/1.1\r\nHost: a\r\n\(length)\r\n")
-            // An early response comes without the body.
+            // An early response is sent without the body having arrived.
             if errand.form.isUpload, misbehaviour != .earlyResponse { try client.send(errand.upload) }
             if misbehaviour != .earlyResponse { client.closeOurHalf() }
             while true {
@@ -62,7 +62,7 @@ struct MisbehaviourTests {
         try result.get()
     }
 
-    /// What a bare client has to have heard.
+    /// Returns whether the response shows the misbehaviour.
     private static func isTrue(_ misbehaviour: Misbehaviour, _ heard: Heard) -> Bool {
         let (text, body) = (heard.text, heard.body)
         return switch misbehaviour {
@@ -150,7 +150,7 @@ struct MisbehaviourTests {
                 let port = try #require(doors[door, secure: false])
                 let address = try #require(SocketAddress(literal: "127.0.0.1", port: port))
                 let socket = try Socket.stream(for: address)
-                // On loopback the other side has answered when the call returns, or it never will.
+                // On loopback the peer has answered when the call returns, or it never will.
                 #expect(try socket.connect(to: address) == .inProgress)
                 #expect(((try? socket.peerAddress()) != nil) == answers)
             }

@@ -6,9 +6,9 @@ import Testing
 @testable import LupineChaos
 @testable import LupineTestKit
 
-/// Each misbehaviour of TLS is really what it says, as a bare client sees it.
+/// Checks that each misbehaviour of TLS does what it claims, with a raw client.
 struct SecureMisbehaviourTests {
-    /// How a bare client's exchange ended.
+    /// The end of a raw client's exchange.
     private enum End: Hashable {
         case whole, early, truncated, reset, failed, handshakeFailed
     }
@@ -30,7 +30,7 @@ struct SecureMisbehaviourTests {
             seed: 5, number: 6, attempt: 0, misbehaviour: misbehaviour, form: .text, size: 3_000,
             uploadSize: 0)
         let client = try RawClient(port: try #require(doors[misbehaviour.door ?? .main, secure: true]))
-        // A handshake that stalls ends when our side does: everything that the client says fits in before.
+        // The handshake throws if the origin alerts, resets or ends in it.
         do { try client.startTLS(Self.client(), host: "localhost") } catch { return .handshakeFailed }
         var heard: [UInt8] = []
         do {
@@ -39,7 +39,7 @@ struct SecureMisbehaviourTests {
                 let piece = try client.receive()
                 if piece.isEmpty { break }
                 heard += piece
-                // What is still to come is silence.
+                // Only silence would follow.
                 if misbehaviour == .stallInRecord || misbehaviour == .keyUpdate { client.closeOurHalf() }
             }
         } catch TLSError.truncated {
@@ -117,7 +117,7 @@ struct SecureMisbehaviourTests {
         }
     }
 
-    /// The first message of a client.
+    /// Returns the ClientHello.
     private static func hello() throws -> [UInt8] {
         var sent: [UInt8] = []
         let layer = try RawTLS(

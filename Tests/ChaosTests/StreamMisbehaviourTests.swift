@@ -8,9 +8,9 @@ import Testing
 
 @testable import LupineChaos
 
-/// Each misbehaviour of HTTP/2 is really what it says, as the codec hears it of the socket, without pool and session.
+/// Checks that each misbehaviour of HTTP/2 does what it claims, with the codec on a socket, without pool and session.
 struct StreamMisbehaviourTests {
-    /// What came in answer to an errand.
+    /// The events of the response to an errand.
     private struct Heard {
         var events: [HTTP2Event] = []
         var content: [UInt8] = []
@@ -37,7 +37,7 @@ struct StreamMisbehaviourTests {
             events.compactMap { if case .goAway(let last, let code, _) = $0 { (last, code) } else { nil } }
         }
 
-        /// It is over for the stream, or nothing more can come of it.
+        /// Whether the stream has ended, or nothing more can arrive.
         var isOver: Bool { ended || code != nil || hasFailed || isRefused || error != nil }
     }
 
@@ -48,7 +48,7 @@ struct StreamMisbehaviourTests {
             uploadSize: misbehaviour.needsUpload ? 20_000 : 0)
     }
 
-    /// Misbehaviours that leave the stream as it is: a PING behind the request says that nothing comes.
+    /// Returns whether a misbehaviour leaves the stream open: a PING after the request shows that nothing more arrives.
     private static func isSilent(_ misbehaviour: Misbehaviour) -> Bool {
         [.keptWindow, .lateHead, .stallInBody].contains(misbehaviour)
     }
@@ -119,7 +119,7 @@ struct StreamMisbehaviourTests {
         } catch { heard.error = error }
     }
 
-    /// What has to have been heard.
+    /// Returns whether the events show the misbehaviour.
     private static func isTrue(_ errand: ChaosErrand, _ heard: Heard) -> Bool {
         let isWhole = heard.ended && heard.content == errand.content && heard.error == nil
         let code = heard.head?.status.code
@@ -149,7 +149,7 @@ struct StreamMisbehaviourTests {
         case .disclaimed: heard.isRefused && heard.goAways.first?.last == .connection
         case .fewerStreams, .otherWindows, .otherTable: isWhole && heard.settings == 3
         case .cutFrame: heard.head != nil && !heard.isOver && heard.octets.suffix(10).allSatisfy { $0 == 1 }
-        // Where something of ours lies there unread, the kernel makes a reset of it.
+        // If the socket holds unread data of the client, the kernel sends a reset instead.
         case .endWithoutWord: heard.head != nil && !heard.isOver && heard.goAways.isEmpty
         case .connectionReset: heard.isReset
         case .brokenFrame, .pushed: heard.error != nil
@@ -168,7 +168,7 @@ struct StreamMisbehaviourTests {
             where misbehaviour.speech != .http1 && !misbehaviour.needsTLS
                 && (misbehaviour.door.map { ChaosDoor.shared.contains($0) } ?? true)
             {
-                // Each of the variants that some have.
+                // Tests the variants of those that have some.
                 for number in 0..<(misbehaviour.hasVariants ? 40 : 2) {
                     let errand = Self.errand(misbehaviour, number: number)
                     let heard = try Self.hear(errand, origin.doors)
@@ -191,7 +191,7 @@ extension Misbehaviour {
 }
 
 extension ChaosDoor {
-    /// Those that speak HTTP/2 and nothing else of note.
+    /// The doors for misbehaviour of streams and connections of HTTP/2.
     fileprivate static let shared: Set<ChaosDoor> = [
         .streams, .leaving, .disclaiming, .breaking, .stalling,
     ]

@@ -3,29 +3,30 @@
 import LupineHTTP
 import LupineOrigin
 
-/// Content whose every byte depends on its place, and the endpoints that send and check it.
+/// Content whose every byte depends on its offset, and the endpoints that send and check it.
 enum Blob {
-    /// The longest that is sent.
+    /// The longest blob that is served.
     static let longest = 10 << 20
 
     private static let pattern: [UInt8] = {
-        // A prime period: no power of two that a buffer may have gives the same bytes at another place.
+        // The period is a prime, so that no buffer of a power of two gives the same bytes at another offset.
         let period = (0..<8_191).map { UInt8(truncatingIfNeeded: $0 &* 167 ^ $0 >> 5) }
         var whole: [UInt8] = []
         while whole.count < longest { whole += period }
         return whole
     }()
 
-    /// The content of so many bytes.
+    /// Returns the first `count` bytes of the content.
     static func bytes(_ count: Int) -> [UInt8] { Array(pattern[..<count]) }
 
-    /// A part of that content.
+    /// Returns a range of that content.
     static func bytes(_ range: Range<Int>) -> [UInt8] { Array(pattern[range]) }
 
-    /// Whether these are the bytes of that content.
+    /// Whether these are the first bytes of that content.
     static func matches(_ bytes: [UInt8]) -> Bool { bytes[...] == pattern[..<bytes.count] }
 
-    /// Adds `/blob/{n}`, `/chunked-blob/{n}` and, for any method with content, `/check`, which tells how it came.
+    /// Adds `/blob/{n}`, `/chunked-blob/{n}` and, for any method with content, `/check`, which reports length, correctness and
+    /// framing of the content it received.
     static func serve(on origin: Origin) {
         origin.route("GET", "/blob/{n}") { request throws(Refusal) in
             try OriginResponse(200, "application/octet-stream", bytes(try count(request)))

@@ -8,15 +8,15 @@ import Testing
 
 @testable import LupineTransport
 
-/// One client on one way to one origin, and the questions that every request row asks of it.
+/// A client that reaches an origin by one way, and the requests that every row makes of it.
 struct Conversation {
     let way: Way
     let client: HTTPClient
     let origin: LupineOrigin.Origin
-    /// For clients that are configured otherwise.
+    /// The client's configuration, from which rows derive those of other clients.
     let configuration: HTTPClient.Configuration
 
-    /// What came back, read to its end.
+    /// A response with its whole content.
     struct Answer {
         let response: HTTPResponse
         let body: [UInt8]
@@ -46,7 +46,7 @@ struct Conversation {
         await origin.shutdown()
     }
 
-    /// The origin's side of TLS: a certificate for the loopback addresses.
+    /// Returns the origin's TLS configuration, with a certificate for the loopback addresses.
     static func secured() throws -> TLSServerConfiguration {
         let identity = try TLSIdentity(
             pemChain: PKI.text("good-chain.pem"), pemKey: PKI.text("good.key"))
@@ -73,7 +73,7 @@ struct Conversation {
         "\(way.isSecure ? "https" : "http")://\(way.host):\(origin.port)\(path)"
     }
 
-    /// Sends a request and reads the whole answer.
+    /// Sends a request and reads the whole response.
     func ask(
         _ method: LupineHTTP.Method = .get, _ path: String, fields: Fields = Fields(),
         body: HTTPRequest.Body = .none, with other: HTTPClient? = nil
@@ -83,7 +83,7 @@ struct Conversation {
         return Answer(response: response, body: try await response.body.collect())
     }
 
-    /// What stopped a request.
+    /// Returns the error of a request that must fail.
     func failure(_ path: String) async throws -> TransportError {
         do {
             let answer = try await ask(.get, path)
@@ -92,7 +92,7 @@ struct Conversation {
     }
 }
 
-/// What a request row found wrong.
+/// The failure of a request row.
 struct RowFailure: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// Dante, a SOCKS5 proxy, with users and host names that nobody else knows.
+/// Dante, a SOCKS5 proxy, with users and host names of its own.
 ///
-/// It reads users from the system's own files; so it gets a mount namespace in which those files are private ones,
-/// and a `hosts` of its own with it.
+/// It reads users from the system's files, so it runs in a mount namespace in which those files, and `hosts`, are replaced.
 struct DanteServer: ServerRecipe {
-    /// A name that means 127.0.0.1 to this proxy and nothing to us.
+    /// A name that is 127.0.0.1 for this proxy, and that the client cannot resolve.
     static let privateName = "behind-dante.lupine.test"
 
-    /// Who may use it, with the password's hash; nil for everybody.
+    /// The only user, with the password's hash; nil to allow every client.
     var credentials: (user: String, passwordHash: String)?
     /// A port that its rules forbid.
     var refusedPort: UInt16 = 1

@@ -5,11 +5,11 @@ import LupineOrigin
 import LupineTestKit
 import Testing
 
-/// `http_proxy`, `all_proxy` and `no_proxy` of the environment, seen by a client in a process of its own.
+/// The variables `http_proxy`, `all_proxy` and `no_proxy`, read by a client in a process with that environment.
 @Suite struct EnvironmentProxyTests {
     struct Row: Sendable {
         let name: String
-        /// SQUID, DANTE and ORIGIN stand for ports.
+        /// The words SQUID, DANTE and ORIGIN stand for ports.
         let environment: [String: String]
         var url = "http://127.0.0.1:ORIGIN/blob/10"
         var expected = "200 10 via"
@@ -93,7 +93,7 @@ import Testing
             "sh",
             ["-c", "output=$1; shift; exec env -i \"$@\" >\"$output\"", "fetch", file]
                 + environment.map { "\($0.key)=\($0.value)" }
-                // The probe ends while the process' shared loops run: what they hold just then is no leak.
+                // The probe ends while the process's shared loops run: the memory they hold then is not a leak.
                 + ["ASAN_OPTIONS=detect_leaks=0"]
                 + [products.appendingPathComponent("lupine-transport-probe").path, "fetch", url])
         try #require(end == .exited(0))

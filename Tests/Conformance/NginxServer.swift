@@ -8,11 +8,11 @@ struct NginxServer: ServerRecipe {
     let locations: String
     /// Files of the site.
     var site: [(name: String, text: String)] = []
-    /// Whether it speaks TLS, with the fixtures' good certificate.
+    /// Whether it speaks TLS, with the certificate `good` of the fixtures.
     var isSecure = false
-    /// Whether it speaks HTTP/2: with TLS where a client chooses it, without TLS nothing else.
+    /// Whether it speaks HTTP/2: with TLS if the client chooses it, without TLS exclusively.
     var speaksHTTP2 = false
-    /// Whether it has a master process, which replaces its one worker when it is sent SIGHUP.
+    /// Whether it has a master process, which replaces its only worker at SIGHUP.
     var isReloadable = false
 
     let programs = ["nginx"]

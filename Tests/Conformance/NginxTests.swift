@@ -7,7 +7,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// nginx as an origin, with what it does that small servers do not.
+/// nginx as an origin, with features that small servers lack.
 @Suite struct NginxTests {
     private static let text = String(repeating: "All work and no play makes a dull server.\n", count: 500)
 
@@ -19,7 +19,7 @@ import Testing
         configuration.continueTimeout = .seconds(600)
     }
 
-    /// Runs `body` with nginx, a client of its own and, behind `/up/`, an origin.
+    /// Runs `body` with nginx, a new client and, behind `/up/`, an origin.
     private func converse(
         _ locations: String, _ change: (inout HTTPClient.Configuration) -> Void = { _ in },
         _ body: (HTTPClient, ServerProcess, LupineOrigin.Origin) async throws -> Void
@@ -99,7 +99,7 @@ import Testing
                 try #require(
                     error == .http(host: "127.0.0.1", port: nginx.place.port, .truncated(.beforeHead)))
             }
-            // The client is none the worse for it.
+            // The client still works.
             try #require(try await client.get(nginx.url + "/page.txt").status.code == 200)
         }
     }
@@ -166,7 +166,7 @@ import Testing
         }
     }
 
-    /// Only nginx' own `100 Continue` lets the content go before the test's time is over.
+    /// Only nginx's own `100 Continue` starts the content before the test's time limit.
     @Test(.timeLimit(.minutes(10)), arguments: [1_024, Blob.longest])
     func contentWaitsForContinue(_ size: Int) async throws {
         try await converse("", Self.waiting) { client, nginx, _ in
@@ -176,7 +176,7 @@ import Testing
         }
     }
 
-    /// nginx answers before the content has come, or before it was sent.
+    /// nginx answers before it has received the content, or before the client has sent it.
     @Test(.timeLimit(.minutes(10)), arguments: [false, true])
     func tooMuchContentIsAnsweredEarly(waits: Bool) async throws {
         try await converse(

@@ -5,7 +5,7 @@ import LupineTLS
 import LupineTestKit
 import Testing
 
-/// The origin over TLS as OpenSSL's own client sees it, which shares no code with the engine.
+/// The origin over TLS, tested with OpenSSL's own client, which shares no code with the engine.
 @Suite struct OriginTLSTests {
     struct Row: CustomTestStringConvertible {
         let shows: String
@@ -48,7 +48,7 @@ import Testing
         try row.server(&tls)
         var configuration = OriginConfiguration()
         configuration.tls = tls
-        // The origin ends the connection: the client's own input stays open.
+        // The origin ends the connection; the client's input stays open.
         configuration.script = ScriptPlan(.send("HTTP/1.1 200 OK\r\n\r\n"), .close)
         let origin = try Origin.start(configuration: configuration)
         let end = try await Program.run(

@@ -2,13 +2,13 @@
 
 @testable import LupineTransport
 
-/// Ports of 127.0.0.1 for servers that must be told one: free at the moment, handed out once per process.
+/// Ports of 127.0.0.1 for servers that take a port number: free when they are returned, each returned once per process.
 ///
-/// They lie below the range that the kernel gives to outgoing connections.
+/// They lie below the range that the kernel uses for outgoing connections.
 enum PortSupply {
     private static let given = Lock<Set<UInt16>>([])
 
-    /// A port that nobody listens on.
+    /// Returns a port on which nothing listens.
     static func next() throws(Errno) -> UInt16 {
         while true {
             let port = UInt16.random(in: 12_000..<32_000)

@@ -6,8 +6,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// What a proxy's refusals become: a response where the proxy answers in the origin's name, a typed error where it
-/// opens no tunnel.
+/// The results of a proxy's refusals: a response if the proxy answers for the origin, a typed error if it opens no tunnel.
 @Suite struct ProxyRefusalTests {
     private static let squid = SquidServer(credentials: TestUser.forSquid, refusedPort: 9)
     private static let tinyproxy = TinyproxyServer(credentials: (TestUser.name, "plain"))
@@ -48,7 +47,7 @@ import Testing
                 let answer = try await talk.ask(.get, "/get")
                 try #require(answer.status == 407)
                 try #require(answer.response.fields[.proxyAuthenticate]?.hasPrefix("Basic realm=") == true)
-                // The head alone: a proxy that does not read our content resets the connection behind its page.
+                // Reads only the head: a proxy that does not read the content resets the connection after its page.
                 let post = try await talk.client.send(
                     HTTPRequest(
                         method: .post, url: talk.url("/check"), body: .bytes(Blob.bytes(100_000))))

@@ -2,7 +2,7 @@
 
 import Testing
 
-/// The same requests through the proxies that are out there.
+/// The same requests through widely used proxies.
 @Suite struct ProxyTests {
     @Test(.timeLimit(.minutes(10)), arguments: Way.all)
     func everyRequestComesThrough(_ way: Way) async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// Python's file server: HTTP/1.0, so that every response ends its connection.
+/// Python's file server speaks HTTP/1.0: every response ends its connection.
 @Suite struct PythonServerTests {
     private static let text = String(repeating: "1.0\n", count: 100_000)
 

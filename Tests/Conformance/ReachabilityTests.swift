@@ -9,7 +9,7 @@ import Testing
 @testable import LupineLoading
 @testable import LupineTransport
 
-/// Reachability while links and routes are made and broken, in a network namespace of its own (needs root and `ip`).
+/// Reachability while links and routes are added and removed, in a separate network namespace (needs root and `ip`).
 @Suite struct ReachabilityTests {
     private typealias Status = NetworkReachabilityManager.NetworkReachabilityStatus
 
@@ -18,7 +18,7 @@ import Testing
         try #require(end == .exited(0), "ip \(arguments)")
     }
 
-    /// Runs `body` with an empty namespace, and with what is seen from within it.
+    /// Runs `body` with the name of an empty namespace, and with a view of the network from inside it.
     private static func withSpace(_ body: (String, NetworkView) async throws -> Void) async throws {
         let space = "lupine-reach-\(getpid())"
         try await ip("netns add \(space)")
@@ -28,7 +28,7 @@ import Testing
             let entered: Result<Void, Errno> = await withCheckedContinuation { continuation in
                 let isTaken = loop.execute {
                     do throws(Errno) {
-                        // Only this thread moves; what is opened on it stays there.
+                        // Only this thread enters the namespace; sockets that it opens belong to it.
                         let namespace = try Descriptor.reading(path: "/var/run/netns/\(space)")
                         try Syscalls.enterNetworkNamespace(namespace.rawValue)
                         namespace.close()
@@ -49,7 +49,7 @@ import Testing
         try result.get()
     }
 
-    /// What a listener hears, one by one.
+    /// Returns the changes that a listener receives, in order.
     private static func listen(_ manager: NetworkReachabilityManager) -> AsyncStream<Status>.Iterator {
         let (stream, continuation) = AsyncStream<Status>.makeStream()
         let starts = manager.startListening(onQueue: DispatchQueue(label: "listener")) {
@@ -74,7 +74,7 @@ import Testing
             monitor.start(queue: DispatchQueue(label: "paths"))
             var path = paths.makeAsyncIterator()
 
-            // A loopback that is up, and nothing else.
+            // Only the loopback is up.
             try await Self.ip("-n \(space) link set lo up")
             var heard = Self.listen(general)
             var heardOfNeighbour = Self.listen(neighbour)
@@ -101,7 +101,7 @@ import Testing
             #expect(connected?.status == .satisfied && connected?.availableInterfaces.map(\.name) == ["one"])
             #expect(connected?.supportsIPv4 == true && connected?.supportsIPv6 == false)
 
-            // The cable is pulled, and put back.
+            // The cable is unplugged, then plugged in again.
             try await Self.ip("-n \(space) link set two down")
             #expect(await heard.next() == .notReachable)
             #expect(await heardOfNeighbour.next() == .notReachable)
@@ -111,12 +111,12 @@ import Testing
             #expect(await heard.next() == .reachable(.ethernetOrWiFi))
             #expect(await path.next()?.status == .satisfied)
 
-            // Another route takes over: nobody hears of that. The next that is heard is the loss of both.
+            // Another route takes over, which is not reported: the next report is the loss of both.
             try await Self.ip("-n \(space) route add default via 10.9.8.2 metric 9")
             try await Self.ip("-n \(space) route del default via 10.9.8.1")
             #expect(general.isReachable)
 
-            // A route that sends nothing on does not count, one of several ways does.
+            // A route of type `unreachable` does not count; one with several next hops does.
             try await Self.ip("-n \(space) route del default via 10.9.8.2")
             #expect(await heard.next() == .notReachable)
             try await Self.ip("-n \(space) route add unreachable default metric 99")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// One thing a client must be able to do, whatever stands between it and the origin.
+/// A request that a client must be able to make by every way to the origin.
 struct RequestCase: Sendable {
     let name: String
     let run: @Sendable (Conversation) async throws -> Void
@@ -165,7 +165,7 @@ struct RequestCase: Sendable {
             let pieces = Pieces(size)
             let body = HTTPRequest.Body.stream(length: nil) { pieces.next() }
             let answer = try await talk.ask(.post, "/check", body: body)
-            // A proxy may know the length by the time it passes the content on.
+            // A proxy may have read the whole content, and know its length, before it forwards it.
             try #require(answer.text.hasPrefix("\(size) good"))
             if talk.way.between == .nobody { try #require(answer.text.hasSuffix("chunked")) }
         }
@@ -181,7 +181,7 @@ struct RequestCase: Sendable {
         }
     }
 
-    /// The origin stops in mid-content: never a response that seems whole.
+    /// The origin closes the connection in the middle of the content, which must be an error, not a complete response.
     private static func truncated(
         _ place: String, _ text: String, _ expected: HTTPError.Truncation
     ) -> RequestCase {
@@ -195,7 +195,7 @@ struct RequestCase: Sendable {
     }
 }
 
-/// Content that a task supplies in pieces of an odd size.
+/// Content that is supplied in pieces of an odd size.
 final class Pieces: Sendable {
     private let size: Int
     private let sent = Lock(0)

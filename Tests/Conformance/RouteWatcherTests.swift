@@ -6,14 +6,14 @@ import Testing
 
 @testable import LupineTransport
 
-/// The watcher against a real kernel, in a network namespace of its own (needs root and `ip`).
+/// The watcher with a real kernel, in a separate network namespace (needs root and `ip`).
 @Suite struct RouteWatcherTests {
     private func ip(_ arguments: String) async throws {
         let end = try await Program.run("ip", arguments.split(separator: " ").map(String.init))
         try #require(end == .exited(0), "ip \(arguments)")
     }
 
-    /// What the watcher said so far, and a wait for something in particular.
+    /// Collects the watcher's notices, and waits for a particular one.
     private final class Notices: Sendable {
         private let lock = Lock<[RouteWatcher.Notice]>([])
 
@@ -55,7 +55,7 @@ import Testing
         let notices = Notices()
         let opened: Result<LoopBound<RouteWatcher>, Errno> = await onLoop(loop) {
             do throws(Errno) {
-                // Only this thread moves; the watcher's socket stays where it was opened.
+                // Only this thread enters the namespace; the watcher's socket belongs to it.
                 let namespace = try Descriptor.reading(path: "/var/run/netns/\(space)")
                 try Syscalls.enterNetworkNamespace(namespace.rawValue)
                 namespace.close()

@@ -6,18 +6,18 @@ import Testing
 
 @testable import LupineTransport
 
-/// A server from the distribution, run by one test: started in a folder and on a port of its own, waited for until it
-/// accepts, ended with the test.
+/// A server program from the distribution, run for one test: started in its own folder and on its own port, awaited until it
+/// accepts connections, terminated with the test.
 ///
-/// It runs under a small keeper that ends it when the test ends it and also when the test process dies, so that none
-/// is ever left behind. Nothing but the process started here is ended.
+/// It runs under a small keeper program, which terminates it when the test ends and also when the test process dies, so that no
+/// server is left behind. Only the process started here is terminated.
 final class ServerProcess: Sendable {
-    /// Why there is no server.
+    /// The reason why the server could not be started.
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// Where it listens and keeps its files.
+    /// The server's folder and port.
     let place: ServerPlace
     private let program: String
     private let lifeline: Lock<Socket?>
@@ -31,7 +31,7 @@ final class ServerProcess: Sendable {
         func come() { state.withLock { $0 = true } }
     }
 
-    /// Holds on to a connection to the test, and ends the server when it breaks; ends with the server's status.
+    /// Holds a connection to the test and terminates the server when it breaks; exits with the server's status.
     private static let keeper = """
         import socket, subprocess, sys, threading
         port, folder = int(sys.argv[1]), sys.argv[2]
@@ -52,7 +52,7 @@ final class ServerProcess: Sendable {
         sys.exit(status & 255)
         """
 
-    /// Asks for a connection until it gets one; ends with 1 when the server has ended first, or after five minutes.
+    /// Tries to connect until it succeeds; exits with 1 if the server has ended first, or after five minutes.
     private static let waiter = """
         import os, socket, sys, threading, time
         port, ended, patience = int(sys.argv[1]), sys.argv[2], time.monotonic() + 300
@@ -64,7 +64,7 @@ final class ServerProcess: Sendable {
         sys.exit(1)
         """
 
-    /// Starts a server, runs `body` with it and ends it. What the server has logged is recorded when `body` throws.
+    /// Starts a server, runs `body` with it and terminates it. If `body` throws, records the server's log as an issue.
     static func with<Result>(
         _ recipe: some ServerRecipe, _ body: (ServerProcess) async throws -> Result
     ) async throws -> Result {
@@ -81,7 +81,7 @@ final class ServerProcess: Sendable {
         }
     }
 
-    /// Starts a server; another port is tried when somebody took ours in the meantime.
+    /// Starts a server; tries another port if another program has taken the port in the meantime.
     private static func start(_ recipe: some ServerRecipe) async throws -> ServerProcess {
         let program = try installed(recipe.programs)
         for _ in 0..<4 {
@@ -118,7 +118,7 @@ final class ServerProcess: Sendable {
         for file in recipe.files(place) {
             try file.text.write(toFile: "\(folder)/\(file.name)", atomically: false, encoding: .utf8)
         }
-        // Nobody accepts the keeper's connection: it lasts as long as the listener does.
+        // The keeper's connection is never accepted; it lasts as long as the listener does.
         let any = SocketAddress.ipv4(.loopback, port: 0)
         let listener = try Socket.stream(for: any)
         try listener.bind(to: any)
@@ -134,8 +134,8 @@ final class ServerProcess: Sendable {
         }
     }
 
-    /// Waits until it takes connections; false when it has ended, or does not within five minutes. Another program
-    /// does the asking: many servers start at once, and nobody's thread is taken meanwhile.
+    /// Waits until the server accepts connections; returns false if it has ended, or does not within five minutes. A separate
+    /// program tries to connect: many servers start at once, and no thread of the tests is blocked.
     private func accepts() async -> Bool {
         let arguments = ["-c", Self.waiter, String(place.port), "\(place.folder)/ended"]
         guard let python = try? Self.installed(["python3"]) else { return false }
@@ -156,7 +156,7 @@ final class ServerProcess: Sendable {
     /// `http://127.0.0.1:port`.
     var url: String { "http://127.0.0.1:\(place.port)" }
 
-    /// The last lines of what the server has written into files that end in `.log`.
+    /// The last lines of the server's files that end in `.log`.
     var log: String {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: place.folder)) ?? []
         return names.filter { $0.hasSuffix(".log") }.sorted().map { name in

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: MIT
 
-/// How one kind of server is run: which program, with which files in its folder, by which command.
+/// The way to run one kind of server: its program, the files in its folder, its command.
 ///
-/// A recipe decides nothing at run time; `ServerProcess` carries it out.
+/// A recipe only describes; `ServerProcess` carries it out.
 protocol ServerRecipe: Sendable {
-    /// Names of the program, or paths of it; the first that is installed is taken.
+    /// Names or paths of the program; the first that is installed is used.
     var programs: [String] { get }
-    /// Files to write into the server's own folder before it starts: name and text.
+    /// Returns the files to write into the server's folder before it starts: name and text.
     func files(_ place: ServerPlace) -> [(name: String, text: String)]
-    /// The program and its arguments. It must stay in the foreground and end on SIGTERM.
+    /// Returns the program and its arguments. It must stay in the foreground and end on SIGTERM.
     func command(_ program: String, _ place: ServerPlace) -> [String]
 }
 
-/// Where a server runs.
+/// The place where a server runs.
 struct ServerPlace: Sendable {
-    /// A folder that is the server's alone, writable by everybody.
+    /// A folder for this server only, writable by everybody.
     let folder: String
-    /// The port of 127.0.0.1 that it is to listen on.
+    /// The port of 127.0.0.1 on which it must listen.
     let port: UInt16
-    /// Whether the tests run as root, so that servers that give up root need to be told.
+    /// Whether the tests run as root; some servers drop root unless they are configured not to.
     let isRoot: Bool
 }
 
-/// A recipe of any kind.
+/// A type-erased recipe.
 struct AnyRecipe: ServerRecipe {
     private let recipe: any ServerRecipe
 

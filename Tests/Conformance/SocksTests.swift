@@ -6,7 +6,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// Dante's word: what it refuses, whom, and who resolves names.
+/// Tests with Dante: name resolution by the proxy, and its refusals.
 @Suite struct SocksTests {
     @Test(.timeLimit(.minutes(10))) func namesAreResolvedByTheProxyAlone() async throws {
         let origin = try LupineOrigin.Origin.start()
@@ -37,7 +37,7 @@ import Testing
         await origin.shutdown()
     }
 
-    /// The same name means nothing to us: what the test above shows is no accident of the machine.
+    /// The client cannot resolve the name itself: so the test above shows that the proxy did.
     @Test(.timeLimit(.minutes(10))) func theNameMeansNothingHere() async throws {
         let client = HTTPClient()
         do {
@@ -90,7 +90,7 @@ import Testing
     }
 }
 
-/// Remembers the names that were looked up on our side, and knows none of them.
+/// Records the names that the client looked up, and resolves none of them.
 private final class LookUps: Sendable {
     private let names = Lock<[String]>([])
     var all: [String] { names.withLock { $0 } }

@@ -2,12 +2,12 @@
 
 /// Squid as a forward proxy that stores nothing.
 ///
-/// Its request buffer is made large: squid 5.7 hangs up on whoever sends content of known length faster than the origin
-/// takes it, once the buffer is full.
+/// Its request buffer is large, because squid 5.7 closes the connection when the buffer is full, if content of known length
+/// arrives faster than the origin takes it.
 struct SquidServer: ServerRecipe {
-    /// Who may use it; nil for everybody.
+    /// The only user; nil to allow every client.
     var credentials: (user: String, passwordHash: String)?
-    /// Who may use it, asked by Digest instead of Basic.
+    /// The only user, authenticated by Digest instead of Basic.
     var digest: (user: String, password: String)?
     /// A port that it refuses to connect to.
     var refusedPort: UInt16 = 1

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// Tinyproxy: one request per connection, towards both sides.
+/// Tinyproxy: one request per connection, on both sides.
 struct TinyproxyServer: ServerRecipe {
-    /// Who may use it; nil for everybody.
+    /// The only user; nil to allow every client.
     var credentials: (user: String, password: String)?
 
     let programs = ["tinyproxy"]

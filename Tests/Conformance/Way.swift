@@ -6,23 +6,23 @@ import Testing
 
 @testable import LupineTransport
 
-/// A way from the client to an origin: what stands in between, and what that changes in what a client may expect.
+/// A way from the client to an origin: the server between them, and its effects on what the client can expect.
 struct Way: Sendable, CustomTestStringConvertible {
-    /// Who reads the requests between the client and the origin.
+    /// Whether a proxy interprets the requests between client and origin.
     enum Between: Sendable {
-        /// Nobody: bytes go to the origin as they are.
+        /// Bytes reach the origin unchanged: directly or through a tunnel.
         case nobody
-        /// A proxy that reads each request and answers in the origin's name.
+        /// A proxy interprets each request and answers for the origin.
         case proxy
     }
 
     let name: String
     let between: Between
-    /// The server in between.
+    /// The proxy; nil for a direct connection.
     let server: (any ServerRecipe)?
     /// The proxy's URL up to the host, credentials included.
     var scheme = "http://"
-    /// Whether an HTTP proxy is asked for a tunnel.
+    /// Whether the client requests a tunnel from an HTTP proxy, for http URLs too.
     var tunnels = false
     /// Whether a connection carries more than one request.
     var keepsAlive = true
@@ -33,7 +33,7 @@ struct Way: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
-    /// A client's configuration for this way, with the proxy on that port.
+    /// Returns a client configuration for this way, with the proxy on the given port.
     func configuration(proxyPort: UInt16?) throws -> HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration()
         if let proxyPort { configuration.proxy = .url("\(scheme)127.0.0.1:\(proxyPort)") }
@@ -42,12 +42,12 @@ struct Way: Sendable, CustomTestStringConvertible {
             configuration.tls.roots = .certificates(try Certificate.bundle(file: PKI.path("root.pem")))
         }
         configuration.timeout = .seconds(240)
-        // Tinyproxy hangs up after a response that promised the opposite: a POST on such a connection is lost.
+        // Tinyproxy closes the connection after a response that announced keep-alive: a POST on such a connection would be lost.
         if !keepsAlive { configuration.maximumConnectionAge = .zero }
         return configuration
     }
 
-    /// Every way there is.
+    /// All ways.
     static let all: [Way] = [
         Way(name: "straight", between: .nobody, server: nil),
         Way(name: "squid, absolute form", between: .proxy, server: SquidServer()),
@@ -80,11 +80,11 @@ struct Way: Sendable, CustomTestStringConvertible {
     ]
 }
 
-/// The user of the proxies that want one. The password has a colon in it, which only the user's name may not have.
+/// The user of the proxies that require one. The password contains a colon, which a user name must not.
 enum TestUser {
     static let name = "lupine"
     static let password = "s3cret:x"
-    /// Name and password as they stand in a URL.
+    /// Name and password as written in a URL.
     static let inURL = "lupine:s3cret%3Ax"
     /// The password's hash by `openssl passwd -apr1 -salt lupine`.
     static let forSquid = (user: name, passwordHash: "$apr1$lupine$.fWkgTsek4Sp1SHHzBv.O.")

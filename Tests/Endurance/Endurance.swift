@@ -3,15 +3,15 @@
 import Foundation
 import Glibc
 
-/// What takes long or takes much: `load [--quick]` has ten thousand connections and five thousand requests in one process,
-/// `soak SECONDS` looks for what grows under all kinds of work, or under those that it is
-/// given. `Scripts/load` and `Scripts/soak` build and start it.
+/// Tests of long duration or large scale: `load [--quick]` opens ten thousand connections and makes five thousand concurrent
+/// requests in one process, `soak SECONDS [KIND...]` looks for resources that grow under all kinds of work, or under the given
+/// ones. `Scripts/load` and `Scripts/soak` build and start it.
 ///
-/// The process that is looked at is a client and nothing else; origins are other processes, which it starts itself from the
-/// same executable (`origin ...`) and which end with it. It exits with 0 when everything holds, with 1 and a line for each
-/// thing that does not, with 2 where the machine does not allow the run.
+/// The measured process is only a client; the origins are child processes, which it starts from the same executable (`origin
+/// ...`) and which end with it. It exits with 0 if every expectation is met, with 1 and a line for each one that is not, and with
+/// 2 if the machine does not allow the run.
 @main struct Endurance {
-    /// Something that does not hold.
+    /// An expectation that is not met.
     struct Failure: Error, CustomStringConvertible {
         let description: String
         init(_ description: String) { self.description = description }

@@ -3,21 +3,21 @@
 import Foundation
 import Lupine
 
-/// Those who ask: many tasks for each host, each with requests of its own, whose answers have to be theirs.
+/// Concurrent clients: many tasks for each host, each with its own requests, whose responses must match them.
 struct LoadCrowd: Sendable {
-    /// Roots of services that nobody but `hold` asks, so that their connections lie idle behind it.
+    /// Base URLs of services that only `hold` uses, so that their connections are idle afterwards.
     let quiet: [String]
-    /// Roots of the same hosts' other services.
+    /// Base URLs of the same hosts' other services.
     let busy: [String]
 
-    /// One request each of `perHost` tasks for each of the roots, all of them there before the first is answered.
+    /// Sends one request from each of `perHost` tasks to each of `roots`; all arrive before the first is answered.
     func hold(_ session: Session, _ name: String, _ roots: [String], perHost: Int) async -> Waits {
         await all(roots.count, perHost) { host, index in
             await ask(session, "\(roots[host])/hold/\(name)/", host, ["\(host)-\(index)"])
         }
     }
 
-    /// `rounds` requests, one behind the other, of each of `perHost` tasks for each host.
+    /// Sends `rounds` consecutive requests from each of `perHost` tasks to each host.
     func ask(_ session: Session, perHost: Int, rounds: Int) async -> Waits {
         await all(busy.count, perHost) { host, index in
             await ask(session, "\(busy[host])/echo/", host, (0..<rounds).map { "\(host)-\(index)-\($0)" })
@@ -29,7 +29,7 @@ struct LoadCrowd: Sendable {
     ) async -> Waits {
         let start = ContinuousClock.now
         var waits = await withTaskGroup(of: Waits.self) { group in
-            // Hosts take turns, so that none has all its requests in line before another's first.
+            // Alternates between the hosts, so that no host has all its requests queued before another's first.
             for index in 0..<perHost {
                 for host in 0..<hosts { group.addTask { await one(host, index) } }
             }

@@ -3,27 +3,27 @@
 import Foundation
 import Lupine
 
-/// Ten thousand idle connections, and beside them five thousand requests at once, in one process and through one `Session`:
-/// what each costs, how long requests wait, whether hosts wait alike, and what is left at the end.
+/// Ten thousand idle connections, together with five thousand concurrent requests, in one process and through one `Session`:
+/// measures the memory of each, the latency of requests, the fairness between hosts, and what is left at the end.
 ///
 /// The quick form sends fewer requests over the same connections.
 struct LoadRun {
     let isQuick: Bool
-    /// What the run needs, with some for itself.
+    /// The descriptors that the run needs, with a margin.
     private static let fewestDescriptors = 16_000
     private static let processes = 4
     private static let hosts = 100
     private static let idlePerHost = 100
     private static let busyPerHost = 50
-    /// Connections that the hosts share when there are not enough.
+    /// The number of connections that the hosts share when connections are scarce.
     private static let scarce = 200
-    /// How many times as long as another a host may wait.
+    /// The largest permitted ratio between the waits of two hosts.
     private static let mostUnfair = 3.0
-    /// Of the heap, for an idle connection and for a request in flight with its connection.
+    /// The permitted heap bytes of an idle connection, and of a request in flight with its connection.
     private static let mostForConnection = 3_072
     private static let mostForRequest = 24_576
 
-    /// Returns what did not hold.
+    /// Returns the expectations that were not met.
     func run() async throws -> [String] {
         let limit = try DescriptorLimit.raise()
         guard limit >= Self.fewestDescriptors else {
@@ -38,7 +38,7 @@ struct LoadRun {
         let crowd = LoadCrowd(
             quiet: origins.flatMap { $0.roots.map { $0[0] } },
             busy: origins.flatMap { $0.roots.map { $0[1] } })
-        // What the process has once is no cost of a connection: loops, queues and their threads, the first buffers.
+        // Costs of the process are not counted as costs of a connection: loops, queues and their threads, the first buffers.
         _ = await crowd.ask(session(), perHost: 2, rounds: 2)
         let before = try await ProcessGauge.atRest()
 
@@ -60,7 +60,7 @@ struct LoadRun {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.connectionProxyDictionary = [:]
         configuration.httpMaximumConnectionsPerHost = Self.idlePerHost
-        // What a cache keeps of the answers is no cost of a connection.
+        // Cached responses are not counted as the cost of a connection.
         configuration.urlCache = nil
         configuration.timeoutIntervalForRequest = 300
         configuration.lupine.totalConnections = total

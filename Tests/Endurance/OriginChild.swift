@@ -3,18 +3,18 @@
 import Foundation
 import LupineTLS
 
-/// An origin in a process of its own, as the client that started it sees it: see `OriginRole`. On one task at a time.
+/// The parent's handle of an origin in a child process: see `OriginRole`. Used by one task at a time.
 final class OriginChild {
-    /// The roots of the hosts' two services each, such as `http://127.0.0.7:4000`, in order.
+    /// The base URLs of the two services of each host, such as `http://127.0.0.7:4000`, in order.
     let roots: [[String]]
-    /// What it shows over TLS.
+    /// The certificate that it presents over TLS.
     let certificate: Certificate?
     private let process = Process()
     private let input = Pipe()
     private let output = Pipe()
     private var unread = Data()
 
-    /// Starts one for `hosts`, which are last numbers of addresses.
+    /// Starts a child for `hosts`, the last numbers of the addresses.
     init(secure: Bool = false, hosts: Range<Int>) throws {
         process.executableURL = URL(
             filePath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
@@ -34,17 +34,17 @@ final class OriginChild {
         certificate = try secure ? Certificate(der: Array(Data(base64Encoded: String(last)) ?? Data())) : nil
     }
 
-    /// Returns when so many requests for `/hold/name/...` have come.
+    /// Waits until `count` requests for `/hold/name/...` have arrived.
     func waitForArrivals(_ name: String, _ count: Int) throws {
         try tell("await \(name) \(count)")
         let answer = try Self.line(&unread, output)
         guard answer == "arrived" else { throw Endurance.Failure("an origin said \(answer)") }
     }
 
-    /// Has the requests for `/hold/name/...` answered.
+    /// Lets the origin answer the requests for `/hold/name/...`.
     func open(_ name: String) throws { try tell("open \(name)") }
 
-    /// Ends it, and returns when it has.
+    /// Ends the child, and waits for its exit.
     func end() throws {
         try input.fileHandleForWriting.close()
         process.waitUntilExit()

@@ -6,12 +6,11 @@ import LupineOrigin
 import LupineTLS
 import LupineTransport
 
-/// The part of an origin process: `origin plain|tls FIRST COUNT` serves on the addresses `127.0.0.FIRST` and following, each
-/// with two ports.
+/// An origin process: `origin plain|tls FIRST COUNT` serves on COUNT addresses from `127.0.0.FIRST` on, each with two ports.
 ///
-/// It tells its ports in one line, in order, and behind a semicolon the certificate that it shows, in base 64. Then it does what
-/// it reads: `await NAME COUNT` answers `arrived` once so many requests for `/hold/NAME/...` are there, `open NAME` has
-/// them answered. It ends when there is nothing left to read, so that none is left of a client that died.
+/// It prints its ports in one line, in order, followed by a semicolon and its certificate in Base64. Then it executes commands
+/// from its input: `await NAME COUNT` prints `arrived` once COUNT requests for `/hold/NAME/...` have arrived, `open NAME` answers
+/// them. It ends with its input, so that it does not outlive its parent.
 struct OriginRole {
     private let isSecure: Bool
     private let hosts: Range<Int>
@@ -29,7 +28,7 @@ struct OriginRole {
     func serve() async throws {
         var configuration = OriginConfiguration()
         configuration.idleTimeout = .seconds(3_600)
-        // For clients that begin in it, or choose it.
+        // For clients that begin with HTTP/2, or negotiate it.
         configuration.http2 = HTTP2Behaviour()
         var certificate = ""
         if isSecure {
@@ -68,7 +67,7 @@ struct OriginRole {
         origin.route("GET", "/echo/{tag}") { request throws(Refusal) in
             try OriginResponse(200, "text/plain", Array(request.parameters[0].utf8))
         }
-        // Asks for another connection each time: over TLS, for another handshake.
+        // Closes the connection after each response, so that the next request over TLS needs another handshake.
         origin.route("GET", "/tls-once") { request throws(Refusal) in
             guard case .success(let info)? = request.tls?.outcome else {
                 throw Refusal(404, "this is no TLS")
@@ -88,7 +87,7 @@ struct OriginRole {
     private func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 }
 
-/// Who has come so far, under each name, and the gates that the others wait behind. Any thread.
+/// Counts the requests that have arrived under each name, and keeps the gates that delay them. Any thread.
 private final class Arrivals: Sendable {
     private struct State {
         var counts: [String: Int] = [:]
@@ -107,7 +106,7 @@ private final class Arrivals: Sendable {
         for gate in full { gate.open() }
     }
 
-    /// Open once so many have come.
+    /// Returns a gate that opens once `count` requests have arrived.
     func gate(_ name: String, at count: Int) -> Gate {
         let gate = Gate()
         let isThere = state.withLock { state -> Bool in
@@ -118,7 +117,7 @@ private final class Arrivals: Sendable {
         return gate
     }
 
-    /// What everybody of that name waits for.
+    /// Returns the gate for which all requests of that name wait.
     func exit(_ name: String) -> Gate {
         state.withLock { state in
             let gate = state.exits[name] ?? Gate()

@@ -2,8 +2,7 @@
 
 import Dispatch
 
-/// A while in which nothing is done: between two readings of a process, or before what is cancelled late is cancelled. Nothing
-/// is guessed by it.
+/// A pause between two readings of a process, or before a late cancellation. No test depends on its length.
 enum Pause {
     static func of(_ duration: Duration) async {
         let nanoseconds = Int(Waits.seconds(duration) * 1e9)

@@ -4,20 +4,20 @@ import CLupineHeap
 import Foundation
 import Glibc
 
-/// What this process holds at one moment.
+/// The resources of this process at one moment.
 struct ProcessGauge {
-    /// What of it is in memory, in bytes, as the kernel tells it.
+    /// Resident memory in bytes, from the kernel.
     let resident: Int
-    /// What is in use of the heap, in bytes, as the C library tells it: blocks of every size.
+    /// Heap in use in bytes, from the C library: blocks of every size.
     let heap: Int
     let descriptors: Int
-    /// Those of the descriptors that are sockets.
+    /// The number of descriptors that are sockets.
     let sockets: Int
     let threads: Int
-    /// Those of the threads that the library has named.
+    /// The number of threads with a name of the library.
     let ownThreads: Int
 
-    /// Now.
+    /// Reads the current values.
     static func read() throws -> ProcessGauge {
         let fields = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
         guard fields.count > 1, let pages = Int(fields[1]) else { throw CocoaError(.fileReadCorruptFile) }
@@ -28,7 +28,7 @@ struct ProcessGauge {
         }
         let heap = mallinfo2()
         let descriptors = try entries("fd").compactMap {
-            // The one that lists them is closed by the time that they are asked for.
+            // The descriptor of the listing itself is closed by now.
             try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
         }
         return ProcessGauge(
@@ -37,7 +37,7 @@ struct ProcessGauge {
             threads: tasks.count, ownThreads: own)
     }
 
-    /// Reads until `holds`, but not for longer than `patience`; returns the last reading.
+    /// Reads until `holds` is true, at most for `patience`; returns the last reading.
     static func settled(
         within patience: Duration, _ holds: (ProcessGauge) -> Bool
     ) async throws -> ProcessGauge {
@@ -49,7 +49,7 @@ struct ProcessGauge {
         }
     }
 
-    /// Reads until descriptors and threads have stood still for a second, but not for longer than 20.
+    /// Reads until descriptors and threads are unchanged for a second, at most for 20 seconds.
     static func atRest() async throws -> ProcessGauge {
         var last = try read()
         var quiet = 0
@@ -67,7 +67,7 @@ struct ProcessGauge {
     }
 }
 
-/// The process' limit of descriptors.
+/// The process's limit of descriptors.
 enum DescriptorLimit {
     /// Raises the soft limit as far as the hard one allows; returns it.
     static func raise() throws -> Int {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-/// How fast something grows: the median of the slopes between all pairs of readings (Theil and Sen), which a few readings at
-/// a bad moment do not move. A value.
+/// The growth of a quantity: the median of the slopes between all pairs of readings (Theil-Sen estimator), which a few outliers
+/// do not change. A value.
 struct Slope {
-    /// By how much it grows from one reading to the next.
+    /// The growth from one reading to the next.
     let perReading: Double
 
-    /// The slope of readings that were made at even distances; zero of fewer than two.
+    /// Computes the slope of readings at equal distances; zero for fewer than two.
     init(_ readings: [Int]) {
         var slopes: [Double] = []
         for (place, earlier) in readings.enumerated() {

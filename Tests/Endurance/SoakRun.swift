@@ -4,11 +4,11 @@ import Foundation
 import Lupine
 import LupineTransport
 
-/// Mixed work for so long, in rounds; behind each the process is read when nothing is under way. What grows from round to
-/// round, once it is warm, is a leak.
+/// Mixed work for a given time, in rounds; after each the process is measured while no work is in progress. A quantity that grows
+/// from round to round after the warm-up is a leak.
 ///
-/// The first third of the rounds is for what is made once or fills up to its size: loops, caches, pools of memory. Of the
-/// rest the slope is taken for each of what is read, and held against what it may grow per piece of work.
+/// The first third of the rounds is the warm-up: loops, caches and memory pools reach their size. From the other rounds the slope
+/// of each quantity is computed, and compared with the permitted growth per piece of work.
 struct SoakRun {
     let seconds: Int
     let kinds: [SoakWork]
@@ -16,11 +16,11 @@ struct SoakRun {
     private static let rounds = 60
     private static let warm = 20
 
-    /// What is read of the process, and by how much it may grow.
+    /// A quantity of the process, and its permitted growth.
     private struct Measure: Sendable {
         let name: String
         let unit: String
-        /// Between the last round of the warm-up and the last of all, whatever the work was, and more for each piece of it.
+        /// The permitted growth between the end of the warm-up and the last round: a constant, and a part for each piece of work.
         let allowance: Double
         let perWork: Double
         let read: @Sendable (ProcessGauge) -> Int
@@ -30,12 +30,12 @@ struct SoakRun {
         Measure(name: "resident", unit: "bytes", allowance: 33_554_432, perWork: 8) { $0.resident },
         Measure(name: "heap", unit: "bytes", allowance: 2_097_152, perWork: 2) { $0.heap },
         Measure(name: "descriptors", unit: "", allowance: 8, perWork: 0) { $0.descriptors },
-        // The rest are the system's, which come and go with what the machine has to do.
+        // The other threads are the system's, whose number depends on the load.
         Measure(name: "own threads", unit: "", allowance: 0, perWork: 0) { $0.ownThreads },
         Measure(name: "threads", unit: "", allowance: 16, perWork: 0) { $0.threads },
     ]
 
-    /// Returns what did not hold.
+    /// Returns the expectations that were not met.
     func run() async throws -> [String] {
         let plain = try OriginChild(hosts: 1..<2)
         let secure = try OriginChild(secure: true, hosts: 1..<2)
@@ -50,7 +50,7 @@ struct SoakRun {
             let done = await work(stage, multiplexed, until: start + share * round, first: works.reduce(0, +))
             works.append(done.count)
             failures += done.failures
-            // Connections that were given up close on their loops, a moment behind the last answer.
+            // Cancelled connections close on their loops, shortly after the last response.
             await Pause.of(.milliseconds(200))
             gauges.append(try ProcessGauge.read())
             if round % (Self.rounds / 10) == 0 { report(round, works, gauges[round - 1]) }
@@ -76,7 +76,7 @@ struct SoakRun {
                 + "\(gauge.heap >> 10) KiB, \(gauge.descriptors) descriptors, \(gauge.threads) threads")
     }
 
-    /// Every worker goes through the kinds of work, each from another one on, until it is time.
+    /// Runs the workers, each of which cycles through the kinds of work from a different start until the time is over.
     private func work(
         _ stage: SoakStage, _ multiplexed: SoakStage, until end: ContinuousClock.Instant, first: Int
     ) async -> (count: Int, failures: [String]) {
@@ -84,10 +84,10 @@ struct SoakRun {
             for worker in 0..<Self.workers {
                 group.addTask {
                     var (count, failures) = (0, [String]())
-                    // Each kind once in any case: a round on a slow machine is as mixed as another.
+                    // Does each kind at least once, so that rounds on a slow machine are mixed, too.
                     while count < kinds.count || ContinuousClock.now < end, failures.isEmpty {
                         let kind = kinds[(worker + count) % kinds.count]
-                        // Every second worker speaks HTTP/2.
+                        // Every other worker uses HTTP/2.
                         let own = worker % 2 == 1 && kind.isForEitherVersion ? multiplexed : stage
                         do { try await kind.run(own, first + worker + count) } catch {
                             failures.append("\(kind): \(error)")

@@ -7,13 +7,13 @@ import LupineLoading
 import LupineTLS
 import LupineTransport
 
-/// What the pieces of a soak's work have in common: the session, the origins, a file. Any thread.
+/// The objects that the pieces of work share: the session, the origins, a file. Any thread.
 final class SoakStage: Sendable {
     let root: String
     let secureRoot: String
     let session: Session
     let queue = DispatchQueue(label: "soak.progress")
-    /// What is uploaded, and the SHA-256 of it.
+    /// The file that is uploaded, its content, and the SHA-256 of it.
     let file: URL
     let fileContent: Data
     let fileDigest: String
@@ -23,12 +23,12 @@ final class SoakStage: Sendable {
     private let folder: URL
     private let certificate: Certificate
 
-    /// What is counted along the way.
+    /// Counters of the work.
     struct Tally: Sendable {
-        /// TLS handshakes, and those of them that took up where an earlier one began.
+        /// TLS handshakes, and those that resumed a session.
         var handshakes = 0
         var resumptions = 0
-        /// Downloads that were cut, and those of them that had to begin again.
+        /// Downloads that were cancelled, and those that had to restart.
         var cuts = 0
         var restarts = 0
     }
@@ -42,7 +42,7 @@ final class SoakStage: Sendable {
         }
     }
 
-    /// A stage before a plain and a secure origin, whose files are in a folder of its own.
+    /// Creates a stage for a plain and a secure origin, with a new folder for its files.
     init(_ plain: OriginChild, _ secure: OriginChild) throws {
         guard let root = plain.roots.first?.first, let secureRoot = secure.roots.first?.first,
             let certificate = secure.certificate
@@ -63,7 +63,7 @@ final class SoakStage: Sendable {
             configuration: Self.configuration(certificate, Self.cache(in: folder, "cache"), .http11))
     }
 
-    /// The same stage with a session that speaks HTTP/2.
+    /// Creates the same stage with a session that speaks HTTP/2.
     init(multiplexed stage: SoakStage) {
         (root, secureRoot, certificate) = (stage.root, stage.secureRoot, stage.certificate)
         (tally, folder) = (stage.tally, stage.folder)
@@ -73,7 +73,7 @@ final class SoakStage: Sendable {
             configuration: Self.configuration(certificate, Self.cache(in: folder, "cache-h2"), .http2))
     }
 
-    /// A session that shares nothing with the others but what the process has once.
+    /// Returns a session that shares only process-wide objects with the others.
     func newSession() -> Session {
         Session(configuration: Self.configuration(certificate, nil, isMultiplexed ? .http2 : .http11))
     }
@@ -97,10 +97,10 @@ final class SoakStage: Sendable {
         return configuration
     }
 
-    /// A path that nothing is at.
+    /// Returns the URL of a file that does not exist.
     func newFile() -> URL { folder.appending(path: UUID().uuidString) }
 
-    /// What the folder has beyond the upload and the cache.
+    /// Returns the files of the folder other than the upload and the cache.
     func litter() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: folder.path).filter {
             !["upload.bin", "cache", "cache.key", "cache-h2", "cache-h2.key"].contains($0)
@@ -109,7 +109,7 @@ final class SoakStage: Sendable {
 
     func removeFiles() { try? FileManager.default.removeItem(at: folder) }
 
-    /// What `/range/count` answers.
+    /// Returns the response body of `/range/count`.
     func alphabet(_ count: Int) -> Data {
         Data((0..<count).map { UInt8(ascii: "a") + UInt8($0 % 26) })
     }

@@ -5,7 +5,7 @@ import Lupine
 import LupineTLS
 import LupineTransport
 
-/// One piece of work of a soak, in each of the kinds that a program does. Every answer is checked; a wrong one throws.
+/// A kind of work that programs do, performed once per piece. Every response is checked; a wrong one throws.
 enum SoakWork: String, CaseIterable {
     case request, parameters, uploadData, uploadFile, uploadForm, downloadFile, resumedDownload, stream,
         leftStream
@@ -13,10 +13,10 @@ enum SoakWork: String, CaseIterable {
         brotli, basic,
         digest, retry, cookies, refused, ownSession
 
-    /// Whether it makes sense over HTTP/2 as well: a connection for each request is not what that is for.
+    /// Whether it applies to HTTP/2, too, which a new connection for each request does not.
     var isForEitherVersion: Bool { self != .secureAfresh }
 
-    /// Does it once.
+    /// Performs it once.
     func run(_ stage: SoakStage, _ number: Int) async throws {
         switch self {
         case .request:
@@ -51,7 +51,7 @@ enum SoakWork: String, CaseIterable {
         }
     }
 
-    /// JSON that names what was sent.
+    /// Requests a path that answers with JSON, and checks the response.
     private func text(_ stage: SoakStage, _ path: String, _ value: Int? = nil) async throws {
         let text = try await stage.session.request(stage.root + path).validate().serializingString().value
         let isRight = value.map { text.contains("value\($0)") || text.contains("cookies") } ?? true
@@ -112,13 +112,13 @@ enum SoakWork: String, CaseIterable {
         let destination: DownloadRequest.Destination = { _, _ in (place, [.removePreviousFile]) }
         let begun = stage.session.download(
             "\(stage.root)/range/\(size)?duration=0.05&chunk_size=20000", to: destination)
-        // Weakly: a request holds its handlers.
+        // Captured weakly, because a request holds its handlers.
         begun.downloadProgress(queue: stage.queue) { [weak begun] progress in
             if progress.fractionCompleted > 0.3 { begun?.cancel(producingResumeData: true) }
         }
         let cut = await begun.serializingDownloadedFileURL().response
         if cut.error != nil {
-            // Whoever cancels when the last byte has come has nothing to go on with, and begins again.
+            // A cancellation after the last byte produces no resume data; the download restarts.
             stage.tally.withLock { tally in
                 tally.cuts += 1
                 if cut.resumeData == nil { tally.restarts += 1 }
@@ -161,7 +161,7 @@ enum SoakWork: String, CaseIterable {
         try stage.require(echoes == sent, "a web socket: \(echoes.map(\.count))")
     }
 
-    /// Whatever it comes to, it ends.
+    /// Cancels a request early or late, and checks that it ends.
     private func cancelled(_ stage: SoakStage, after delay: Duration?) async throws {
         let request = stage.session.request("\(stage.root)/drip?duration=60")
         let task = request.serializingData()
@@ -202,7 +202,7 @@ enum SoakWork: String, CaseIterable {
             response.error?.responseCode == 503 && request.retryCount == 2, "retries: \(response)")
     }
 
-    /// A port that nobody listens on.
+    /// Sends a request to a port on which no socket listens.
     private func refused(_ stage: SoakStage) async throws {
         let response = await stage.session.request("http://127.0.0.1:1/").serializingData().response
         let error = response.error?.underlyingError as? URLError

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 
-/// How long requests took, host by host. A value.
+/// The latencies of requests by host. A value.
 struct Waits {
     private var hosts: [[Duration]]
-    /// What was wrong with answers.
+    /// Descriptions of wrong responses.
     private(set) var wrong: [String] = []
-    /// How long all of them took together.
+    /// The duration of all requests together.
     var whole = Duration.zero
 
-    /// None yet, of so many hosts.
+    /// Creates an empty record for `count` hosts.
     init(hosts count: Int) { hosts = Array(repeating: [], count: count) }
 
     mutating func add(_ wait: Duration, _ host: Int) { hosts[host].append(wait) }
@@ -19,10 +19,10 @@ struct Waits {
         wrong += other.wrong
     }
 
-    /// How many answers were right.
+    /// The number of right responses.
     var count: Int { hosts.reduce(0) { $0 + $1.count } }
 
-    /// `p50 ..., p90 ..., p99 ..., max ...` and the rate.
+    /// The percentiles as `p50 ..., p90 ..., p99 ..., max ...`, and the rate.
     var distribution: String {
         let all = hosts.joined().sorted()
         guard let last = all.last else { return "nothing" }
@@ -31,13 +31,13 @@ struct Waits {
         return (parts + ["max \(Self.text(last))", "\(Int(rate)) requests/s"]).joined(separator: "  ")
     }
 
-    /// The mean waits of the host that waited least, and of the one that waited most.
+    /// The smallest and the largest mean wait of a host.
     var extremes: (least: Duration, most: Duration) {
         let means = hosts.filter { !$0.isEmpty }.map { $0.reduce(.zero, +) / $0.count }
         return (means.min() ?? .zero, means.max() ?? .zero)
     }
 
-    /// How many times as long as another the host waited that waited most.
+    /// The ratio of the largest to the smallest mean wait of a host.
     var unfairness: Double { Self.seconds(extremes.most) / max(Self.seconds(extremes.least), 1e-9) }
 
     static func seconds(_ duration: Duration) -> Double {

@@ -7,8 +7,8 @@ import LupineTestKit
 import LupineTransport
 import Testing
 
-/// What happens to a program that uses Lupine when the machine, or the program itself, does what it should not: each in a
-/// process of its own, against an origin in this one. See `FaultProbe` for what is looked at.
+/// Behaviour of programs that use Lupine under faults of the machine or of the program: each scenario in a separate process, with
+/// an origin in this one. `FaultProbe` lists the scenarios.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct FaultTests {
     @Test("look-ups that hang or come late hold up nobody else, and the error names the limit")
     func lookUps() async throws { try await expect("lookups") }
@@ -28,7 +28,7 @@ import Testing
         let end = try await run("exhausted")
         switch end {
         case .killed(let signal): #expect([4, 5, 6, 11].contains(signal), "signal \(signal)")
-        // An error that says so is as good.
+        // An error that reports it is permitted, too.
         case .exited(let status): #expect(status == 1, "status \(status)")
         }
     }
@@ -64,7 +64,7 @@ import Testing
         let origin = try Origin.start()
         addRoutes(to: origin)
         addPause(to: origin)
-        // What a process has there when it ends in the middle of things, it leaves there.
+        // A process that ends abruptly leaves its temporary files there.
         let temporary = FileManager.default.temporaryDirectory.appending(path: "fault-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: false)
         defer { try? FileManager.default.removeItem(at: temporary) }
@@ -77,12 +77,12 @@ import Testing
         return end
     }
 
-    /// What a sanitizer that the probe was built with is told.
+    /// Returns the options of a sanitizer that the probe was built with.
     private func sanitizers(_ scenario: String) -> [String: String] {
         switch scenario {
-        // What ends in the middle of things, or just behind the last request, leaves what is in use.
+        // Processes that exit abruptly, or right after the last request, still hold memory.
         case "clock", "descriptors", "exit", "lookups": return ["ASAN_OPTIONS": "detect_leaks=0"]
-        // Their allocators are to give nothing where the system's does, and their ends are to be signals.
+        // The allocator must return nil as the system's does, and errors must end the process by a signal.
         case "exhausted":
             let asTheSystem = "allocator_may_return_null=1:abort_on_error=1"
             return ["ASAN_OPTIONS": "detect_leaks=0:" + asTheSystem, "TSAN_OPTIONS": asTheSystem]
@@ -96,9 +96,9 @@ import Testing
         origin.script(nil, "/stall", ScriptPlan(.stall))
     }
 
-    /// What the scenario of the pause needs: `/meet` is answered once six connections have asked for it, `/drops` by five of the 25
-    /// bytes that it announces. The probe stands still when `/paused` is asked for: then the six connections are closed, the rest
-    /// of `/drops` is sent, and only when all that is done is `/paused` answered.
+    /// Adds the routes for the scenario of the pause. `/meet` is answered once six connections have requested it; `/drops` first
+    /// gets five of its 25 announced bytes. The probe is stopped while `/paused` is requested: then the six connections are
+    /// closed and the rest of `/drops` is sent, and only after that is `/paused` answered.
     private func addPause(to origin: LupineOrigin.Origin) {
         let paused = Gate()
         let met = gate(opening: 6, on: "met", of: origin)
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    /// A gate that opens when the gates `name 0`, `name 1` and so on of the origin, so many, have opened.
+    /// Returns a gate that opens when the origin's gates `name 0`, `name 1` and so on, `count` in all, have opened.
     private func gate(opening count: Int, on name: String, of origin: LupineOrigin.Origin) -> Gate {
         let all = Gate()
         let missing = Lock(count)

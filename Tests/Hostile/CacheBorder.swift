@@ -10,11 +10,11 @@ import LupineTransport
 import Synchronization
 import Testing
 
-/// One origin, one cache, and sessions of every policy that share them.
+/// One origin, one cache, and sessions with different policies that share them.
 ///
-/// Whatever is asked for is answered with the number of the request, so that an answer tells whether it came from the cache.
+/// Every response contains the number of its request at the origin, which shows whether it came from the cache.
 struct CacheBorder {
-    /// How a session judges its servers.
+    /// The way in which a session decides whether a server is trusted.
     enum Policy: CaseIterable, Sendable {
         /// No delegate.
         case standard
@@ -22,23 +22,23 @@ struct CacheBorder {
         case listening
         /// A pipeline without evaluators.
         case pipeline
-        /// A pipeline that takes everybody for who they say they are.
+        /// A pipeline that trusts every server.
         case disabled
         /// A pipeline that pins the key of the leaf `good`.
         case pinsGood
         /// A pipeline that pins another key.
         case pinsOther
-        /// A pipeline that pins the key of the leaf `untrusted`, and asks for nothing else.
+        /// A pipeline that pins the key of the leaf `untrusted`, and checks nothing else.
         case pinsUntrusted
-        /// A pipeline whose evaluator reads the chain, and accepts everybody.
+        /// A pipeline whose evaluator reads the chain, and accepts every server.
         case reading
-        /// A pipeline that asks about revocation, and about nothing else.
+        /// A pipeline that checks revocation, and nothing else.
         case revocation
-        /// A delegate that accepts everybody.
+        /// A delegate that accepts every server.
         case accepting
-        /// A delegate that has the chain evaluated, and accepts everybody.
+        /// A delegate that has the chain evaluated, ignores the result and accepts every server.
         case ignoring
-        /// A delegate that judges as without it.
+        /// A delegate that asks for the default handling.
         case asking
         /// A subclass of the pipeline's delegate.
         case subclass
@@ -57,9 +57,9 @@ struct CacheBorder {
         var count: Int { last.load(ordering: .relaxed) }
     }
 
-    /// What one request came to.
+    /// The result of one request.
     enum End: Hashable, Sendable {
-        /// The answer to the request of that number.
+        /// The response to the request of that number.
         case answer(Int)
         case refused
         case failed(String)
@@ -108,7 +108,7 @@ struct CacheBorder {
         return configuration
     }
 
-    /// A session of that policy on the cache.
+    /// Returns a session with that policy that uses the cache.
     func session(
         _ policy: Policy, _ configure: (URLSessionConfiguration) throws -> Void = { _ in }
     ) throws -> BorderSession {
@@ -154,7 +154,7 @@ struct CacheBorder {
             validateHost: validates)
     }
 
-    /// Asks for something in a session of that policy that is made for it and goes away.
+    /// Sends a request in a new session with that policy, which is invalidated afterwards.
     func ask(
         _ policy: Policy, _ path: String = "/a/1", _ fields: [String: String] = [:],
         _ configure: (URLSessionConfiguration) throws -> Void = { _ in }
@@ -199,7 +199,7 @@ struct CacheBorder {
     }
 }
 
-/// A session of either face.
+/// A `URLSession`, or a `Session` on one.
 enum BorderSession: Sendable {
     case plain(URLSession)
     case pipeline(Session)
@@ -234,7 +234,7 @@ enum BorderSession: Sendable {
         }
     }
 
-    /// Waits until what was stored is on the disk, and closes the connections that carry nothing.
+    /// Waits until stored responses are on the disk, and closes idle connections.
     func flush() async {
         let session: URLSession
         switch self {

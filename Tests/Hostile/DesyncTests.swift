@@ -7,8 +7,8 @@ import LupineOrigin
 import LupineTestKit
 import Testing
 
-/// Connections on which the two sides could come to mean different exchanges: bytes between requests, answers that come
-/// early, bodies that nobody reads to their end.
+/// Connections on which client and server could associate responses with different requests: bytes between requests, early
+/// responses, bodies that are not read to their end.
 @Suite struct DesyncTests {
     private static let answer = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nfirst"
     private static let clean = Script([
@@ -107,7 +107,7 @@ import Testing
             Self.clean,
         ])
         try await HostileStage.with(plan) { stage in
-            // The first may meet the early bytes as an error, or as what the server answers with: it is its own connection.
+            // The early bytes may be an error or the response of the first request, which has this connection to itself.
             _ = await stage.session.request(stage.url("/first")).answered()
             await stage.origin.gate("hung up").wait()
             let second = await stage.session.request(stage.url("/second")).answered()

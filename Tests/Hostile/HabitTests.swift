@@ -7,30 +7,30 @@ import LupineLoading
 import LupineOrigin
 import Testing
 
-/// What servers do that nobody attacks with: what is good is delivered, what is not is an error, and the next request is served.
+/// Deviations of servers that are not attacks: valid content is delivered, the rest is an error, and the next request is served.
 @Suite struct HabitTests {
-    /// One server's habit.
+    /// A deviation of a server.
     struct Habit: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let steps: [Script.Step]
-        /// What is delivered.
+        /// The content that is delivered.
         var content: String?
-        /// What is said instead.
+        /// The error that is reported instead.
         var code: URLError.Code?
-        /// How many connections the second request finds used: one when the first's was left alone.
+        /// The number of connections after a second request: one if the first connection is reused.
         var connections = 2
     }
 
     private static let ok = "HTTP/1.1 200 OK\r\n"
 
-    /// A habit that is tolerated.
+    /// Returns a habit that is tolerated.
     private static func fine(_ name: String, _ content: String, _ steps: Script.Step..., keeps: Bool = false)
         -> Habit
     {
         Habit(testDescription: name, steps: steps, content: content, connections: keeps ? 1 : 2)
     }
 
-    /// A habit that is an error.
+    /// Returns a habit that is an error.
     private static func wrong(_ name: String, _ code: URLError.Code, _ steps: Script.Step...) -> Habit {
         Habit(testDescription: name, steps: steps, code: code)
     }
@@ -126,7 +126,7 @@ import Testing
         [false, true])
     func habit(_ row: Habit, _ isSecure: Bool) async throws {
         let told: [Script.Step] = [.expectHead, .send("\(Self.ok)Content-Length: 4\r\n\r\nnext")]
-        // Behind its habit a server that has not closed answers another request.
+        // After the habit, a server that has not closed its connection answers another request.
         let plan = ScriptPlan([Script([.expectHead] + row.steps + told + [.stall]), Script(told + [.stall])])
         try await HostileStage.with(plan, leaf: isSecure ? "good" : nil) { stage in
             stage.origin.gate("never mind").open()

@@ -8,13 +8,13 @@ import LupineTLS
 import LupineTestKit
 import Testing
 
-/// What one user, policy or way brought into a cache, and who asks for it afterwards.
+/// Responses that a cache stored for one user, policy or way, and requests of others for them.
 @Suite(.timeLimit(.minutes(10))) struct HostileCacheTests {
     typealias Policy = CacheBorder.Policy
 
     // MARK: trust
 
-    /// How a session of each policy ends that asks a server whose chain nobody vouches for.
+    /// The result for a session with each policy, if the server is asked and not the cache.
     private static func ownEnd(_ policy: Policy, at leaf: String) -> CacheBorder.End {
         switch (policy, leaf) {
         case (.disabled, _), (.accepting, _), (.reading, _), (.ignoring, _): .answer(2)
@@ -100,7 +100,7 @@ import Testing
                     let came = try await ask(policy)
                     #expect(came == end)
                 }
-                // Nor from the disk.
+                // The copy on the disk is not used either.
                 border.cache.memoryCapacity = 0
                 let came = try await ask(.otherRoots)
                 #expect(came == .refused)
@@ -150,7 +150,7 @@ import Testing
             let (one, two) = (try border.url("/a/1"), try border.url("/a/2"))
             #expect(await border.ask(.standard, "/a/2") == .answer(1))
             #expect(await session.ask(one) == .answer(2))
-            // Its first connection has shown that it leaves challenges alone.
+            // Its first connection has shown that the delegate does not handle challenges.
             #expect(await session.ask(two) == .answer(1))
             #expect(await border.ask(.standard, "/a/1") == .answer(2))
             session.end()
@@ -202,7 +202,7 @@ import Testing
             }
             let session = BorderSession.plain(URLSession(configuration: configuration))
             #expect(await session.ask(try border.url("/a/1")) == .answer(1))
-            // The next connection has to take up where this one began.
+            // The next connection must resume this one's TLS session.
             await session.flush()
             #expect(await session.ask(try border.url("/a/2")) == .answer(2))
             #expect(await border.origin.handshake(on: 1)?.info?.isResumed == true)
@@ -294,7 +294,7 @@ import Testing
             #expect(await session.ask(url, ["Host": "a.example"]) == .answer(1))
             #expect(await session.ask(url, ["Host": "b.example"]) == .answer(2))
             #expect(await session.ask(url) == .answer(3))
-            // The newest is the one that is kept; names are compared as names.
+            // Only the newest response is kept; host names are compared without regard to case.
             #expect(await session.ask(url, ["Host": own.uppercased()]) == .answer(3))
             #expect(await session.ask(url, ["Host": "a.example"]) == .answer(4))
             #expect(await session.ask(url, ["host": "A.example"]) == .answer(4))
@@ -327,7 +327,7 @@ import Testing
             try await CacheBorder.with(leaf: nil, cache: Self.cache(folder)) { border in
                 let visits: [(user: String?, number: Int)] = [
                     ("alice:one", 1), ("alice:one", 1), ("bob:two", 2), ("bob:guessed", 3),
-                    // A colon of the name's, and one of the password's.
+                    // A colon in the name, and one in the password.
                     ("a%3Ab:c", 4), ("a:b%3Ac", 5), (nil, 6), (nil, 6),
                 ]
                 for (user, number) in visits {
@@ -374,7 +374,7 @@ import Testing
                 return response
             }
             #expect(await border.ask(.standard, "/tagged") == .answer(1))
-            // The second is the question, the third the load.
+            // The second request validates, the third loads.
             #expect(await border.ask(.standard, "/tagged") == .answer(3))
             let stored = border.cache.cachedResponse(for: URLRequest(url: try border.url("/tagged")))
             #expect(stored?.data == Data("3".utf8))

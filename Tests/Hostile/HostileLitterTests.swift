@@ -9,17 +9,17 @@ import LupineTestKit
 import Synchronization
 import Testing
 
-/// Whatever a peer or the program does to a transfer, no temporary file outlives it: `HostileStage` counts.
+/// No temporary file outlives its transfer, whatever a peer or the program does; `HostileStage` counts the files.
 ///
-/// A part that can be gone on with belongs to whoever has the resume data; the file of a download without a destination belongs to
-/// whoever has its place.
+/// A part that can be resumed belongs to the owner of the resume data; the file of a download without a destination belongs to
+/// whoever received its URL.
 @Suite struct HostileLitterTests {
     private static let start =
         "HTTP/1.1 200 OK\r\nContent-Length: 10\r\nETag: \"v1\"\r\nAccept-Ranges: bytes\r\n\r\n01234"
     private static let second = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\nETag: \"v2\"\r\n\r\nABCDEFGHIJ"
     private static let cut = Script([.send(start), .close])
 
-    /// What a download of half a file ends with, and what the server says when it is asked again.
+    /// The server's response when a download that was interrupted in the middle is resumed.
     enum Sequel: CaseIterable, Sendable {
         case rest, otherVersion, tooLong, tooShort, anotherSuccess, outOfRange, everything
 
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    /// What is done with half a file.
+    /// The way in which a download stops with half of its file.
     enum Ending: CaseIterable, Sendable {
         case cut, cutAndGivenUp, cutAndRetried, occupied, garbled, cancelled, cancelledAndGivenUp, invalidated
         case awaitedAndCancelled
@@ -129,7 +129,7 @@ import Testing
         stage.origin.answer("GET", "/file", ScriptPlan(scripts))
     }
 
-    /// A download of which half has come, and no more comes.
+    /// Starts a download that stops in the middle, and returns once half has arrived.
     private func running(_ stage: HostileStage) async -> DownloadRequest {
         serve(stage, Script([.send(Self.start), .stall]))
         let (written, write) = AsyncStream<Void>.makeStream()
@@ -142,7 +142,7 @@ import Testing
         return request
     }
 
-    /// Says when a task was made.
+    /// Reports the creation of a task.
     private final class Watcher: NSObject, URLSessionTaskDelegate, Sendable {
         let seen: @Sendable () -> Void
 
@@ -151,7 +151,7 @@ import Testing
         func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask) { seen() }
     }
 
-    /// What becomes of a form that is sent from a file.
+    /// The end of a request with a form that is sent from a file.
     enum Form: CaseIterable, Sendable { case sent, refused, cut, retried, cancelled, unreadable, invalidated }
 
     @Test("[UP-8] the file of a form is gone with its request", arguments: Form.allCases, Spoken.allCases)
@@ -201,7 +201,7 @@ import Testing
         }
     }
 
-    /// Answers half, and fails with an error of its own.
+    /// Delivers half of the content, and fails with its own error.
     private final class Breaking: URLProtocol {
         struct Broken: Error {}
 

@@ -9,12 +9,12 @@ import LupineTestKit
 import LupineTransport
 import Testing
 
-/// What of a request follows a redirect: the same for everything that follows one.
+/// The fields of a request that are sent after a redirect: the same for all APIs that follow redirects.
 ///
-/// Each row says what becomes of a field within its origin, at another origin, and where a secured origin leads to one that
-/// is not. Every way in which a program can send a request is held to every row.
+/// Each row states the field's fate within its origin, at another origin, and over an insecure connection after a secure one.
+/// Every API that sends requests is tested with every row.
 @Suite struct HostileRedirectTests {
-    /// Where a redirect leads, seen from where it comes from.
+    /// The target of a redirect in relation to its source.
     enum Move: CaseIterable, Sendable {
         case within, withinSecure
         case otherHost, hostBelow, otherPort, toSecure, secureOtherHost, secureOtherPort
@@ -35,13 +35,13 @@ import Testing
         }
     }
 
-    /// A field that a program sets, and what arrives of it.
+    /// A field that a program sets, and the value that arrives.
     struct Row: Sendable {
         let name: String
         let value: String
-        /// At another origin; nil when it does not arrive.
+        /// The value at another origin; nil if the field is not sent.
         let elsewhere: String?
-        /// Over an insecure connection behind a secure one.
+        /// The value over an insecure connection after a secure one.
         let inTheClear: String?
 
         func expected(_ move: Move) -> String? {
@@ -76,15 +76,15 @@ import Testing
         always("Content-Language", "tlh"), always("Range", "bytes=0-9"), always("If-None-Match", "\"mine\""),
     ]
 
-    /// What follows redirects.
+    /// The APIs that follow redirects.
     enum Consumer: CaseIterable, Sendable {
         case client
         case data, upload, download, stream, webSocket
-        /// The fields are the session's.
+        /// A data request, with the fields set in the session's configuration.
         case ofSession
     }
 
-    /// What `/to` was sent, by name in small letters.
+    /// Returns the fields that `/to` received, by name in lowercase.
     private func arrives(
         by consumer: Consumer, _ fields: [(String, String)], from: Neighbourhood.Place,
         path: (Neighbourhood) -> String
@@ -138,7 +138,7 @@ import Testing
             request.headers = headers
             let task = place.session.session.webSocketTask(with: request)
             task.resume()
-            // The origin is none for web sockets: that it was asked is enough.
+            // The origin does not support WebSocket here: it is enough that it received the request.
             _ = try? await task.receive()
         }
     }

@@ -11,36 +11,36 @@ import LupineTestKit
 import LupineTransport
 import Testing
 
-/// A session and a raw origin that says what a test wrote down and keeps every byte that comes.
+/// A session and a raw origin that follows a test's script and records every received byte.
 ///
-/// The session is made as programs make theirs, and finds the origin under every host name that has the origin's port.
-/// Each wait in it has an end: a request that nobody answers fails after `patience`.
+/// The session is created as programs create theirs, and resolves every host name with the origin's port to the origin. No wait
+/// in it is endless: a request without a response fails after `patience`.
 struct HostileStage {
-    /// After how many seconds an answer that does not come is an error.
+    /// The number of seconds after which a missing response is an error.
     static let patience: TimeInterval = 30
 
     let session: Session
     let origin: LupineOrigin.Origin
     let scheme: String
-    /// Where the session writes what it moves or removes later.
+    /// The folder of the session's temporary files.
     let litter: LitterFolder
 
-    /// An address of the origin's.
+    /// Returns a URL of the origin.
     func url(_ path: String = "/", host: String = "origin.test") -> String {
         "\(scheme)://\(host):\(origin.port)\(path)"
     }
 
-    /// Every byte that came, one connection behind the other.
+    /// The received bytes of each connection, in the order of the connections.
     var wire: [[UInt8]] {
         (0..<origin.counts.connectionsAccepted).map { origin.received(on: $0) }
     }
 
-    /// Runs `body` with a session and an origin, and ends both. No file of the session's may be left then.
+    /// Runs `body` with a session and an origin, and ends both. No file of the session may be left then.
     ///
     /// - Parameters:
-    ///   - plan: What connections do from their first byte on; nil leaves them to the origin's routes.
+    ///   - plan: The script of connections, from their first byte on; nil leaves them to the origin's routes.
     ///   - leaf: The name of the origin's certificate; nil for an origin without TLS.
-    ///   - monitors: Who hears of the session's events.
+    ///   - monitors: The session's event monitors.
     static func with(
         _ plan: ScriptPlan? = nil, leaf: String? = nil, monitors: [any EventMonitor] = [],
         delegate: SessionDelegate = SessionDelegate(), redirects: (any RedirectHandler)? = nil,
@@ -83,7 +83,7 @@ struct HostileStage {
         try result.get()
     }
 
-    /// How a session of a test is set up.
+    /// Returns the configuration of a test's session.
     static func configuration(of origin: LupineOrigin.Origin) throws -> URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.headers = .default
@@ -94,7 +94,7 @@ struct HostileStage {
         return configuration
     }
 
-    /// The origin's side of TLS.
+    /// Returns the origin's TLS configuration.
     static func secured(_ leaf: String) throws -> TLSServerConfiguration {
         let identity = try TLSIdentity(
             pemChain: PKI.text("\(leaf)-chain.pem"), pemKey: PKI.text("\(leaf).key"))
@@ -103,7 +103,7 @@ struct HostileStage {
 }
 
 extension DataRequest {
-    /// What the request ends with.
+    /// Waits for the end of the request, and returns its response.
     func answered() async -> AFDataResponse<Data?> {
         await withCheckedContinuation { continuation in
             response(queue: DispatchQueue(label: "handler")) { continuation.resume(returning: $0) }
@@ -112,7 +112,7 @@ extension DataRequest {
 }
 
 extension DownloadRequest {
-    /// What the request ends with.
+    /// Waits for the end of the request, and returns its response.
     func answered() async -> AFDownloadResponse<URL?> {
         await withCheckedContinuation { continuation in
             response(queue: DispatchQueue(label: "handler")) { continuation.resume(returning: $0) }
@@ -121,7 +121,7 @@ extension DownloadRequest {
 }
 
 extension AFError {
-    /// What the transport found wrong with the message, if that is what ended the request.
+    /// The error that the transport found in the message, if it ended the request.
     var httpError: HTTPError? {
         guard let error = underlyingError as? URLError,
             case .http(_, _, let found)? = error.userInfo[NSUnderlyingErrorKey] as? TransportError

@@ -7,10 +7,10 @@ import LupineOrigin
 import LupineTestKit
 import Testing
 
-/// Cookies that came over a connection that nobody has checked, in a storage that several sessions share.
+/// Cookies received over a connection whose server nobody has checked, in a storage that several sessions share.
 @Suite(.timeLimit(.minutes(10))) struct HostileUncheckedCookieTests {
-    /// A server with that leaf, which answers `/seen` with 1 for the impostor's cookie, 2 for the right one, 0 for none, and
-    /// sets at `/set` what it is told to.
+    /// Runs `body` with a server with that leaf. It answers `/seen` with 1 for the impostor's cookie, 2 for the right one and 0
+    /// for none, and sets `line` as a cookie at `/set`.
     private static func server(
         _ leaf: String, sets line: String, _ body: (CacheBorder) async throws -> Void
     ) async throws {
@@ -54,7 +54,7 @@ import Testing
                     #expect(seen == (isRemoval ? seenByOthers : .answer(1)))
                     unchecked.end()
                     #expect(storage.cookies?.contains { $0.value == "impostor" } == !isRemoval)
-                    // Another one that accepts everybody is another one.
+                    // Another session that accepts every server is another party.
                     #expect(await impostor.ask(policy, "/seen", [:], sharing) == seenByOthers)
                 }
                 #expect(await good.ask(.standard, "/seen", [:], sharing) == seenByOthers)

@@ -5,7 +5,7 @@ import Lupine
 import LupineLoading
 import LupineOrigin
 
-/// Strings that come by way of proxies, servers and files.
+/// Strings from proxies, servers and files.
 extension InjectionPlace {
     // MARK: proxies
 
@@ -62,7 +62,7 @@ extension InjectionPlace {
 
     // MARK: servers
 
-    /// A string in an answer, and a second request that is sent on account of it.
+    /// Returns a place for a string in a response, which leads to a second request that may contain it.
     private static func server(
         _ name: String, trace: Trace = .itself, status: String = "200 OK",
         authenticates: Bool = false, _ field: @escaping @Sendable (HostileStage, String) -> String

@@ -7,15 +7,15 @@ import LupineOrigin
 import LupineTestKit
 import Testing
 
-/// A string that a program takes from its users, or from a server, and hands to the library.
+/// A place where a program passes a string from its users, or from a server, to the library.
 struct InjectionPlace: Sendable, CustomTestStringConvertible {
-    /// How a harmless string looks on the wire, which shows that the place leads there.
+    /// The form that a harmless string has on the wire, which shows that the place leads there.
     enum Trace: Sendable {
         case itself
         case between(String, String)
-        /// The same in Base64.
+        /// Between two strings, all in Base64.
         case base64(String, String)
-        /// It does not come there as it is.
+        /// It is not sent, or not in that form.
         case nowhere
 
         func shown(_ text: String) -> String? {
@@ -29,17 +29,17 @@ struct InjectionPlace: Sendable, CustomTestStringConvertible {
     }
 
     let testDescription: String
-    /// What the origin does, if not what its routes say.
+    /// The origin's script; nil for its routes.
     var plan: (@Sendable (String) -> ScriptPlan)?
-    /// Sets up the session with the string.
+    /// Configures the session with the string.
     var configure: @Sendable (String, URLSessionConfiguration, LupineOrigin.Origin) throws -> Void = {
         _, _, _ in
     }
     var trace = Trace.itself
-    /// Hands the string over and waits for the end.
+    /// Passes the string to the library, and waits for the end.
     let use: @Sendable (HostileStage, String) async throws -> Void
 
-    /// A place whose string goes into a request that is sent for it.
+    /// Returns a place whose string is part of a request.
     static func sent(
         _ name: String, trace: Trace = .itself,
         _ request: @escaping @Sendable (HostileStage, String) throws -> DataRequest
@@ -49,7 +49,7 @@ struct InjectionPlace: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// A place in a session's configuration.
+    /// Returns a place in a session's configuration.
     static func configured(
         _ name: String, trace: Trace = .itself,
         _ configure: @escaping @Sendable (String, URLSessionConfiguration) -> Void
@@ -155,7 +155,7 @@ struct InjectionPlace: Sendable, CustomTestStringConvertible {
                 stage.session.request(stage.url("/get"), headers: [HTTPHeader(name: name, value: text)])
             }
         }
-        // What the loader says itself, whoever else says it.
+        // Fields that the loader sets itself, and that are not taken from the caller.
         + [
             "Connection", "Transfer-Encoding", "Content-Length", "Proxy-Authorization", "Expect", "TE",
             "Upgrade",

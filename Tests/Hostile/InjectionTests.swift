@@ -4,7 +4,7 @@ import Foundation
 import Lupine
 import Testing
 
-/// Strings of users and servers, in every place that leads to the wire: none ever becomes a line.
+/// Strings of users and servers, in every place that leads to the wire: none ever becomes a line of its own.
 @Suite struct InjectionTests {
     struct Text: Sendable, CustomTestStringConvertible {
         let testDescription: String

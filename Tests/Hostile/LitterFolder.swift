@@ -5,16 +5,16 @@ import Lupine
 import LupineLoading
 import Testing
 
-/// A folder for the temporary files of one session, in which nothing may be left when the session has gone.
+/// A folder for the temporary files of one session, which must be empty when the session has ended.
 ///
-/// `HostileStage` gives one to each of its sessions, so that every hostile suite counts the files of its own tests, whatever
-/// others do at the same time.
+/// `HostileStage` gives one to each of its sessions, so that every hostile suite counts only the files of its own tests, while
+/// others run at the same time.
 struct LitterFolder: Sendable {
     let url = FileManager.default.temporaryDirectory.appendingPathComponent("litter-\(UUID().uuidString)")
 
     init() throws { try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false) }
 
-    /// The paths of the files in it, folders aside.
+    /// The paths of the files in the folder, without folders.
     var files: [String] {
         guard let found = FileManager.default.enumerator(atPath: url.path) else { return [] }
         var paths: [String] = []
@@ -24,9 +24,9 @@ struct LitterFolder: Sendable {
         return paths
     }
 
-    /// Waits until nothing is there, and removes the folder; files that stay are an issue.
+    /// Waits until the folder is empty, and removes it; files that remain are recorded as an issue.
     ///
-    /// Requests remove what was theirs after their handlers were called, so that the last file may go a moment later.
+    /// Requests remove their files after their handlers are called, so the last file may be removed a moment later.
     func close(_ place: SourceLocation = #_sourceLocation) async {
         let end = ContinuousClock.now + .seconds(HostileStage.patience)
         while !files.isEmpty, ContinuousClock.now < end { await Task.yield() }
@@ -35,7 +35,7 @@ struct LitterFolder: Sendable {
     }
 }
 
-/// Waits for the last call of a session.
+/// Waits for the last event of a session.
 final class Farewell: EventMonitor {
     private let said: AsyncStream<Void>
     private let end: AsyncStream<Void>.Continuation
@@ -44,6 +44,6 @@ final class Farewell: EventMonitor {
 
     func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) { end.finish() }
 
-    /// Returns when the session has told its delegate that it is invalid: no task will be heard of any more.
+    /// Returns when the session has told its delegate that it is invalid: no events of tasks follow.
     func wait() async { for await _ in said {} }
 }

@@ -9,15 +9,15 @@ import LupineTLS
 import LupineTestKit
 import LupineTransport
 
-/// Four origins, two of them secured, and a session that trusts them: what a redirect can lead from and to.
+/// Four origins, two of them with TLS, and a session that trusts them: the sources and targets of redirects.
 ///
-/// `/from` asks for a password when it is told to, and leads to where the test says; `/to` always asks for one, until it is
-/// given any, and keeps what it was sent.
+/// `/from` demands a password if configured to, and redirects to the URL in its query; `/to` always demands one, until any is
+/// sent, and records the fields that it receives.
 struct Neighbourhood {
-    /// Where an address is.
+    /// The origin and host name of a URL.
     enum Place: Hashable, CaseIterable, Sendable {
         case home
-        /// Another name, or a name below, on the same port.
+        /// Another host name, or a subdomain, on the same port.
         case otherHost, hostBelow
         case otherPort
         case secure, secureOtherHost, secureOtherPort
@@ -27,7 +27,7 @@ struct Neighbourhood {
     private let origins: [LupineOrigin.Origin]
     private let heard: Heard
 
-    /// The name in addresses of that place.
+    /// Returns the host name in URLs of that place.
     static func host(_ place: Place) -> String {
         switch place {
         case .home, .otherPort: "home.test"
@@ -38,12 +38,12 @@ struct Neighbourhood {
         }
     }
 
-    /// An address.
+    /// Returns a URL.
     func url(_ place: Place, _ path: String = "/to", user: String = "") -> String {
         "\(Self.isSecure(place) ? "https" : "http")://\(user)\(Self.host(place)):\(port(place))\(path)"
     }
 
-    /// Whether that place is secured.
+    /// Returns whether that place uses TLS.
     static func isSecure(_ place: Place) -> Bool {
         switch place {
         case .home, .otherHost, .hostBelow, .otherPort: false
@@ -51,7 +51,7 @@ struct Neighbourhood {
         }
     }
 
-    /// A client that finds the same origins.
+    /// Returns a client that resolves host names to the same origins.
     func client(_ change: (inout HTTPClient.Configuration) throws -> Void = { _ in }) throws -> HTTPClient {
         var configuration = HTTPClient.Configuration()
         configuration.tls.roots = .certificates(try Certificate.pem(PKI.text("root.pem")))
@@ -64,7 +64,7 @@ struct Neighbourhood {
         return HTTPClient(configuration: configuration)
     }
 
-    /// The port of that place.
+    /// Returns the port of that place.
     func port(_ place: Place) -> UInt16 {
         origins[Self.number(place)].port
     }
@@ -78,10 +78,10 @@ struct Neighbourhood {
         }
     }
 
-    /// The header lines of every request that `/to` was sent.
+    /// The header lines of every request that `/to` received.
     var lines: [String] { heard.lines.withLock { $0 } }
 
-    /// The certificates that were shown to the secured origin of that place, on any of its connections.
+    /// Returns the number of client certificates that the origin of that place received, on all of its connections.
     func certificates(_ place: Place) -> Int {
         let origin = origins[Self.number(place)]
         return (0..<origin.counts.connectionsAccepted).reduce(0) { sum, index in
@@ -89,12 +89,12 @@ struct Neighbourhood {
         }
     }
 
-    /// Runs `body` with all of them.
+    /// Runs `body` with the origins and the session.
     ///
     /// - Parameters:
-    ///   - status: What redirects say.
-    ///   - challenges: Whether `/from` asks for a password first.
-    ///   - identifying: Where the session may show a certificate; nil leaves it open.
+    ///   - status: The status of redirects.
+    ///   - challenges: Whether `/from` demands a password first.
+    ///   - identifying: The origins that may receive the session's certificate; nil allows the default.
     static func with(
         status: Int = 302, challenges: Bool = false, identifying: [Place]? = nil,
         monitors: [any EventMonitor] = [],
@@ -154,7 +154,7 @@ struct Neighbourhood {
         }
     }
 
-    /// What `/to` was sent, on whichever thread.
+    /// The lines that `/to` received, accessible from any thread.
     private final class Heard: Sendable {
         let lines = Lock<[String]>([])
     }

@@ -7,29 +7,29 @@ import LupineTLS
 import LupineTestKit
 import Testing
 
-/// What a program gave for one server, on the way to another: nothing of it ever arrives there.
+/// Secrets that a program gave for one server, and redirects to another: the other server must not receive them.
 @Suite struct RedirectSecretTests {
-    /// A way in which a program hands a secret over. Each is `s3cr3t`, or has that in it.
+    /// A way in which a program supplies a secret. Each is or contains `s3cr3t`.
     struct Secret: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        /// Whether the first server asks for a password.
+        /// Whether the first server demands a password.
         var isAskedFor = false
-        /// The user in the address, with its `@`.
+        /// The user information in the URL, with its `@`.
         var user = ""
-        /// Whether it goes back to where it came from. What only a proxy may hear never does.
+        /// Whether it is sent again to its origin. Proxy credentials never are.
         var isKept = true
-        /// The host that it belongs to on whatever port: cookies know no ports and no schemes (RFC 6265 §8.5).
+        /// The host that it belongs to on any port: cookies are not bound to ports or schemes (RFC 6265 §8.5).
         var host: String?
         var headers: HTTPHeaders = [:]
         var interceptor: (any RequestInterceptor)?
-        /// Gives it to the request.
+        /// Adds it to the request.
         var give: @Sendable (DataRequest) throws -> Void = { _ in }
         var configure: @Sendable (URLSessionConfiguration) throws -> Void = { _ in }
     }
 
     private static let basic = HTTPHeader.authorization(username: "user", password: "s3cr3t")
 
-    /// A cookie of this host.
+    /// Returns a cookie of this host.
     private static func cookie(_ domain: String, isSecure: Bool = false) throws -> HTTPCookie {
         var properties: [HTTPCookiePropertyKey: Any] = [
             .name: "id", .value: "s3cr3t", .domain: domain, .path: "/",
@@ -128,7 +128,7 @@ import Testing
             var lines = try await lines(
                 secret, from: move.from, to: move.to, status: status, setsCookie: true)
             #expect(!lines.isEmpty)
-            // What belongs to the host is the host's.
+            // A cookie is sent to its own host.
             if secret.host == host { lines = lines.map { $0.replacing("id=s3cr3t", with: "") } }
             if Neighbourhood.host(move.from) == host {
                 lines = lines.map { $0.replacing("late=s3cr3t-late", with: "") }
@@ -186,7 +186,7 @@ import Testing
             }
             let response = await request.answered()
             #expect(response.response?.url?.path == "/to")
-            // The first server has seen it, so it would have been there to be shown to the next one.
+            // The first server has received it, so it was available for the next one.
             #expect(place.certificates(.secure) == 1)
             #expect(place.certificates(.secureOtherPort) == 0)
         }

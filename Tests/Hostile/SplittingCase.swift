@@ -3,16 +3,16 @@
 import LupineHTTP
 import Testing
 
-/// One answer that is made to be read in two ways, and what has to become of it.
+/// A response that can be parsed in two ways, and its expected fate.
 ///
-/// Behind each answer, in the same packet, comes a forged second response, whose content is `POISON`: whoever ends the
-/// first message elsewhere than we do has it as the answer to the next request.
+/// Each response is followed, in the same packet, by a forged second response with the content `POISON`: a client that ends the
+/// first message at another place takes it for the response to the next request.
 struct SplittingCase: Sendable, CustomTestStringConvertible {
-    /// What becomes of an answer.
+    /// The expected result of a response.
     enum Fate: Sendable {
-        /// It is refused, for this reason, and its connection closed.
+        /// It is refused for this reason, and its connection is closed.
         case refused(HTTPError)
-        /// It is delivered with this content and its connection carries nothing further.
+        /// It is delivered with this content, and its connection is not reused.
         case taken(String)
     }
 
@@ -34,7 +34,7 @@ struct SplittingCase: Sendable, CustomTestStringConvertible {
     private static let ok = "HTTP/1.1 200 OK\r\n"
     private static let chunks = "5\r\nhello\r\n0\r\n\r\n"
 
-    /// An answer with these lines in its head and this behind it.
+    /// Returns a response with these header lines and this body.
     private static func row(
         _ name: String, _ lines: String, _ body: String = "", _ fate: Fate
     ) -> SplittingCase {
@@ -42,17 +42,17 @@ struct SplittingCase: Sendable, CustomTestStringConvertible {
             testDescription: name, answer: Array("\(ok)\(lines)\r\n\(body)\(forged)".utf8), fate: fate)
     }
 
-    /// An answer that is refused in its head.
+    /// Returns a response whose head is refused.
     private static func refused(_ name: String, _ lines: String, _ error: HTTPError) -> SplittingCase {
         row(name, lines, "hello", .refused(error))
     }
 
-    /// A chunked answer.
+    /// Returns a chunked response.
     private static func chunked(_ name: String, _ body: String, _ fate: Fate) -> SplittingCase {
         row(name, "Transfer-Encoding: chunked\r\n", body, fate)
     }
 
-    /// An answer given whole.
+    /// Returns a response given as a whole.
     private static func raw(
         _ name: String, _ text: String, _ fate: Fate, method: String = "GET"
     ) -> SplittingCase {

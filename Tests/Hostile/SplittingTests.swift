@@ -5,12 +5,12 @@ import Lupine
 import LupineOrigin
 import Testing
 
-/// Answers that one reader ends here and another there: through the whole stack, as a program sees them.
+/// Responses that parsers could end at different places, through the whole stack.
 ///
-/// Whatever the first answer was, the request behind it gets its own answer, on another connection: nothing that came
-/// unasked for is ever taken for a response.
+/// Whatever the first response was, the next request gets its own response on another connection: unsolicited bytes are never
+/// taken for a response.
 @Suite struct SplittingTests {
-    /// What comes on connections: the answer first, once for all; then whoever asks is told which connection it is.
+    /// Returns the script: the first connection sends the response once, then `reused`; all others send `clean`.
     private static func plan(_ answer: [UInt8], byteByByte: Bool) -> ScriptPlan {
         ScriptPlan([
             Script([.expectHead, byteByByte ? .sendByteByByte(answer) : .send(answer)] + told("reused")),
@@ -29,8 +29,8 @@ import Testing
         try await attack(row, byteByByte: false)
     }
 
-    /// Those that are taken are left out: behind a message that has ended well, bytes that come later may come behind the next
-    /// request too, and nobody can tell them from its answer.
+    /// Omits the cases that are delivered: bytes that arrive after a complete message may also arrive after the next request, and
+    /// then cannot be distinguished from its response.
     @Test(
         "what is refused is refused one byte at a time too",
         arguments: SplittingCase.all.filter { $0.isRefused && $0.answer.count < 2_000 })

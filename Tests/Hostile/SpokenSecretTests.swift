@@ -9,12 +9,12 @@ import LupineTestKit
 import LupineTransport
 import Testing
 
-/// What the library says in words: descriptions, errors, notifications and log lines, of requests that have secrets in them.
+/// Texts that the library produces for requests with secrets: descriptions, errors, notifications and log lines.
 @Suite struct SpokenSecretTests {
-    /// A request that ends in one way.
+    /// A request, and the way in which it ends.
     struct Ending: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        /// What stands between scheme and path; nil for the origin itself.
+        /// The authority of the URL; nil for the origin.
         var authority: String?
         var path = "/get"
         var scheme = "http"
@@ -60,7 +60,7 @@ import Testing
         return text.contains("s3cr3t") || encoded.contains { text.contains($0) }
     }
 
-    /// Keeps what it hears of.
+    /// Collects texts.
     private final class Heard: Sendable {
         let texts = Lock<[String]>([])
         func add(_ text: String) { texts.withLock { $0.append(text) } }
@@ -103,7 +103,7 @@ import Testing
         for text in heard.texts.withLock({ $0 }) { #expect(!Self.betrays(text), "\(text)") }
     }
 
-    /// Everything that can be printed of a request that has ended.
+    /// Collects all texts that can be printed of a request that has ended.
     private static func tell(of request: DataRequest, _ response: AFDataResponse<Data?>, to heard: Heard) {
         heard.add("request: \(request)")
         heard.add("response: \(response)")
@@ -133,7 +133,7 @@ import Testing
         let text: @Sendable () throws -> String
     }
 
-    /// Values that hold a secret, printed.
+    /// Descriptions of values that contain a secret.
     static let values: [Value] = [
         Value(testDescription: "a credential") {
             let credential = URLCredential(user: "user", password: "s3cr3t", persistence: .none)

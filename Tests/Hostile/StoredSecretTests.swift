@@ -6,9 +6,9 @@ import LupineOrigin
 import LupineTestKit
 import Testing
 
-/// What is on the disk of a program that handles secrets and lets everybody read its files: a process without a mask.
+/// The files of a program that handles secrets, in a process with umask 0.
 @Suite struct StoredSecretTests {
-    /// Runs the probe in a folder of its own, and hands that over.
+    /// Runs the probe in a new folder, and passes the folder to `body`.
     private func probe(_ body: (URL) throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
             "secrets-\(UUID().uuidString)")
@@ -33,7 +33,7 @@ import Testing
                 variables: [
                     "HOME": folder.path + "/home", "XDG_DATA_HOME": folder.path + "/data",
                     "XDG_CACHE_HOME": folder.path + "/cache", "TMPDIR": folder.path + "/tmp",
-                    // The probe ends while loops of the process run: what they hold just then is no leak.
+                    // The probe ends while loops of the process run: the memory they hold then is not a leak.
                     "ASAN_OPTIONS": "detect_leaks=0",
                 ])
         } catch {
@@ -77,7 +77,7 @@ import Testing
         try await probe { folder in
             let notes = try String(contentsOf: folder.appendingPathComponent("notes"), encoding: .utf8)
             let files = notes.split(separator: "\n").filter { $0.hasPrefix("file ") }
-            // There was a file of each kind to look at.
+            // The probe has noted at least one file of each kind.
             for kind in ["cached/", "cookies", "tmp/", "LupineForm-"] {
                 #expect(files.contains { $0.contains(kind) }, "\(kind) in\n\(notes)")
             }

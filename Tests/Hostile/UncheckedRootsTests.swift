@@ -9,9 +9,9 @@ import LupineTLS
 import LupineTestKit
 import Testing
 
-/// Roots that nobody has read when a connection was accepted unchecked, and that what came over it has to be judged by.
+/// Roots that had not been read when a connection was accepted unchecked, and that its responses must be checked against.
 @Suite(.timeLimit(.minutes(10))) struct UncheckedRootsTests {
-    /// The roots are a pipe: who reads them stands still until the test writes them. Were that the loop, nothing else would move.
+    /// The roots are a FIFO: its reader blocks until the test writes them. If the loop read them, nothing else would proceed.
     @Test("[I-12.2, U-13.17] they are read off the loop, while the response stands still")
     func readOffTheLoop() async throws {
         let pipe = FileManager.default.temporaryDirectory.appending(path: "lupine-pipe-\(UUID())").path
@@ -34,7 +34,7 @@ import Testing
             }
             let unchecked = try border.session(.accepting, change)
             async let first = unchecked.ask(try border.url("/set"))
-            // Comes back when somebody reads.
+            // Returns once the FIFO has a reader.
             let writer = await withCheckedContinuation { continuation in
                 DispatchQueue.global().async {
                     continuation.resume(returning: FileHandle(forWritingAtPath: pipe))

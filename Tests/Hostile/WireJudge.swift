@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 
-/// Looks through what came over a connection for anything that a hostile string could have put there: a line of its own, a
-/// second request, a character that some reader takes for a line's end.
+/// Searches the bytes received on a connection for anything that a hostile string could have added: a separate line, a second
+/// request, a character that some parser takes for the end of a line.
 ///
-/// It shares no code with the codec, and knows just enough HTTP to step over bodies.
+/// It shares no code with the codec, and implements just enough HTTP to skip bodies.
 struct WireJudge {
-    /// What an attacker would like to see at the beginning of a line. Small letters.
+    /// The beginning of an injected line, in lowercase.
     static let injected = "x-injected"
 
     private let bytes: [UInt8]
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// What is wrong; nil when nothing is.
+    /// A description of what was injected; nil if nothing was.
     var complaint: String? {
-        // Wherever lines may end for somebody, in heads and in bodies.
+        // Splits at every character that some parser takes for the end of a line, in heads and in bodies.
         for line in bytes.split(whereSeparator: { $0 == 0x0D || $0 == 0x0A }) {
             let text = String(decoding: line, as: UTF8.self).drop { $0 == " " || $0 == "\t" }.lowercased()
             if text.hasPrefix(Self.injected) { return "a line of its own: \(text)" }
@@ -23,7 +23,7 @@ struct WireJudge {
         return headComplaint
     }
 
-    /// How many requests there are, if each is clean.
+    /// A description of the first malformed head; nil if all are well-formed.
     private var headComplaint: String? {
         var rest = bytes[...]
         while !rest.isEmpty {

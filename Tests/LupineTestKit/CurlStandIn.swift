@@ -4,13 +4,13 @@ internal import Foundation
 
 /// A stand-in for curl that records its arguments, to test how a real shell parses a line.
 package enum CurlStandIn {
-    /// Has `sh -c` run `line`, in which `curl` writes each of its arguments and a NUL into the file at `path`. Other
-    /// commands of the line run as usual.
+    /// Runs `line` with `sh -c`, where `curl` writes each of its arguments and a NUL into the file at `path`. Other commands of
+    /// the line run as usual.
     package static func run(_ line: String, writingTo path: String) async throws -> Program.End {
         try await Program.run("sh", ["-c", "\(function)\n\(line)"], variables: ["CURL_ARGUMENTS": path])
     }
 
-    /// Has a bash that remembers its lines, as an interactive one does, read `line` from a file: `!` means an earlier line there.
+    /// Runs `line` from a file with a bash that keeps a history, like an interactive one, in which `!` refers to earlier lines.
     package static func runWithHistory(_ line: String, writingTo path: String) async throws -> Program.End {
         let script = "\(path).sh"
         defer { try? FileManager.default.removeItem(atPath: script) }

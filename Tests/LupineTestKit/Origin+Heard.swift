@@ -8,7 +8,7 @@ extension Origin {
     /// Returns the bytes received on a connection in HTTP/1.1 notation, also if it used HTTP/2, so that a test can examine
     /// requests of either version.
     ///
-    /// Requests stand in the order in which they began, each with its own content; names of fields are spelled as is usual.
+    /// Requests are in the order in which they began, each with its own content; field names have their usual spelling.
     package func heard(on connection: Int) -> [UInt8] {
         let octets = received(on: connection)
         return octets.starts(with: "PRI * HTTP/2.0".utf8) ? HeardRequests.text(of: octets) : octets
@@ -53,7 +53,7 @@ private enum HeardRequests {
         return Array((text + "\r\n").utf8)
     }
 
-    /// A capital at the beginning of each word.
+    /// Capitalizes each word of a name.
     private static func spelled(_ name: String) -> String {
         var isFirst = true
         return String(

@@ -2,35 +2,35 @@
 
 import Glibc
 
-/// The certificates, keys and revocation answers of the tests: the files below `Tests/Fixtures/PKI`.
+/// The certificates, keys and OCSP responses of the tests: the files below `Tests/Fixtures/PKI`.
 ///
-/// `Scripts/fixtures` makes them; the `README.md` beside them says what each one is and which verdict it deserves.
-/// A file is named by its path from that folder: `good-chain.pem`, `ocsp/revoked.der`. Every key is known to everybody.
+/// `Scripts/fixtures` makes them; the `README.md` beside them describes each one and its expected verdict. A file is named by its
+/// path from that folder: `good-chain.pem`, `ocsp/revoked.der`. None of the keys is secret.
 package enum PKI {
     /// A file that could not be read: its path and the error number.
     package struct Failure: Error {
-        /// Which file.
+        /// The path of the file.
         package let path: String
         /// The error number of the call that failed.
         package let code: Int32
     }
 
-    /// The password of everything that has one and whose name does not say otherwise.
+    /// The password of every file that has one, unless its name says otherwise.
     package static let password = "lupine"
 
     /// The folder of the files, without a slash at its end.
     package static let folder = repository + "/Tests/Fixtures/PKI"
 
-    /// The folder of trusted roots under the names that OpenSSL looks for, as `SSL_CERT_DIR` wants it.
+    /// The folder of trusted roots, with the hashed names that OpenSSL requires in `SSL_CERT_DIR`.
     package static let roots = path("roots")
 
     private static let repository = #filePath.split(separator: "/", omittingEmptySubsequences: false)
         .dropLast(3).joined(separator: "/")
 
-    /// The absolute path of a file.
+    /// Returns the absolute path of a file.
     package static func path(_ name: String) -> String { "\(folder)/\(name)" }
 
-    /// What a file holds.
+    /// Returns the contents of a file.
     package static func bytes(_ name: String) throws(Failure) -> [UInt8] {
         let path = path(name)
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// What is known about one certificate of the tests without reading it: a line of `facts.txt`, as the `openssl` command
-/// computed it, and the verdict that its row in `Tests/Fixtures/PKI/README.md` expects.
+/// The facts about one certificate of the tests: a line of `facts.txt`, computed by the `openssl` command, with the verdict that
+/// its row in `Tests/Fixtures/PKI/README.md` expects.
 package struct PKIEntry: Hashable, Sendable, CustomStringConvertible {
     /// Its name: `NAME.pem`, `NAME.key`, and for leaves `NAME-chain.pem`.
     package let name: String
@@ -26,7 +26,7 @@ package struct PKIEntry: Hashable, Sendable, CustomStringConvertible {
     /// Whether a server may present it: it has a host to be checked for.
     package var isServer: Bool { host != nil }
 
-    /// All of them, in the order of the README.
+    /// Returns all entries, in the order of the README.
     package static func all() throws -> [PKIEntry] {
         try PKI.text("facts.txt").split(separator: "\n").filter { !$0.hasPrefix("#") }.map { line in
             guard let entry = PKIEntry(line: line) else { throw Malformed(line: String(line)) }
@@ -34,16 +34,16 @@ package struct PKIEntry: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The one of this name.
+    /// Returns the entry of this name.
     package static func named(_ name: String) throws -> PKIEntry {
         guard let entry = try all().first(where: { $0.name == name }) else { throw Unknown(name: name) }
         return entry
     }
 
-    /// A line of `facts.txt` that is none.
+    /// A malformed line of `facts.txt`.
     package struct Malformed: Error { package let line: String }
 
-    /// A name that no row has.
+    /// A name that no entry has.
     package struct Unknown: Error { package let name: String }
 
     private init?(line: Substring) {

@@ -3,12 +3,12 @@
 import Dispatch
 import Glibc
 
-/// Another program, run to its end by a test, in a state that does not depend on the test's process.
+/// Runs another program to its end, in a state that does not depend on the test's process.
 ///
-/// It starts with no signal blocked, handled or ignored, whatever holds on the thread that starts it. Foundation's
-/// `Process` is not used: each keeps itself alive for ever, and LeakSanitizer says so.
+/// It starts with no signal blocked, handled or ignored, whatever the state of the calling thread. Foundation's `Process` is not
+/// used: each instance retains itself for ever, which LeakSanitizer reports.
 package enum Program {
-    /// How a program ended.
+    /// The way in which a program ended.
     package enum End: Hashable, Sendable {
         /// By itself, with this status.
         case exited(Int32)
@@ -16,19 +16,19 @@ package enum Program {
         case killed(Int32)
     }
 
-    /// Why a program could not be run: the error number of the call that failed.
+    /// The reason why a program could not be run: the error number of the call that failed.
     package struct Failure: Error {
         /// The error number.
         package let code: Int32
     }
 
-    /// Runs `path`, looked for in `PATH` where it has no slash. The environment is the test's, with `variables` on top.
+    /// Runs `path`, which is searched in `PATH` if it has no slash. The environment is the test's, with `variables` added.
     package static func run(
         _ path: String, _ arguments: [String] = [], variables: [String: String] = [:]
     ) async throws -> End {
         let id = try spawn(path, arguments, variables)
         return try await withCheckedThrowingContinuation { continuation in
-            // A queue of its own: no thread that Swift's tasks need waits here.
+            // A separate queue, so that no thread of Swift's tasks is blocked.
             DispatchQueue(label: "program").async { continuation.resume(with: Result { try wait(for: id) }) }
         }
     }

@@ -3,12 +3,12 @@
 import Glibc
 package import LupineTLS
 
-/// A client that knows as little HTTP as can be: a blocking socket, the bytes that a test writes down, and a reader of
-/// responses that shares no code with the codec. With `startTLS` all of it goes through an engine.
+/// A client with minimal knowledge of HTTP: a blocking socket, bytes that the test provides, and a parser of responses that
+/// shares no code with the codec. After `startTLS` everything goes through an engine.
 ///
-/// One test at a time. A read that gets nothing for ten minutes throws, so that a test fails and does not hang.
+/// Used by one test at a time. A read without data throws after ten minutes, so that a test fails and does not hang.
 package final class RawClient {
-    /// What went wrong.
+    /// The errors of the client.
     package enum Failure: Error {
         case system(Int32)
         case closedInHead([UInt8])
@@ -16,7 +16,7 @@ package final class RawClient {
         case notAResponse(String)
     }
 
-    /// A response, taken apart.
+    /// A parsed response.
     package struct Response {
         package var status = 0
         package var head = ""
@@ -25,10 +25,10 @@ package final class RawClient {
 
         package var text: String { String(decoding: body, as: UTF8.self) }
 
-        /// The first value of a field.
+        /// Returns the first value of a field.
         package subscript(name: String) -> String? { values(name).first }
 
-        /// All values of a field.
+        /// Returns all values of a field.
         package func values(_ name: String) -> [String] {
             head.split(separator: "\r\n").compactMap { line in
                 guard let colon = line.firstIndex(of: ":"), line[..<colon].lowercased() == name.lowercased()
@@ -40,9 +40,9 @@ package final class RawClient {
 
     private let descriptor: Int32
     private var pending: [UInt8] = []
-    /// The most that goes to the kernel at once.
+    /// The largest number of bytes per system call.
     private var pieceBytes = Int.max
-    /// TLS, the innermost last.
+    /// The TLS layers, the innermost last.
     private var layers: [RawTLS] = []
 
     /// Connects to 127.0.0.1. `receiveBuffer` asks for a small kernel buffer.
@@ -90,7 +90,7 @@ package final class RawClient {
 
     // MARK: TLS
 
-    /// Makes a handshake, inside of the TLS that there is already, if there is; `trusting` judges what the server shows.
+    /// Performs a handshake, inside the existing TLS if there is some; `trusting` evaluates the server's certificate.
     package func startTLS(
         _ context: TLSClientContext, host: String, resuming session: TLSSession? = nil,
         trusting: (PeerTrust) -> Result<Void, TrustFailure> = { _ in .success(()) }
@@ -101,7 +101,7 @@ package final class RawClient {
                 context, host: host, resuming: session, receive: { try below.receive(atMost: $0) },
                 send: { try below.send($0) })
         } else {
-            // The client holds its layers, and they must not hold it.
+            // Unowned, because the client retains its layers.
             layer = try RawTLS(
                 context, host: host, resuming: session,
                 receive: { [unowned self] in try receiveBeneathTLS(atMost: $0) },
@@ -111,10 +111,10 @@ package final class RawClient {
         layers.append(layer)
     }
 
-    /// Asks for another handshake of TLS 1.2 and has nothing of the answer understood: what comes from then on is read beneath TLS.
+    /// Requests a renegotiation of TLS 1.2, without processing the response: data from then on is read beneath TLS.
     package func requestRenegotiation() throws { try layers.last?.requestRenegotiation() }
 
-    /// The innermost TLS.
+    /// The engine of the innermost TLS.
     package var engine: TLSEngine? { layers.last?.engine }
 
     // MARK: sending
@@ -127,7 +127,7 @@ package final class RawClient {
         if let layer = layers.last { try layer.send(bytes) } else { try sendBeneathTLS(bytes) }
     }
 
-    /// Sends in pieces of so many bytes from here on, each in a packet of its own.
+    /// Sends in pieces of `bytes` bytes from now on, each in its own packet.
     package func cutsIntoPieces(of bytes: Int) {
         pieceBytes = bytes
         var on: Int32 = 1
@@ -135,7 +135,7 @@ package final class RawClient {
             descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
     }
 
-    /// Sends octets on the socket, whatever is spoken there.
+    /// Sends octets on the socket, beneath TLS.
     package func sendBeneathTLS(_ bytes: [UInt8]) throws {
         var sent = 0
         while sent < bytes.count {
@@ -149,12 +149,12 @@ package final class RawClient {
         }
     }
 
-    /// Closes our half.
+    /// Shuts down the sending side.
     package func closeOurHalf() { _ = shutdown(descriptor, Int32(SHUT_WR)) }
 
     // MARK: receiving
 
-    /// The next octets, at least one; none at the end.
+    /// Returns the next octets, at least one; none at the end.
     package func receive(atMost limit: Int = 64 << 10) throws -> [UInt8] {
         if !pending.isEmpty {
             defer { pending = [] }
@@ -163,7 +163,7 @@ package final class RawClient {
         return try layers.last?.receive(atMost: limit) ?? receiveBeneathTLS(atMost: limit)
     }
 
-    /// The next octets of the socket, whatever is spoken there.
+    /// Returns the next octets of the socket, beneath TLS.
     package func receiveBeneathTLS(atMost limit: Int = 64 << 10) throws -> [UInt8] {
         var failure: Int32 = 0
         let received = unsafe [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
@@ -175,7 +175,7 @@ package final class RawClient {
         return received
     }
 
-    /// All octets up to the end.
+    /// Returns all octets up to the end.
     package func receiveAll() throws -> [UInt8] {
         var all: [UInt8] = []
         while true {
@@ -185,7 +185,7 @@ package final class RawClient {
         }
     }
 
-    /// Exactly so many octets.
+    /// Returns exactly `count` octets.
     package func receive(exactly count: Int) throws -> [UInt8] {
         while pending.count < count {
             var more = pending
@@ -215,7 +215,7 @@ package final class RawClient {
         }
     }
 
-    /// The head of a response; its body stays unread.
+    /// Receives the head of a response, and leaves its body unread.
     package func receiveHead() throws -> Response {
         var response = Response()
         response.head = try receive(through: "\r\n\r\n")
@@ -227,7 +227,7 @@ package final class RawClient {
         return response
     }
 
-    /// A whole response.
+    /// Receives a whole response.
     package func receiveResponse(toHead: Bool = false) throws -> Response {
         var response = try receiveHead()
         if toHead || response.status < 200 || response.status == 204 || response.status == 304 {
@@ -254,13 +254,13 @@ package final class RawClient {
         return response
     }
 
-    /// Asks for a path and takes the answer.
+    /// Sends a GET request and receives the response.
     package func get(_ target: String, _ fields: String = "") throws -> Response {
         try send("GET \(target) HTTP/1.1\r\nHost: test\r\n\(fields)\r\n")
         return try receiveResponse()
     }
 
-    /// Sends a request with a body and takes the answer.
+    /// Sends a request with a body and receives the response.
     package func request(
         _ method: String, _ target: String, _ fields: String = "", body: [UInt8] = []
     ) throws -> Response {

@@ -2,7 +2,7 @@
 
 internal import LupineTLS
 
-/// TLS for `RawClient`: an engine over functions that wait.
+/// TLS for `RawClient`: an engine on blocking functions.
 final class RawTLS {
     let engine: TLSEngine
     private let wire: BlockingWire
@@ -20,7 +20,7 @@ final class RawTLS {
             while true {
                 switch try engine.handshake() {
                 case .done: return try engine.flush()
-                // The wire waits by itself.
+                // The wire blocks, so the engine only has to be called again.
                 case .wouldBlock: continue
                 case .awaitsTrust(let trust): engine.answerTrust(trusting(trust))
                 case .awaitsIdentity: engine.answerIdentity(nil)
@@ -55,7 +55,7 @@ final class RawTLS {
         }
     }
 
-    /// Asks for another handshake and hears nothing from then on: neither the answer nor what comes behind it.
+    /// Requests a renegotiation, and stops reading: neither the response nor anything after it is processed.
     func requestRenegotiation() throws {
         wire.isDeaf = true
         try passingOn { () throws(TLSError) in
@@ -64,7 +64,7 @@ final class RawTLS {
         }
     }
 
-    /// Throws what the wire met instead of saying that it met something.
+    /// Throws the wire's own error instead of the engine's.
     private func passingOn<Result>(_ body: () throws(TLSError) -> Result) throws -> Result {
         do {
             return try body()
@@ -75,12 +75,12 @@ final class RawTLS {
     }
 }
 
-/// A wire that waits.
+/// A blocking wire.
 private final class BlockingWire: TLSWire {
     private let receive: (Int) throws -> [UInt8]
     private let send: ([UInt8]) throws -> Void
     private(set) var failure: (any Error)?
-    /// What comes stays where it is.
+    /// Whether received data is left unread.
     var isDeaf = false
 
     init(_ receive: @escaping (Int) throws -> [UInt8], _ send: @escaping ([UInt8]) throws -> Void) {

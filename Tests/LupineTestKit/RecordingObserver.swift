@@ -2,11 +2,11 @@
 
 package import LupineTransport
 
-/// Writes down what it is told of transfers, and tells whoever waits for it.
+/// Records the events of transfers, and wakes tests that wait for them.
 package final class RecordingObserver: TransferObserver {
     /// One call.
     package struct Event: Sendable {
-        /// Which method was called, with what.
+        /// The method that was called, with its argument.
         package enum Kind: Sendable {
             case start(TransferStart)
             case dial(TransferDial)
@@ -40,14 +40,14 @@ package final class RecordingObserver: TransferObserver {
     private let state = Lock(State())
     private let onEvent: @Sendable (Event) -> Void
 
-    /// An observer; `onEvent` is called first for each event, where the observer is called.
+    /// Creates an observer. `onEvent` is called first for each event, on the thread of the call.
     package init(onEvent: @escaping @Sendable (Event) -> Void = { _ in }) { self.onEvent = onEvent }
 
     // MARK: what it was told
 
     package var events: [Event] { state.withLock { $0.events } }
 
-    /// The names of the events of each transfer, in the order in which they started; without what HTTP/2 says beside them.
+    /// The names of the events of each transfer, in the order in which the transfers started, without notices of HTTP/2.
     package var names: [[String]] {
         let events = events.filter { $0.kind.name != "notice" }
         let ids = events.filter { $0.kind.name == "start" }.map(\.id)
@@ -66,7 +66,7 @@ package final class RecordingObserver: TransferObserver {
         events.compactMap { if case .lease(let lease) = $0.kind { lease } else { nil } }
     }
 
-    /// What transfers were told of HTTP/2, in order.
+    /// The notices of HTTP/2 to transfers, in order.
     package var notices: [HTTP2Notice] {
         events.compactMap { if case .notice(let notice) = $0.kind { notice } else { nil } }
     }
@@ -79,7 +79,7 @@ package final class RecordingObserver: TransferObserver {
         events.compactMap { if case .end(let end) = $0.kind { end } else { nil } }
     }
 
-    /// What is not as it is promised: one start first, one end last, and in between what may be there.
+    /// The transfers that violate the contract: one start first, one end last, at most one head, not before the lease.
     package var violations: [String] {
         let events = events
         var found: [String] = []
@@ -95,12 +95,12 @@ package final class RecordingObserver: TransferObserver {
         return found
     }
 
-    /// Returns when so many transfers have ended.
+    /// Waits until `count` transfers have ended.
     package func ends(_ count: Int) async {
         await wait { events in events.count { $0.kind.name == "end" } >= count }
     }
 
-    /// Returns when so many events of that name have come.
+    /// Waits until `count` events of that name have occurred.
     package func events(_ name: String, _ count: Int = 1) async {
         await wait { events in events.count { $0.kind.name == name } >= count }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Random numbers that are the same in every run: SplitMix64. A failure names its seed and can be had again.
+/// Reproducible random numbers: SplitMix64. A failure names its seed and can be repeated.
 package struct SeededRandom: RandomNumberGenerator {
     private var state: UInt64
 

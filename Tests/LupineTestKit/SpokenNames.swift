@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 
-/// Whom requests without a body said that they are, read off the wire: one word for each request, in order.
+/// The users in the credentials of requests without a body, read from recorded bytes: one word for each request, in order.
 ///
-/// `-` where a request says nothing, else the user of its Basic or Digest credentials, with `#` and the use of the nonce
-/// behind it for Digest.
+/// `-` for a request without credentials, otherwise the user of Basic or Digest; for Digest followed by `#` and the nonce count.
 package enum SpokenNames {
-    /// The names in what came on one connection.
+    /// Returns the names in the bytes received on one connection.
     ///
     /// - Parameters:
-    ///   - bytes: Requests without bodies, one behind the other.
-    ///   - field: The field that says who it is.
+    ///   - bytes: Consecutive requests without bodies.
+    ///   - field: The field that contains the credentials.
     package static func read(_ bytes: [UInt8], _ field: String = "Authorization") -> [String] {
         var lines = [""]
         for scalar in String(decoding: bytes, as: UTF8.self).unicodeScalars where scalar != "\r" {
@@ -46,7 +45,7 @@ package enum SpokenNames {
         return user + (count.map { "#" + $0 } ?? "")
     }
 
-    /// RFC 4648 §4.
+    /// Decodes Base64 (RFC 4648 §4).
     private static func decoded(_ text: Substring) -> [UInt8] {
         let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
         var octets: [UInt8] = []

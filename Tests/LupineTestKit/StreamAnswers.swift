@@ -5,16 +5,16 @@ package import LupineOrigin
 package import LupineTLS
 import LupineTransport
 
-/// Has an origin answer over HTTP/2 as a script of HTTP/1.1 says, so that one test holds over both.
+/// Translates a script for HTTP/1.1 into responses over HTTP/2, so that one test applies to both.
 ///
-/// What a script sends has to be whole responses of HTTP/1.1, or the beginning of one: heads become heads without their reason
-/// phrases and what they say about the connection, content becomes content, however it is framed. A request is answered by the
-/// steps from one `expectHead` to the next. Where a connection ends behind a response, or because its script does, nothing
-/// happens; where it ends inside of one, the connection ends here, too: a reset may take along what was sent right before it. A
-/// script that does anything else is no script for both.
+/// The script must send whole HTTP/1.1 responses, or the beginning of one: heads lose their reason phrases and
+/// connection-specific fields, content remains content, however it is framed. A request is answered by the steps from one
+/// `expectHead` to the next. If a connection ends after a response, or because its script does, nothing happens; if it ends
+/// within a response, the HTTP/2 connection ends, too, because a reset could discard what was sent right before it. Scripts with
+/// other steps cannot be translated.
 final class StreamAnswers: Sendable {
     private let answers: [[Script.Step]]
-    /// What the answers behind the last one begin with again; nil to end connections instead.
+    /// The index of the response to continue with after the last one; nil to end connections instead.
     private let again: Int?
     private let next = Lock(0)
 
@@ -41,7 +41,7 @@ final class StreamAnswers: Sendable {
         again = if case .repeatLast = plan.afterwards, !answers.isEmpty { last } else { nil }
     }
 
-    /// What is done about the next request.
+    /// Returns the response to the next request.
     func answer(to request: OriginRequest) throws(Refusal) -> EndpointChoice {
         let index = next.withLock { next in
             defer { next = next + 1 == answers.count ? again ?? answers.count : next + 1 }
@@ -59,17 +59,17 @@ final class StreamAnswers: Sendable {
     }
 }
 
-/// One answer on its way from one protocol to the other.
+/// The translation of one response.
 private struct StreamTranslation {
     private(set) var steps: [StreamScript.Step] = []
-    /// Nothing that follows means anything here.
+    /// Whether the following steps have no effect.
     private(set) var isOver = false
     private var codec: ClientCodec
-    /// Octets of the request's content that the steps so far have waited for.
+    /// Octets of the request's content that the steps so far wait for.
     private var expected = 0
     private var isAnswered = false
 
-    /// The fields that are about a connection of HTTP/1.1 (RFC 9113 §8.2.2).
+    /// The connection-specific fields of HTTP/1.1 (RFC 9113 §8.2.2).
     private static let connectionFields: Set<String> = [
         "connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade",
     ]
@@ -111,7 +111,7 @@ private struct StreamTranslation {
         }
     }
 
-    /// The connection ends.
+    /// Ends the connection of the script.
     mutating func end() throws(HTTPError) {
         isOver = true
         guard !isAnswered else { return }
@@ -138,7 +138,7 @@ private struct StreamTranslation {
         }
     }
 
-    /// With the last head or content, where that goes at once.
+    /// Ends the stream, with the last head or content if possible.
     private mutating func endStream(_ trailers: [(name: String, value: String)]) {
         isAnswered = true
         guard trailers.isEmpty else { return steps.append(.head(trailers, endsStream: true)) }
@@ -163,7 +163,7 @@ private struct StreamTranslation {
 }
 
 extension OriginConfiguration {
-    /// Has the origin speak this, and all requests answered as the plan says, where there is one.
+    /// Sets the origin's HTTP version, and answers all requests by the plan, if there is one.
     package mutating func speak(_ spoken: Spoken, _ plan: ScriptPlan? = nil) {
         guard spoken == .http2 else {
             script = plan ?? script
@@ -177,14 +177,14 @@ extension OriginConfiguration {
 }
 
 extension TLSServerConfiguration {
-    /// Has the origin offer this by ALPN.
+    /// Sets the protocol that the origin selects by ALPN.
     package mutating func speak(_ spoken: Spoken) {
         if spoken == .http2 { applicationProtocols = ["h2"] }
     }
 }
 
 extension LupineOrigin.Origin {
-    /// Has requests for that path answered as the plan says, whatever they are spoken in.
+    /// Answers requests for that path by the plan, over either version.
     package func answer(_ method: String?, _ pattern: String, _ plan: ScriptPlan) {
         let answers = StreamAnswers(plan)
         let used = Lock(0)

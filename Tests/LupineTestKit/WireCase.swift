@@ -2,9 +2,9 @@
 
 package import LupineHTTP
 
-/// One input as it crosses the wire, and what a codec is to say about it.
+/// An input from the wire, and the expected log of a codec.
 ///
-/// Cases stand in documents, many to a file, in a notation that is made for reading:
+/// Cases are written in documents, many to a file, in a readable notation:
 ///
 ///     ## a reason of two words
 ///     @ request HEAD
@@ -13,18 +13,17 @@ package import LupineHTTP
 ///     head 1.1 404 "Not Found", no body, keep-alive
 ///     end
 ///
-/// `##` names a case. `@` lines say under which circumstances it is read, `>` lines are the octets (with `\r`, `\n`,
-/// `\t`, `\\` and `\xHH`; the end of the line itself is none of them), and all other lines are the expected log.
-/// Lines that begin with a single `#` are remarks. A new case is written down without its log; the failing test
-/// prints the log to judge and to paste.
+/// `##` names a case. `@` lines state the circumstances, `>` lines are the octets (with `\r`, `\n`, `\t`, `\\` and `\xHH`; the
+/// end of the line itself is not included), and all other lines are the expected log. Lines that begin with a single `#` are
+/// comments. A new case is written without its log; the failing test prints the log, to be checked and pasted.
 ///
-/// Circumstances of responses: `request METHOD`, `upgrade` (the request asked for one), `strict`, `leniency NAME...`,
-/// `limits NAME=NUMBER...`. Of requests: `limits` and `answers COUNT` (so many requests are answered with 204).
+/// Circumstances of responses: `request METHOD`, `upgrade` (the request asks for one), `strict`, `leniency NAME...`, `limits
+/// NAME=NUMBER...`. Of requests: `limits` and `answers COUNT` (so many requests are answered with 204).
 package struct WireCase: Sendable, CustomStringConvertible {
-    /// Which codec reads it.
+    /// The codec that reads the case.
     package enum Side: Sendable { case client, server }
 
-    /// A line of a document that has no meaning.
+    /// A malformed line of a document.
     package struct Malformed: Error, CustomStringConvertible {
         package let description: String
     }
@@ -42,7 +41,7 @@ package struct WireCase: Sendable, CustomStringConvertible {
 
     package var description: String { "\(document): \(name)" }
 
-    /// The cases of a document, in order.
+    /// Returns the cases of a document, in order.
     package static func cases(in text: String, document: String, side: Side) throws -> [WireCase] {
         var cases: [WireCase] = []
         var number = 0
@@ -116,7 +115,7 @@ package struct WireCase: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The octets that a line stands for.
+    /// Returns the octets that a line represents.
     private static func octets(_ line: Substring) throws(Malformed) -> [UInt8] {
         var octets: [UInt8] = []
         var rest = line.utf8

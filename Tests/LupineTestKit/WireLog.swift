@@ -2,16 +2,16 @@
 
 package import LupineHTTP
 
-/// The events of a codec, line by line, in the notation of `WireCase`.
+/// The events of a codec as lines in the notation of `WireCase`.
 ///
-/// Content that came in several pieces is one line, so that the log does not depend on how the input was cut.
+/// Content that arrived in several pieces is one line, so that the log does not depend on the cuts of the input.
 package struct WireLog {
     package private(set) var lines: [String] = []
     private var content: [UInt8] = []
 
     package init() {}
 
-    /// Adds a line of its own.
+    /// Adds a line.
     package mutating func add(_ line: String) {
         flush()
         lines.append(line)
@@ -47,7 +47,7 @@ package struct WireLog {
         }
     }
 
-    /// Brings pending content into the log.
+    /// Adds pending content to the log.
     package mutating func flush() {
         if content.isEmpty { return }
         lines.append("content \"\(Self.escaped(content))\"")
@@ -79,7 +79,7 @@ package struct WireLog {
         }
     }
 
-    /// Octets as a document shows them.
+    /// Returns octets in the notation of a document.
     package static func escaped(_ octets: some Sequence<UInt8>) -> String {
         var text = ""
         for octet in octets {

@@ -2,12 +2,12 @@
 
 import LupineHTTP
 
-/// Reads the octets of a `WireCase` with the codec it is meant for, in any pieces, and keeps the log.
+/// Feeds the octets of a `WireCase` to its codec, in any pieces, and returns the log.
 ///
-/// It behaves as a connection does: what the codec has not taken stays in a buffer, in front of the next piece. What
-/// breaks the codec's own contract goes into the log as `contract:`, which no document expects.
+/// It behaves like a connection: octets that the codec has not consumed stay in a buffer, before the next piece. Violations of
+/// the codec's contract are logged as `contract:`, which no document expects.
 package enum WireReplay {
-    /// The log of `bytes`, which may be more than the row's own, handed over in pieces that end at `cuts`.
+    /// Returns the log of `bytes`, which may be more than the row's own, supplied in pieces that end at `cuts`.
     package static func log(_ row: WireCase, _ bytes: [UInt8], cuts: [Int]) -> [String] {
         var pieces: [ArraySlice<UInt8>] = []
         var start = 0
@@ -21,7 +21,8 @@ package enum WireReplay {
         }
     }
 
-    /// The log that is due when octets of another message follow the row's own; nil where they would be its own.
+    /// Returns the expected log when octets of another message follow the row's own; nil if they would belong to the row's
+    /// message.
     package static func expected(_ row: WireCase, with trailing: [UInt8]) -> [String]? {
         let events = row.expected.filter { !$0.hasPrefix("  ") }
         switch row.side {
@@ -89,7 +90,7 @@ package enum WireReplay {
         return codec
     }
 
-    /// The next event; what it throws must be thrown again by any later call.
+    /// Returns the next event; an error must be thrown again by any later call.
     private static func checked(
         _ codec: inout ClientCodec, _ buffer: [UInt8], _ log: inout WireLog
     ) throws(HTTPError) -> (event: WireEvent, consumed: Int) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// A named set of cases, chosen on the command line. The cases are made only when the group runs.
+/// A named set of cases that can be selected on the command line. The cases are created only when the group runs.
 package struct BenchmarkGroup {
     package let name: String
     package let summary: String
@@ -13,18 +13,18 @@ package struct BenchmarkGroup {
     }
 }
 
-/// One job, done by several entries on the same input in alternation: A B C A B C, so that whatever the machine does
-/// meanwhile hits all alike. The first entry is the reference: the others' ratios are to it, sample by sample.
+/// One job, done by several entries on the same input in alternation (A B C A B C), so that disturbances affect all alike. The
+/// first entry is the reference: the others' ratios are to it, sample by sample.
 package struct BenchmarkCase {
     package let name: String
-    /// What one run of the job handles: "head", "request", "document".
+    /// The object of one run of the job: "head", "request", "document".
     package let unit: String
-    /// Bytes that one run handles, for a throughput.
+    /// The number of bytes that one run handles, to compute a throughput.
     package let bytes: Int?
     package let metric: Metric
-    /// Whether one sample of an entry that reports says all, because nothing disturbs it.
+    /// Whether one sample of a reporting entry is enough, because nothing disturbs it.
     package let isSteady: Bool
-    /// The name of an entry that the others get a second ratio to.
+    /// The name of an entry to which the others get a second ratio.
     package let rival: String?
     package let entries: [Entry]
 
@@ -46,20 +46,20 @@ package struct BenchmarkCase {
 /// One way to do a case's job.
 package struct Entry {
     package enum Body {
-        /// Does the job as many times as told, on the calling thread.
+        /// Does the job the given number of times, on the calling thread.
         case loop((_ times: Int) throws -> Void)
-        /// Does the job as many times as told, on any threads: the whole process is measured.
+        /// Does the job the given number of times, on any threads: the whole process is measured.
         case asyncLoop((_ times: Int) async throws -> Void)
-        /// Does the job as often as suits it and says itself what it cost, as the runner of another program does.
+        /// Does the job any number of times and reports its cost itself, like an entry that runs another program.
         case report((Plan) async throws -> Sample)
-        /// Cannot run here, and why; the table shows the line.
+        /// Cannot run here, for this reason, which the table shows.
         case absent(String)
     }
 
     package let name: String
     package let body: Body
     package let goals: Goals
-    /// Whether it is the library that does the job here; charts show it in another colour than its peers.
+    /// Whether the library does the job; charts show such entries in another colour.
     package let isOurs: Bool
 
     package init(_ name: String, isOurs: Bool = false, goals: Goals = Goals(), _ body: Body) {

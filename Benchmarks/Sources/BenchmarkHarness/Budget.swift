@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
 
-/// What entries may cost at most, as a file of the repository says: `--check BUDGET.json`, `--budget BUDGET.json` to write it.
+/// The limits of the entries' costs, stored in a file of the repository: `--check BUDGET.json` checks them, `--budget
+/// BUDGET.json` writes them.
 ///
-/// Goals are what the library wants to reach, and stand beside the entries; a budget is what it must not fall behind, made of a
-/// run with a margin. It is meant for instruction counts: time would fail for what else the machine does.
+/// Goals are the library's aims, and are stated at the entries; a budget is a limit against regressions, made from a run with a
+/// margin. It is meant for instruction counts: times depend on other load of the machine.
 package struct Budget: Codable, Sendable, Equatable {
-    /// One entry's limits. Those that are nil are not judged.
+    /// The limits of one entry. Those that are nil are not checked.
     package struct Row: Codable, Sendable, Equatable {
         /// group/case/entry
         package var entry: String
         /// The case's metric per run.
         package var value: Double?
-        /// The metric as a part of the reference's, and of the rival's.
+        /// The metric divided by the reference's, and by the rival's.
         package var ratio: Double?
         package var rivalRatio: Double?
 
@@ -22,13 +23,13 @@ package struct Budget: Codable, Sendable, Equatable {
             self.rivalRatio = rivalRatio
         }
 
-        /// Its entry's case, as group/case/.
+        /// The case of the entry, as group/case/.
         fileprivate var job: String {
             entry.split(separator: "/", maxSplits: 2).prefix(2).joined(separator: "/") + "/"
         }
     }
 
-    /// What was found, line by line.
+    /// The result of the check, line by line.
     package struct Verdict: Sendable, Equatable {
         package var lines: [String]
         package var isKept: Bool
@@ -40,8 +41,8 @@ package struct Budget: Codable, Sendable, Equatable {
         self.rows = rows
     }
 
-    /// What a report's entries of the library measured, and `margin` as a part of it more. A ratio above 100 is left out: its
-    /// reference is so small that it says little.
+    /// Makes a budget from the measurements of the library's entries, increased by the fraction `margin`. A ratio above 100 is
+    /// omitted, because its reference is too small to be meaningful.
     package init(_ report: Report, margin: Double) {
         func widened(_ summary: Summary?) -> Double? {
             summary.map { wide in
@@ -57,8 +58,8 @@ package struct Budget: Codable, Sendable, Equatable {
         }
     }
 
-    /// Judges the rows whose cases ran. A row whose entry did not run is a failure, unless its peers are absent too: a line
-    /// says so. So is a run that no row is about.
+    /// Checks the rows whose cases ran. An entry that the report lacks is a failure; one that is absent for a reason is reported
+    /// as skipped. A run without any checked row is a failure, too.
     package func judge(_ report: Report) -> Verdict {
         let results = Dictionary(
             report.entries.map { ($0.identifier, $0) }, uniquingKeysWith: { first, _ in first })
@@ -83,7 +84,7 @@ package struct Budget: Codable, Sendable, Equatable {
             var isOver = false
             for (name, measured, limit) in limits {
                 guard let limit else { continue }
-                // A ratio cannot be judged where the peer is absent.
+                // A ratio cannot be checked if the peer is absent.
                 guard let measured = measured?.median else {
                     words.append("\(name) unknown")
                     continue

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// A group's results as a picture: a block of bars per case, a bar per entry, drawn as SVG without anything else.
+/// A group's results as an SVG image: a block of bars per case, a bar per entry.
 ///
-/// Bars are the ratios to the case's reference where there are some, otherwise the metric. A bar that is much longer than what the
-/// case is about is cut, and says so by its open end: its figure stands beside it. The colours follow the reader's light or dark
-/// scheme. Text keeps to the system's fonts.
+/// The bars show the ratios to the case's reference if there are some, otherwise the metric. A bar that is too long for the scale
+/// is cut, which its end shows; its figure is printed beside it. The colours follow the reader's light or dark scheme. The text
+/// uses system fonts.
 package struct Chart: Sendable {
     private let title: String
     private let jobs: [[EntryResult]]
@@ -14,7 +14,7 @@ package struct Chart: Sendable {
     private let width = 760.0
     private let row = 20.0
 
-    /// - Parameter results: One group's, in the order in which they ran.
+    /// - Parameter results: The results of one group, in the order in which they ran.
     package init(_ title: String, _ results: [EntryResult]) {
         self.title = title
         var jobs: [[EntryResult]] = []
@@ -28,7 +28,7 @@ package struct Chart: Sendable {
         self.jobs = jobs
     }
 
-    /// The picture, as a document of its own.
+    /// The image as an SVG document.
     package var svg: String {
         var parts: [String] = []
         var top = 34.0
@@ -47,7 +47,7 @@ package struct Chart: Sendable {
             .joined(separator: "\n")
     }
 
-    /// What a bar's length stands for.
+    /// Returns the value that a bar's length represents.
     private func length(of result: EntryResult, isReference: Bool) -> Double {
         isReference ? 1 : result.ratio?.median ?? 0
     }
@@ -86,8 +86,8 @@ package struct Chart: Sendable {
         }
     }
 
-    /// The length that fills the width: the longest bar's, or, where that would crush what the chart is about, two and a half
-    /// times the longest of the reference and the library's own.
+    /// Returns the length that fills the width: that of the longest bar, but at most two and a half times the longest of the
+    /// reference and the library's own, so that these remain readable.
     static func scale(_ lengths: [Double], telling ours: [Bool]) -> Double {
         let told = zip(lengths, ours).enumerated().filter { $0.offset == 0 || $0.element.1 }.map(\.element.0)
         return min(lengths.max() ?? 0, (told.max() ?? 0) * 2.5)
@@ -114,7 +114,7 @@ package struct Chart: Sendable {
         }
     }
 
-    /// No background: the page's shows. The greys keep their distance from both white and black.
+    /// Has no background, so that the page's is visible. The greys contrast with both white and black.
     private static let style = """
         <style>
         text { font: 12px system-ui, sans-serif; fill: #24292f; }

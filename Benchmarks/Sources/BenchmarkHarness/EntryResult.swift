@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// What one entry measured, as tables show it and files keep it.
+/// The measurements of one entry, for tables and files.
 package struct EntryResult: Codable, Sendable, Equatable {
     package var group: String
     package var job: String
@@ -25,25 +25,25 @@ package struct EntryResult: Codable, Sendable, Equatable {
     /// Elapsed time divided by the reference's and by the rival's of the same round.
     package var wallRatio: Summary?
     package var rivalWallRatio: Summary?
-    /// Whether it is the library's entry, and the ratio that it is meant to reach; nil in reports of before they were kept.
+    /// Whether it is the library's entry, and its goal for the ratio; nil in reports of older versions.
     package var isOurs: Bool?
     package var goal: Double?
-    /// Per run of the job, from the sample with the fewest: what the job needs, not what grew meanwhile.
+    /// Per run of the job, from the sample with the fewest, which contains no growth of buffers and tables.
     package var allocations: Double?
     package var allocatedBytes: Double?
     package var instructions: Double?
     package var cycles: Double?
-    /// Medians of the entry's own figures.
+    /// Medians of the entry's additional figures.
     package var figures: [String: Double]
-    /// Why the entry did not run.
+    /// The reason why the entry did not run.
     package var absent: String?
     package var missedGoals: [String]
 
-    /// The entry's name across runs.
+    /// The name that identifies the entry across runs.
     package var identifier: String { "\(group)/\(job)/\(entry)" }
 
-    /// Summarises an entry's samples; `reference` and `rival` hold the first entry's and the rival's, taken in the same
-    /// rounds.
+    /// Summarises an entry's samples; `reference` and `rival` are the samples of the first entry and of the rival, taken in the
+    /// same rounds.
     package init(
         group: String, job: BenchmarkCase, entry: Entry, samples: [Sample], reference: [Sample],
         rival: [Sample] = []

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 
-/// What an entry is meant to reach. Shown, and gated only when asked for with `--check`.
+/// The goals of an entry. They are shown, and fail the run only with `--check`.
 package struct Goals: Sendable, Equatable {
-    /// The metric, as a part of the reference's.
+    /// The metric divided by the reference's.
     package var ratio: Double?
-    /// The metric, as a part of the rival's.
+    /// The metric divided by the rival's.
     package var rivalRatio: Double?
-    /// Elapsed time, as a part of the reference's and of the rival's.
+    /// Elapsed time divided by the reference's, and by the rival's.
     package var wallRatio: Double?
     package var rivalWallRatio: Double?
     /// Heap requests per run.
     package var allocations: Double?
-    /// Figures of the entry's own that are meant to be above so much, and at most so much.
+    /// Additional figures of the entry that must be above a bound, and those that must be at most a bound.
     package var above: [String: Double]
     package var below: [String: Double]
 
@@ -29,8 +29,8 @@ package struct Goals: Sendable, Equatable {
         self.below = below
     }
 
-    /// The goals that a result misses, in words; empty when all that could be judged are met. A figure that the result
-    /// lacks is a missed one: its entry was to report it.
+    /// Returns descriptions of the goals that a result misses; empty if all that could be checked are met. A figure that the
+    /// result lacks counts as missed.
     func missed(by result: EntryResult) -> [String] {
         let ratios = [
             ("ratio", result.ratio, ratio), ("ratio to rival", result.rivalRatio, rivalRatio),
@@ -54,7 +54,7 @@ package struct Goals: Sendable, Equatable {
             }
             if figure > bound { missed.append("\(name) \(decimal(figure, 2)) > \(decimal(bound, 2))") }
         }
-        // What is allocated once, such as a table that is then kept, is spread over the runs of a sample.
+        // An allocation that is made once, such as a table that is kept, is divided by the runs of a sample.
         if let allocations, let counted = result.allocations, counted > allocations + 0.05 {
             missed.append("allocations \(decimal(counted, 2)) > \(decimal(allocations, 2))")
         }

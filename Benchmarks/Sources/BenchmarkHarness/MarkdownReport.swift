@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// A report as tables that a page can hold: one per group, a row per entry that ran, and a line for each that did not.
+/// A report as Markdown tables: one per group, a row per entry that ran, and a line for each that did not.
 package struct MarkdownReport: Sendable {
     private let report: Report
 
@@ -8,7 +8,7 @@ package struct MarkdownReport: Sendable {
         self.report = report
     }
 
-    /// The tables, under a line that names the machine.
+    /// The tables, after a line that names the machine.
     package var text: String {
         let groups = report.groups.flatMap { name in
             table(name, report.entries.filter { $0.group == name })
@@ -40,12 +40,12 @@ package struct MarkdownReport: Sendable {
         return lines + (absent.isEmpty ? [] : [""] + absent)
     }
 
-    /// A ratio and its spread; 1 for the reference itself.
+    /// Returns a ratio and its spread; 1 for the reference itself.
     private func ratio(_ summary: Summary?) -> String {
         summary.map { "\(decimal($0.median, 2)) ± \(decimal($0.spread * 100, 0)) %" } ?? "1"
     }
 
-    /// A bar would end the cell.
+    /// Escapes vertical bars, which would end the cell.
     private func escaped(_ cell: String) -> String {
         cell.reduce(into: "") { text, character in
             if character == "|" { text += "\\" }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 internal import CBenchmarkCounters
 
-/// Reads clocks and counters before and after a stretch of work and gives the difference as a sample.
+/// Reads clocks and counters before and after a measured section and returns the difference as a sample.
 ///
-/// `.thread` is for jobs that stay on the thread that started them; `.process` counts every thread, and no
-/// instructions, because the processor's counters are opened per thread.
+/// `.thread` is for jobs that stay on the calling thread; `.process` covers all threads, without instructions, because the
+/// processor's counters are opened per thread.
 struct Meter {
     enum Scope { case thread, process }
 
@@ -14,7 +14,7 @@ struct Meter {
     private let heap: heap_totals
     private let counters: processor_totals?
 
-    /// Starts measuring. The clocks are read last, so that reading the other counters is not measured.
+    /// Starts measuring. The clocks are read last, so that reading the counters is not measured.
     init(_ scope: Scope) {
         self.scope = scope
         switch scope {
@@ -30,7 +30,7 @@ struct Meter {
         wall = clock_wall()
     }
 
-    /// What passed since `init`, for `count` runs of the job.
+    /// Returns the cost since `init`, for `count` runs of the job.
     func sample(count: Int) -> Sample {
         let wallNow = clock_wall()
         let processorNow: UInt64
@@ -58,7 +58,7 @@ struct Meter {
     }
 }
 
-/// Takes a result so that the optimiser keeps the work behind it.
+/// Uses a result, so that the optimiser does not remove the work that produced it.
 @inline(__always)
 package func keep(_ value: Int) {
     keep_value(UInt64(truncatingIfNeeded: value))

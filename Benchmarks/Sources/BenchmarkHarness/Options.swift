@@ -13,7 +13,7 @@ package struct Options: Sendable {
     package var newBudget: String?
     package var charts: String?
     package var markdown: String?
-    /// The entry to run unmeasured, and how often.
+    /// The entry to run without measurement, and the number of runs.
     package var looped: (entry: String, times: Int)?
     package var helps = false
 
@@ -33,7 +33,7 @@ package struct Options: Sendable {
           --loop NAME TIMES     run the entry group/case/entry so many times, unmeasured, and stop: for valgrind
         """
 
-    /// Refuses what it does not know, in words for the user.
+    /// Parses the arguments; throws an error with a message for the user if they are wrong.
     package init(_ arguments: [String]) throws(UsageError) {
         var rest = arguments[...]
         func value(of option: String) throws(UsageError) -> String {
@@ -70,7 +70,7 @@ package struct Options: Sendable {
     }
 }
 
-/// The command line, or a file that it names, cannot be used.
+/// The command line, or a file that it names, is not usable.
 package struct UsageError: Error, Equatable {
     package let message: String
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// Turns results into the lines that the terminal shows.
+/// Formats results as lines for the terminal.
 package enum Presentation {
-    /// One case: a title, a row per entry, and a line per absent entry.
+    /// Returns the lines of one case: a title, a row per entry, and a line per absent entry.
     package static func lines(_ results: [EntryResult]) -> [String] {
         guard let first = results.first else { return [] }
         var title = "\(first.group)/\(first.job)"
@@ -61,8 +61,8 @@ package enum Presentation {
 
     private static func percent(_ part: Double) -> String { decimal(part * 100, 1) + "%" }
 
-    /// What changed since an earlier report: by the ratio where both runs have one, because the reference ran beside
-    /// it both times, otherwise by the value. A change counts only when the two spreads do not overlap.
+    /// Returns the changes since an earlier report: of the ratio if both runs have one, because the reference ran in both,
+    /// otherwise of the value. A change counts only if the two spreads do not overlap.
     package static func changes(from old: Report, to new: Report) -> [String] {
         let earlier = Dictionary(
             old.entries.map { ($0.identifier, $0) }, uniquingKeysWith: { first, _ in first })

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 internal import FoundationEssentials
 
-/// The main of a benchmark program: reads the command line, runs what it names, prints and writes the results.
+/// The main program of the benchmarks: parses the command line, runs the selected groups, prints and writes the results.
 package struct Program {
     private let groups: [BenchmarkGroup]
 
@@ -9,8 +9,8 @@ package struct Program {
         self.groups = groups
     }
 
-    /// The exit status: 0, 1 when `--check` found a goal missed, 2 for a command line that cannot be used, 3 when an
-    /// entry failed.
+    /// Runs the program and returns the exit status: 0; 1 if `--check` found a missed goal or an exceeded budget; 2 for an
+    /// unusable command line; 3 if an entry failed.
     package func run(_ arguments: [String]) async -> Int32 {
         do {
             return try await run(Options(arguments))
@@ -74,7 +74,8 @@ package struct Program {
         return 0
     }
 
-    /// Runs one entry as often as told: what counts instructions from outside calls it twice and takes the difference.
+    /// Runs one entry the given number of times. A caller that counts instructions from outside does this twice and takes the
+    /// difference.
     private func loop(_ name: String, times: Int, in groups: [BenchmarkGroup]) async throws -> Int32 {
         for group in groups where name.hasPrefix("\(group.name)/") {
             for job in try group.cases() where name.hasPrefix("\(group.name)/\(job.name)/") {
@@ -91,7 +92,7 @@ package struct Program {
         throw UsageError(message: "no entry \(name)")
     }
 
-    /// Writes what the command line asked for.
+    /// Writes the files that the command line requests.
     private func write(_ report: Report, _ options: Options) throws {
         if let path = options.json { try Program.write(report, to: path) }
         if let path = options.newBudget { try Program.write(Budget(report, margin: 0.25), to: path) }
@@ -110,7 +111,7 @@ package struct Program {
         filter.map { name.contains($0) } ?? true
     }
 
-    /// Reads a report or a budget that `write` wrote.
+    /// Reads a report or a budget from a file that `write` has written.
     package static func read<Document: Decodable>(_ type: Document.Type, _ path: String) throws -> Document {
         guard let data = try? Data(contentsOf: URL(filePath: path)) else {
             throw UsageError(message: "cannot read \(path)")
@@ -122,7 +123,7 @@ package struct Program {
         }
     }
 
-    /// Writes as JSON with sorted keys, so that two of them can be diffed.
+    /// Writes a document as JSON with sorted keys, so that two files can be compared with diff.
     package static func write(_ document: some Encodable, to path: String) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -130,7 +131,7 @@ package struct Program {
         try write(text: String(decoding: data, as: UTF8.self) + "\n", to: path)
     }
 
-    /// Writes a text to a file, and makes the folder that it stands in.
+    /// Writes a text to a file, and creates its folder if necessary.
     private static func write(text: String, to path: String) throws {
         let file = URL(filePath: path)
         do {
@@ -142,7 +143,7 @@ package struct Program {
         }
     }
 
-    /// Processor, cores and kernel in one line.
+    /// The processor, the number of cores and the kernel in one line.
     private static var machine: String {
         let cpu = (try? String(contentsOf: URL(filePath: "/proc/cpuinfo"), encoding: .utf8)) ?? ""
         let model = cpu.split(separator: "\n").first { $0.hasPrefix("model name") }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// One run of the benchmarks, as `--json` writes it and `--compare` reads it.
+/// One run of the benchmarks, written by `--json` and read by `--compare`.
 package struct Report: Codable, Sendable, Equatable {
-    /// The machine, for the reader; figures of two machines are compared by their ratios alone.
+    /// A description of the machine; figures of different machines are comparable only by their ratios.
     package var machine: String
     package var entries: [EntryResult]
 
@@ -11,7 +11,7 @@ package struct Report: Codable, Sendable, Equatable {
         self.entries = entries
     }
 
-    /// The groups that ran, in their order.
+    /// The groups that ran, in order.
     var groups: [String] {
         entries.reduce(into: []) { groups, result in
             if groups.last != result.group { groups.append(result.group) }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-/// How much a run measures.
+/// The number and length of a run's samples.
 package struct Plan: Sendable, Equatable {
-    /// Samples per looped entry, and the nanoseconds that each should at least last.
+    /// The number of samples per looped entry, and the minimum nanoseconds of each.
     package var samples: Int
     package var sampleTime: Double
-    /// Samples per entry that reports its own.
+    /// The number of samples per reporting entry.
     package var reports: Int
 
     package init(samples: Int, sampleTime: Double, reports: Int) {
@@ -17,13 +17,13 @@ package struct Plan: Sendable, Equatable {
     package static let full = Plan(samples: 31, sampleTime: 20_000_000, reports: 7)
     package static let quick = Plan(samples: 7, sampleTime: 3_000_000, reports: 1)
 
-    /// Runs for an entry that reports its own samples: `full` of them, or a twentieth when the plan is a quick one.
+    /// Returns the number of runs in a sample of a reporting entry: `full`, or a twentieth if the plan is the quick one.
     package func runs(_ full: Int) -> Int {
         self == .quick ? max(1, full / 20) : full
     }
 }
 
-/// Runs cases by a plan: warms every entry up, finds how often each must run to fill a sample, then takes samples in
+/// Runs cases by a plan: warms up every entry, determines how often each must run to fill a sample, then takes samples in
 /// alternation. Prints nothing.
 package struct Runner {
     private let plan: Plan
@@ -32,7 +32,7 @@ package struct Runner {
         self.plan = plan
     }
 
-    /// One result per entry, in the case's order; absent entries carry their reason instead of figures.
+    /// Returns one result per entry, in the case's order; absent entries have their reason instead of figures.
     package func run(_ job: BenchmarkCase, group: String) async throws -> [EntryResult] {
         var taken = job.entries.map { _ in [Sample]() }
         var times = job.entries.map { _ in 1 }
@@ -80,8 +80,8 @@ package struct Runner {
         }
     }
 
-    /// Runs the entry until a sample is long enough; the runs are the warm-up. An entry that reports itself runs once
-    /// and chooses its own count.
+    /// Runs the entry until a sample is long enough, which is also the warm-up; returns the number of runs. A reporting entry
+    /// runs once and chooses its own number.
     private func warmUp(_ entry: Entry, of job: BenchmarkCase) async throws -> Int {
         switch entry.body {
         case .absent: return 0
@@ -98,8 +98,8 @@ package struct Runner {
         return times
     }
 
-    /// The next count to try: aimed a fifth above the wanted time, at least one more, and never a leap above
-    /// hundredfold, because a first run is cold and its time says little.
+    /// Returns the next number to try: aimed a fifth above the wanted time, at least one more, and at most a hundredfold, because
+    /// the first run is not warmed up and its time is not representative.
     package static func next(times: Int, took: Double, wanted: Double) -> Int {
         let aim = Double(times) * wanted * 1.2 / max(took, 1)
         return Int(min(max(aim, Double(times) + 1), Double(times) * 100, 1e12))

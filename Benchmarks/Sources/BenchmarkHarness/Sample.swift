@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
 
-/// What one measured stretch of work cost: `count` runs of the job, and what they took together.
+/// The cost of one measured section: `count` runs of the job together.
 ///
-/// The harness makes samples itself for jobs that it loops; an entry that runs a program or a server makes its own.
+/// The harness makes the samples of jobs that it loops; an entry that runs a program or a server makes its own.
 package struct Sample: Sendable, Equatable {
-    /// Runs of the job in this sample; at least one.
+    /// The number of runs of the job in this sample; at least one.
     package var count: Int
-    /// Nanoseconds that passed.
+    /// Elapsed nanoseconds.
     package var wall: Double
     /// Nanoseconds of processor time, user and system.
     package var processor: Double
-    /// Heap requests and the bytes they asked for, where they were counted.
+    /// The number of heap requests and of requested bytes, if they were counted.
     package var allocations: Double?
     package var allocatedBytes: Double?
-    /// Instructions and cycles in user space, where the machine counts them.
+    /// Instructions and cycles in user space, if the machine counts them.
     package var instructions: Double?
     package var cycles: Double?
-    /// Figures of the entry's own, not divided by `count`, such as "resident KiB".
+    /// Additional figures of the entry, not divided by `count`, such as "resident KiB".
     package var figures: [String: Double]
 
     package init(
@@ -34,7 +34,7 @@ package struct Sample: Sendable, Equatable {
         self.figures = figures
     }
 
-    /// The sample's value by a metric, per run of the job; nil when it lacks the figure.
+    /// Returns the sample's value of a metric, per run of the job; nil if it lacks the figure.
     package func value(_ metric: Metric) -> Double? {
         switch metric {
         case .processor: processor / Double(count)
@@ -45,18 +45,18 @@ package struct Sample: Sendable, Equatable {
     }
 }
 
-/// What a case compares its entries by; less is better.
+/// The quantity by which a case compares its entries; less is better.
 package enum Metric: Sendable, Equatable {
-    /// Processor time per run: what other programs on the machine disturb least.
+    /// Processor time per run, which other load on the machine disturbs least.
     case processor
     /// Elapsed time per run.
     case wall
-    /// Instructions in user space per run: what nothing else on the machine disturbs.
+    /// Instructions in user space per run, which other load on the machine does not disturb.
     case instructions
-    /// A figure that the entries' own samples carry.
+    /// A figure of the entries' own samples.
     case figure(String)
 
-    /// The column's head, before the unit of work.
+    /// The heading of the column, without the unit of work.
     package var label: String {
         switch self {
         case .processor: "cpu ns"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Lays rows out in columns: the first to the left, the others to the right.
+/// Formats rows as columns: the first is aligned left, the others right.
 package struct Table {
     private var rows: [[String]]
 
@@ -12,7 +12,7 @@ package struct Table {
         rows.append(row)
     }
 
-    /// The table's lines, without blanks at their ends.
+    /// The table's lines, without trailing spaces.
     package var lines: [String] {
         let columns = rows.map(\.count).max() ?? 0
         let widths = (0..<columns).map { column in
@@ -30,7 +30,7 @@ package struct Table {
     }
 }
 
-/// A number with a fixed count of decimals, at most six: "0.50".
+/// Formats a number with a fixed count of decimals, at most six: "0.50".
 package func decimal(_ value: Double, _ places: Int) -> String {
     guard value.isFinite, abs(value) < 1e12 else { return "\(value)" }
     let scale = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000][min(max(places, 0), 6)]
@@ -42,7 +42,7 @@ package func decimal(_ value: Double, _ places: Int) -> String {
     return "\(sign)\(scaled / scale).\(zeros)\(part)"
 }
 
-/// A number with three digits that count and a suffix: "3.58M", "512", "0.25".
+/// Formats a number with three significant digits and a suffix: "3.58M", "512", "0.25".
 package func short(_ value: Double) -> String {
     for (limit, suffix) in [(1e9, "G"), (1e6, "M"), (1e4, "k")] where abs(value) >= limit {
         let scale = suffix == "k" ? 1e3 : limit

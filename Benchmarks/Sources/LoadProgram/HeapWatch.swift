@@ -2,8 +2,8 @@
 internal import CBenchmarkCounters
 internal import Synchronization
 
-/// Reads every five milliseconds how much of the heap is in use, and keeps the most: for what requests hold while they are in
-/// flight, which is gone when they have ended.
+/// Samples the heap in use every five milliseconds, and keeps the maximum: it measures what requests in flight hold, which is
+/// released when they end.
 package final class HeapWatch: Sendable {
     private let most = Atomic<UInt64>(0)
     private let isOver = Atomic<Bool>(false)
@@ -18,7 +18,7 @@ package final class HeapWatch: Sendable {
         }
     }
 
-    /// Ends it, and returns the most that was in use.
+    /// Stops sampling, and returns the maximum.
     package func stop() -> UInt64 {
         isOver.store(true, ordering: .releasing)
         return most.load(ordering: .relaxed)

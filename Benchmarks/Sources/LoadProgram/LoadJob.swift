@@ -1,78 +1,79 @@
 // SPDX-License-Identifier: MIT
 
-/// What a program of the groups `loading`, `pipeline` and `transfer` is told to do: which form of the face to fetch with, what, and
-/// how often.
+/// The job of a program of the groups `loading`, `pipeline` and `transfer`: the API form to use, the URLs, and the number of
+/// requests.
 package struct LoadJob: Sendable {
-    /// The programs know the forms by these names.
+    /// The API form; the raw values are the programs' arguments.
     package enum Form: String, Sendable {
         /// `data(for:)`, awaited by as many tasks as there are connections.
         case async
         /// The same, by tasks on the session's event loops.
         case executor
-        /// `dataTask(with:completionHandler:)`, each handler starting the next task.
+        /// `dataTask(with:completionHandler:)`, where each handler starts the next task.
         case handler
-        /// `downloadTask(with:completionHandler:)`: to a file, which is removed when its size has been read.
+        /// `downloadTask(with:completionHandler:)`: to a file, which is removed after its size has been read.
         case download
         /// PUTs of the file that `LUPINE_BENCH_FILE` names.
         case upload
         /// `async`, with the content decoded.
         case decodable
-        /// The same; what decoding adds to a request, and what the decoder takes alone, are told besides.
+        /// The same, with figures for the cost that decoding adds to a request, and for that of the decoder alone.
         case decoding
-        /// `async`, without a cache, each request for another address.
+        /// `async`, without a cache, each request with another URL.
         case addresses
-        /// The same, with a cache as it comes: every answer is stored.
+        /// The same, with a default cache: every response is stored.
         case storing
-        /// The same over a session as it comes but for its connections: with the cache, the cookies and the notifications that a
-        /// program has which sets nothing up.
+        /// The same with a default session, except for its connections: with the cache, the cookies and the notifications of a
+        /// program that configures nothing.
         case program
-        /// The same, adapted by an interceptor, heard of by a monitor, and validated.
+        /// The same, with an interceptor's adapter, a monitor, and validation.
         case written
         /// The same, decoded.
         case writtenDecodable
-        /// `async`, each answer asked about at the server before it comes out of a cache.
+        /// `async`, where each response in the cache is revalidated with the server.
         case revalidated
-        /// `async`, answered by a cache out of memory.
+        /// `async`, answered from a cache in memory.
         case memoryHit
-        /// The same out of its folder: it has no memory.
+        /// The same from a cache on the disk, without memory.
         case diskHit
         /// The decoder alone: the content is fetched once, and decoded as often as there are requests.
         case decoder
     }
 
-    /// What is done with the connections; the peers' programs know the modes by these names.
+    /// The use of the connections; the raw values are the arguments of the peers' programs.
     package enum Mode: String, Sendable {
-        /// They are kept.
+        /// Connections are kept alive.
         case get
-        /// Every request has one of its own.
+        /// Every request has a new connection.
         case full
-        /// One request on each, all of which stay open: measures what one holds.
+        /// One request on each connection, all of which stay open: measures the memory of an idle connection.
         case idle
-        /// The same on a server that answers when all requests have come: measures what one in flight holds.
+        /// The same with a server that answers when all requests have arrived: measures the memory of a request in flight.
         case hold
     }
 
     package let form: Form
     package let mode: Mode
-    /// The only version of TLS and the file of its only roots; nil for none.
+    /// The only version of TLS and the file with the only roots; nil without TLS.
     package let tls: (version: String, authorities: String)?
-    /// Asked in turn.
+    /// The URLs, requested in turn.
     package let urls: [String]
-    /// Of a server that holds requests, whose paths are numbers, one that it does not hold.
+    /// The URL of the first request: if the server holds requests, whose paths are numbers, one that it does not hold.
     package let firstURL: String
     package let connections: Int
     package let requests: Int
-    /// Whether all requests go over one HTTP/2 connection: `connections` are streams then.
+    /// Whether all requests use one HTTP/2 connection: `connections` is the number of streams then.
     package let sharesConnection: Bool
 
-    /// Whether a request is a long one, about a file.
+    /// Whether a request transfers a file.
     package var isTransfer: Bool { form == .download || form == .upload }
-    /// Whether it is about what connections hold.
+    /// Whether the job measures the memory of connections.
     package var isAboutMemory: Bool { mode == .idle || mode == .hold }
-    /// All hosts and lanes have had a request after so many.
+    /// The number of requests after which every host and every lane has had one.
     package var round: Int { max(connections, urls.count) }
 
-    /// `[--http2] FORM [MODE [VERSION CAFILE]] HOST[xHOSTS] PORT PATH CONNECTIONS REQUESTS`; nil when that is not what stands there.
+    /// Parses `[--http2] FORM [MODE [VERSION CAFILE]] HOST[xHOSTS] PORT PATH CONNECTIONS REQUESTS`; nil if the arguments are
+    /// wrong.
     package init?(_ arguments: [String]) {
         sharesConnection = arguments.first == "--http2"
         let arguments = sharesConnection ? Array(arguments.dropFirst()) : arguments
@@ -96,7 +97,7 @@ package struct LoadJob: Sendable {
         self.requests = mode == .idle || mode == .hold ? connections : requests
     }
 
-    /// `HOSTx100` are a hundred hosts from an IPv4 address on; anything else is one.
+    /// Expands `HOSTx100` to a hundred hosts from an IPv4 address on; any other text is one host.
     package static func hosts(_ text: String) -> [String] {
         let parts = text.split(separator: "x")
         guard parts.count == 2, let count = UInt32(parts[1]), count > 0 else { return [text] }

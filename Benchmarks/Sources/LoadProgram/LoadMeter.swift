@@ -2,21 +2,21 @@
 internal import CBenchmarkCounters
 internal import Glibc
 
-/// Has a job done and prints what it cost, as one JSON object: the one that the peers' programs print, without `connects`,
-/// which no session tells.
+/// Runs a job and prints its cost as one JSON object, like that of the peers' programs, but without `connects`, which sessions do
+/// not report.
 ///
-/// A round of requests before the clock starts makes the connections, and whatever is made once; another one behind it is
-/// what heap requests are counted in. The transfer of a file has neither: it is one long request, and memory is what it is about.
+/// A round of requests before the measurement creates the connections and everything that is created once; another round after it
+/// counts heap requests. The transfer of a file has neither: it is one long request, and its subject is memory.
 package enum LoadMeter {
-    /// Why a run is worth nothing.
+    /// The reason why a run is invalid.
     package enum Failure: Error {
         case wrongContent(Int)
     }
 
     /// - Parameters:
-    ///   - first: Fetches `firstURL` once, and returns the bytes of content that came.
-    ///   - run: Fetches so many times, and returns the bytes of content that came.
-    ///   - figures: Measures what else the job is about, when all is over.
+    ///   - first: Fetches `firstURL` once, and returns the number of content bytes.
+    ///   - run: Fetches the given number of times, and returns the number of content bytes.
+    ///   - figures: Measures additional figures of the job at the end.
     package static func measure(
         _ job: LoadJob, first fetchFirst: @Sendable () async throws -> Int,
         figures: @Sendable () async throws -> [String: Double] = { [:] },
@@ -43,7 +43,7 @@ package enum LoadMeter {
         let wallSpent = clock_wall() - wall
         let (userSpent, switched) = (clock_process_user() - user, process_switches() - switches)
         let peak = status("VmHWM:")
-        // Every response is as long as the first.
+        // Every response has the length of the first.
         guard job.isTransfer ? bytes > 0 : bytes == first * job.requests else {
             throw Failure.wrongContent(bytes)
         }
@@ -55,7 +55,7 @@ package enum LoadMeter {
         if job.isTransfer {
             members.append("\"grown\": \(peak - before)")
         } else if job.isAboutMemory {
-            // What the last requests have left lies about for a moment.
+            // Memory of the last requests is released a moment later.
             if job.mode == .idle { try await Task.sleep(for: .milliseconds(200)) }
             let most = watch?.stop() ?? heap_in_use()
             let count = Double(job.connections)
@@ -69,7 +69,7 @@ package enum LoadMeter {
             let heap = heap_of_process()
             _ = try await run(counted)
             let heapNow = heap_of_process()
-            /// What was counted, as if every request had been.
+            /// Scales a counted amount to all requests.
             func scaled(_ amount: UInt64) -> UInt64 { amount * UInt64(job.requests) / UInt64(counted) }
             members.append("\"allocations\": \(scaled(heapNow.requests - heap.requests))")
             members.append("\"allocatedBytes\": \(scaled(heapNow.bytes - heap.bytes))")
@@ -81,10 +81,10 @@ package enum LoadMeter {
         print("{\(members.joined(separator: ", "))}")
     }
 
-    /// Nanoseconds of processor time that this program has taken.
+    /// The processor time of this program in nanoseconds.
     package static var processorTime: Double { Double(clock_process_cpu()) }
 
-    /// A line of this process' status, in KiB: what it has in memory, or had at most.
+    /// Returns a value of this process's status in KiB.
     private static func status(_ name: String) -> Int {
         guard let status = unsafe fopen("/proc/self/status", "r") else { return 0 }
         defer { unsafe fclose(status) }

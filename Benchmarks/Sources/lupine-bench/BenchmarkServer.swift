@@ -2,18 +2,18 @@
 internal import CBenchmarkCounters
 internal import Foundation
 
-/// A server that `Scripts/bench` has started; the value is the variable that holds its address.
+/// A server that `Scripts/bench` starts; the raw value is the variable that holds its address.
 enum BenchmarkServer: String {
     case plain = "LUPINE_BENCH_SERVER"
     case tls = "LUPINE_BENCH_TLS_SERVER"
-    /// The one that is spoken to in HTTP/2, in the clear and over TLS. It has `/N` of the one below.
+    /// The HTTP/2 server, without and with TLS. It also has the paths `/N` of `hold`.
     case http2 = "LUPINE_BENCH_HTTP2_SERVER"
     case http2TLS = "LUPINE_BENCH_HTTP2_TLS_SERVER"
     /// nghttpd, over TLS.
     case nghttpd = "LUPINE_BENCH_NGHTTPD_SERVER"
-    /// The one that answers `/N` when N requests have come.
+    /// A server that answers `/N` when N requests have arrived.
     case hold = "LUPINE_BENCH_HOLD_SERVER"
-    /// The one that reads what it is sent, and keeps none of it.
+    /// A server that reads content, and discards it.
     case sink = "LUPINE_BENCH_SINK_SERVER"
 
     static let absence = "no server; Scripts/bench starts one where it is installed"
@@ -26,19 +26,19 @@ enum BenchmarkServer: String {
         }
     }
 
-    /// Nil when there is no server.
+    /// The host and port; nil if there is no server.
     var address: (host: String, port: String)? {
         let parts = ProcessInfo.processInfo.environment[rawValue]?.split(separator: ":") ?? []
         return parts.count == 2 ? (String(parts[0]), String(parts[1])) : nil
     }
 
-    /// The first of a thousand addresses that nginx listens to; nil when it has one.
+    /// The first of a thousand addresses on which nginx listens; nil if it has only one.
     static var manyHosts: String? { ProcessInfo.processInfo.environment["LUPINE_BENCH_HOSTS"] }
 
-    /// The only roots of the server's certificate.
+    /// The file with the only roots for the server's certificate.
     static var authorities: String { ProcessInfo.processInfo.environment["LUPINE_BENCH_TLS_ROOT"] ?? "" }
 
-    /// How many connections nginx has taken and how many requests it has answered, over both of its ports.
+    /// Returns the numbers of connections and requests that nginx has accepted, on both of its ports.
     static func totals() -> server_totals? {
         guard let (host, port) = plain.address, let number = UInt16(port) else { return nil }
         var totals = server_totals()

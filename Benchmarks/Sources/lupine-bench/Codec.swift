@@ -2,10 +2,10 @@
 internal import BenchmarkHarness
 internal import LupineHTTP
 
-/// The library's codec as entries, through its door: `ClientCodec`, as a connection uses it.
+/// Entries for the library's codec, through `ClientCodec` as a connection uses it.
 enum Codec {
-    /// Heads found by one parser, head after head, as a connection has one: names and values seen and checked, framing
-    /// fields noted, nothing kept. That is llhttp's work with its callbacks. Goal: half of its time, no allocation.
+    /// Parses heads with one parser, as a connection does: names and values are found and checked, framing fields noted, nothing
+    /// is kept. This is what llhttp does with its callbacks. Goal: half of its time, no allocation.
     static func heads(_ head: [UInt8]) -> Entry {
         let name = "LupineHTTP (found)"
         return Entry(
@@ -20,7 +20,7 @@ enum Codec {
             })
     }
 
-    /// The same, and each head copied out into fields that outlive the bytes. Goal: two allocations.
+    /// Does the same, and copies each head into fields that outlive the bytes. Goal: two allocations.
     static func keptHeads(_ head: [UInt8], fields: Int) -> Entry {
         let name = "LupineHTTP (copied out)"
         return Entry(
@@ -36,7 +36,7 @@ enum Codec {
             })
     }
 
-    /// Whole exchanges on one codec: a HEAD request written, the head parsed, the end reached.
+    /// Performs whole exchanges on one codec: writes a HEAD request, parses the head, reaches the end.
     static func exchanges(_ head: [UInt8], fields: Int) -> Entry {
         let name = "LupineHTTP (exchange)"
         return Entry(
@@ -58,7 +58,7 @@ enum Codec {
             })
     }
 
-    /// Whole exchanges on one codec: a GET request written, its response's head, the ranges of its content, its end.
+    /// Performs whole exchanges on one codec: writes a GET request, reads the response's head, content and end.
     static func response(_ response: [UInt8], body: Int) throws -> Entry {
         let name = "LupineHTTP (exchange)"
         return Entry(
@@ -77,7 +77,7 @@ enum Codec {
             })
     }
 
-    /// Looks names up that are well-known values, or made from strings for every look-up.
+    /// Looks up names that are `FieldName` values, or are made from strings for every look-up.
     static func find(in head: [UInt8], _ names: [String], found: UInt64, fromStrings: Bool) throws -> Entry {
         var codec = try sent(.head)
         guard case (.head(let response, _, _), _) = try codec.next(head.span) else {
@@ -100,7 +100,7 @@ enum Codec {
             })
     }
 
-    /// Writes a request's head through a codec that is ready for one.
+    /// Writes a request's head through a new codec.
     static func encode(_ sample: SampleRequest) throws -> Entry {
         var fields = Fields()
         for (name, value) in sample.fields { try fields.append(FieldName(name), value) }
@@ -136,7 +136,7 @@ enum Codec {
             authority: try Authority(host: "localhost", port: 80, defaultPort: 80))
     }
 
-    /// A codec that waits for the response to a request.
+    /// Returns a codec that waits for the response to a request.
     private static func sent(_ method: Method) throws -> ClientCodec {
         var codec = ClientCodec()
         var output: [UInt8] = []

@@ -2,9 +2,9 @@
 internal import BenchmarkHarness
 internal import LupineCoding
 
-/// The content codings against zlib and brotli in a C loop: same input, output in pieces of 64 KiB.
+/// The content codings compared with zlib and brotli in a C loop: same input, output in pieces of 64 KiB.
 enum CodingGroup {
-    /// Output goes into pieces of this size, for every entry.
+    /// The size of the output pieces, for every entry.
     static let piece = 64 * 1024
 
     static var group: BenchmarkGroup {
@@ -44,7 +44,7 @@ enum CodingGroup {
             ])
     }
 
-    /// An entry that decodes into pieces and answers with the bytes it wrote.
+    /// Returns an entry that decodes into pieces, and checks the number of decoded bytes.
     private static func peer(
         _ name: String, _ length: Int, _ decode: @escaping (_ piece: inout [UInt8], _ times: Int) -> UInt64
     ) -> Entry {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 internal import CBenchmarkPeers
 
-/// zlib and brotli in C, called with Swift's arrays.
+/// zlib and brotli in C, called with Swift arrays.
 enum CodingLoops {
     static func inflate(_ packed: [UInt8], into piece: inout [UInt8], reuse: Bool, times: Int) -> UInt64 {
         let room = piece.count
@@ -23,10 +23,10 @@ enum CodingLoops {
         }
     }
 
-    /// Compresses at level 6; empty when the encoder fails.
+    /// Compresses at level 6; empty if the encoder fails.
     static func gzip(_ plain: [UInt8]) -> [UInt8] { unsafe packed(plain, by: peer_gzip) }
 
-    /// Compresses at quality 5; empty when the encoder fails.
+    /// Compresses at quality 5; empty if the encoder fails.
     static func brotli(_ plain: [UInt8]) -> [UInt8] { unsafe packed(plain, by: peer_brotli) }
 
     private static func packed(

@@ -2,9 +2,9 @@
 internal import BenchmarkHarness
 internal import LupineCoding
 
-/// The library's content decoding as entries. Goal: 95 % of the C loop's throughput.
+/// Entries for the library's content decoding. Goal: 95 % of the C loop's throughput.
 enum Decoding {
-    /// Decodes `packed` into pieces, with one stream that is reset in between or a new one for every body.
+    /// Decodes `packed` into pieces, with one stream that is reset after each body, or a new one for every body.
     static func entry(_ coding: ContentCoding, _ packed: [UInt8], length: Int, reuse: Bool) -> Entry {
         let name = reuse ? "LupineCoding (reset)" : "LupineCoding (fresh)"
         return Entry(

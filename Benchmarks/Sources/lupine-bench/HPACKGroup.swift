@@ -3,7 +3,7 @@ internal import BenchmarkHarness
 internal import CBenchmarkPeers
 internal import LupineHTTP2
 
-/// Header compression against nghttp2: heads of ten fields on a connection whose tables are filled.
+/// Header compression compared with nghttp2: heads of ten fields on a connection whose tables are filled.
 enum HPACKGroup {
     static var group: BenchmarkGroup {
         BenchmarkGroup("hpack", "header blocks of HTTP/2 against nghttp2") {
@@ -96,17 +96,17 @@ enum HPACKGroup {
     }
 }
 
-/// A head as both codecs get it. What differs from message to message enters no table.
+/// A head for both codecs. Fields that differ from message to message are not indexed.
 struct HPACKHead {
     let fields: [(name: String, value: String)]
     private let fleeting: Set<String>
 
-    /// Bit n: field n enters no table.
+    /// A bit mask: bit n is set if field n is not indexed.
     var notIndexed: UInt64 {
         fields.indices.reduce(0) { fleeting.contains(fields[$1].name) ? $0 | 1 << UInt64($1) : $0 }
     }
 
-    /// Octets of all names and values.
+    /// The octets of all names and values.
     var octets: Int { fields.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count } }
 
     var list: HeaderList {
@@ -117,7 +117,7 @@ struct HPACKHead {
         return list
     }
 
-    /// The block that nghttp2 makes of the head, as the first of a connection or as one behind it.
+    /// Returns the block that nghttp2 makes of the head, as the first on a connection or as a later one.
     func block(isWarm: Bool) -> [UInt8] {
         let memory = StaticFields(fields)
         var room = [UInt8](repeating: 0, count: 8_192)

@@ -2,11 +2,11 @@
 internal import BenchmarkHarness
 internal import Foundation
 
-/// Requests that share one HTTP/2 connection, 64 at a time, each for another address.
+/// Requests that share one HTTP/2 connection, 64 at a time, each with another URL.
 ///
-/// Over TLS h2load is the reference, which does nothing but load; libcurl and Go's client are the rivals. All verify chain and
-/// host but h2load. In the clear the library's own HTTP/1.1 on 64 connections is the reference. What a stream holds is measured
-/// with 256 of them on one connection, on a server that answers when all have come.
+/// Over TLS h2load, which only generates load, is the reference; libcurl and Go's client are the rivals. All except h2load verify
+/// chain and host. Without TLS the library's own HTTP/1.1 on 64 connections is the reference. The memory of a stream is measured
+/// with 256 of them on one connection, with a server that answers when all have arrived.
 enum HTTP2Group {
     static var group: BenchmarkGroup {
         BenchmarkGroup("http2", "HTTP/2 on one connection against h2load, libcurl, Go and HTTP/1.1") {
@@ -22,7 +22,7 @@ enum HTTP2Group {
         }
     }
 
-    /// What comes before a program's other arguments.
+    /// The first argument of the load programs.
     static let version = ["--http2"]
     private static let streams = 64
     private static let requests = 50_000
@@ -48,7 +48,8 @@ enum HTTP2Group {
             ])
     }
 
-    /// It has no clock of its own that could be read: its start and the handshake are in what the kernel counts.
+    /// Returns the entry for h2load. It reports no usable times, so the kernel's account is used, which includes its start and
+    /// the handshake.
     private static func h2load(from server: BenchmarkServer) -> Entry {
         PeerProgram.command("h2load").whole("h2load", from: server, count: requests) { host, port in
             ["-n", "\(requests)", "-c", "1", "-m", "\(streams)", "-t", "1"]
@@ -70,7 +71,7 @@ enum HTTP2Group {
             ])
     }
 
-    /// The most that requests without an answer hold, beside their connection.
+    /// Returns a case for the peak memory of requests in flight, without their connection.
     private static func inFlight(_ name: String, _ count: Int) -> BenchmarkCase {
         let tls = ["1.3", BenchmarkServer.authorities]
         func entry(

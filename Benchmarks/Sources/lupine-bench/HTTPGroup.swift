@@ -2,7 +2,7 @@
 internal import BenchmarkHarness
 internal import CBenchmarkPeers
 
-/// The HTTP/1.1 codec against llhttp and plain C.
+/// The HTTP/1.1 codec compared with llhttp and plain C.
 enum HTTPGroup {
     static var group: BenchmarkGroup {
         BenchmarkGroup("http", "the HTTP/1.1 codec against llhttp and plain C loops") {

@@ -2,14 +2,14 @@
 internal import BenchmarkHarness
 internal import Foundation
 
-/// Instructions in user space, counted by valgrind: the same on a busy machine and on a quiet one.
+/// Counts instructions in user space with valgrind: the same on a busy machine and on a quiet one.
 ///
-/// A program runs twice, with few runs of the job and with many: the difference is what the job takes, without what the program
-/// does at its start and end. The kernel's part of a request is not in it. Valgrind gets copies of the package's programs without
-/// debug information, which it cannot read, and a library that goes around a defect of its: `Scripts/bench` makes both.
+/// A program runs twice, with few runs of the job and with many: the difference is the cost of the job, without the program's
+/// start and end. The kernel's part of a request is not included. Valgrind gets copies of the package's programs without debug
+/// information, which it cannot read, and a library that works around a defect of valgrind: `Scripts/bench` makes both.
 enum InstructionCount {
-    /// The entry of a program that loads `path`. `requests` are those of the short and of the long run; each has to be more than
-    /// 64 per connection, because the programs count heap requests in so many.
+    /// Returns an entry for a program that loads `path`. `requests` are those of the short and of the long run; each must be more
+    /// than 64 per connection, because the programs count heap requests in that many.
     static func entry(
         _ name: String, _ program: PeerProgram, from server: BenchmarkServer = .plain, path: String,
         connections: Int,
@@ -26,7 +26,7 @@ enum InstructionCount {
         }
     }
 
-    /// The entry of a loop of this program's, group/case/entry.
+    /// Returns an entry for a loop of this program, named group/case/entry.
     static func loop(
         _ name: String, of entry: String, isOurs: Bool = false, times: (less: Int, more: Int),
         goals: Goals = Goals()
@@ -61,7 +61,7 @@ enum InstructionCount {
             })
     }
 
-    /// The copy for valgrind, where there is one.
+    /// Returns the copy of a program for valgrind, if there is one.
     private static func stripped(_ file: URL) -> URL {
         guard let folder = environment["LUPINE_BENCH_STRIPPED"] else { return file }
         let copy = URL(filePath: folder).appending(path: file.lastPathComponent)
@@ -93,7 +93,7 @@ enum InstructionCount {
         return count
     }
 
-    /// Valgrind or the program under it failed.
+    /// Valgrind, or the program that it ran, failed.
     private struct CountFailure: Error, CustomStringConvertible {
         let command: String
         let status: Int32

@@ -2,8 +2,8 @@
 internal import BenchmarkHarness
 internal import CBenchmarkPeers
 
-/// What a head and a request take in instructions, beside llhttp, the raw floor and libcurl: the group that `--check BUDGET.json`
-/// is for. Nothing else on the machine disturbs it.
+/// The instructions of a head and of a request, compared with llhttp, a raw epoll loop and libcurl: the group for `--check
+/// BUDGET.json`. Other load on the machine does not disturb it.
 ///
 /// One request at a time and eight at a time: with one, threads wake each other for every request.
 enum InstructionsGroup {
@@ -68,7 +68,7 @@ enum InstructionsGroup {
             ])
     }
 
-    /// The same over one HTTP/2 connection.
+    /// Returns the same over one HTTP/2 connection.
     private static func http2(_ name: String) -> BenchmarkCase {
         let terms = ["get", "1.3", BenchmarkServer.authorities]
         func entry(_ name: String, _ program: PeerProgram) -> Entry {
@@ -84,7 +84,7 @@ enum InstructionsGroup {
             ])
     }
 
-    /// What decoding a document of a KiB adds: the decoder alone is the reference of what it may.
+    /// Returns a case for the cost that decoding a document of one KiB adds; the decoder alone is the reference.
     private static func decoding(_ name: String) -> BenchmarkCase {
         func entry(_ name: String, _ form: String) -> Entry {
             InstructionCount.entry(

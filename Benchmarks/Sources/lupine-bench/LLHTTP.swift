@@ -2,15 +2,15 @@
 internal import BenchmarkHarness
 internal import CBenchmarkPeers
 
-/// llhttp as an entry: the reference of everything that parses.
+/// Entries for llhttp, the reference of everything that parses.
 enum LLHTTP {
-    /// The entry's name with the version, which the figures depend on.
+    /// Returns the entry's name with the version, on which the figures depend.
     static func name(_ way: String = "") -> String {
         let version = unsafe peer_llhttp_version().map { unsafe String(cString: $0) }
         return "llhttp" + (version.map { " \($0)" } ?? "") + (way.isEmpty ? "" : " (\(way))")
     }
 
-    /// Parses `head` and checks that status 200 and `fields` fields were seen.
+    /// Parses `head` and checks that status 200 and `fields` fields were found.
     static func heads(_ head: [UInt8], fields: Int, _ way: peer_llhttp_way, named: String = "") -> Entry {
         entry(named) { name in
             { times in
@@ -22,7 +22,7 @@ enum LLHTTP {
         }
     }
 
-    /// Parses a whole response and checks that `body` bytes of body were seen.
+    /// Parses a whole response and checks that `body` bytes of content were found.
     static func response(_ response: [UInt8], body: Int) -> Entry {
         entry("") { name in
             { times in

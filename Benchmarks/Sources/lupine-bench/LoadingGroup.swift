@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 internal import BenchmarkHarness
 
-/// What the URL loading system costs: keep-alive GETs of 953 bytes, and a download of 1 GiB, from nginx on loopback.
+/// The cost of the URL loading system: keep-alive GETs of 953 bytes, and a download of 1 GiB, from nginx on loopback.
 ///
-/// The transport alone is the reference of the GETs: its engine through callbacks on one loop, and its public client. Beside
-/// them stand `URLSession` awaited and through completion handlers, ours and Foundation's, which run the same source. The
-/// download's reference is libcurl writing to a file.
+/// The transport alone is the reference of the GETs: its engine with callbacks on one loop, and its public client. They are
+/// compared with `URLSession` with async methods and with completion handlers, the library's and Foundation's, used by the same
+/// source. The download's reference is libcurl writing to a file.
 enum LoadingGroup {
     static var group: BenchmarkGroup {
         BenchmarkGroup(

@@ -2,7 +2,7 @@
 internal import BenchmarkHarness
 internal import Glibc
 
-/// The benchmark program: every group the library is measured by.
+/// The benchmark program, with all groups.
 @main
 struct Main {
     static var groups: [BenchmarkGroup] {

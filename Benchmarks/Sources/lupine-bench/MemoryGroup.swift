@@ -2,11 +2,11 @@
 internal import BenchmarkHarness
 internal import Foundation
 
-/// What connections hold: 5,000 that lie idle, 1,000 over TLS, and requests in flight, in bytes of heap and, beside it, by how much
-/// the program's memory grew.
+/// The memory of connections: 5,000 idle ones, 1,000 idle ones over TLS, and requests in flight, in bytes of heap and as growth
+/// of the program's resident memory.
 ///
-/// A server that answers when all requests have come makes sure that there are so many connections. libcurl is the reference
-/// in the clear, a bare loop on OpenSSL with released buffers over TLS.
+/// A server that answers when all requests have arrived ensures the number of connections. libcurl is the reference without TLS,
+/// a raw loop on OpenSSL with released buffers with TLS.
 enum MemoryGroup {
     static var group: BenchmarkGroup {
         BenchmarkGroup("memory", "what idle connections and requests in flight hold") {
@@ -49,7 +49,7 @@ enum MemoryGroup {
             ])
     }
 
-    /// The most that requests without an answer hold, their connections included.
+    /// Returns a case for the peak memory of requests in flight, with their connections.
     private static func inFlight(_ name: String, _ count: Int) -> BenchmarkCase {
         func entry(_ name: String, _ program: PeerProgram) -> Entry {
             program.entry(

@@ -4,27 +4,27 @@ internal import CBenchmarkCounters
 internal import Foundation
 internal import Glibc
 
-/// A program as an entry: it is started for every sample, does its requests against the server that `Scripts/bench`
-/// started, and prints what they cost from its own clocks. A C program of `Peers/`, or the library's `lupine-load`,
-/// which stands beside this program.
+/// A program as an entry: it is started for every sample, sends its requests to the server that `Scripts/bench` started, and
+/// prints their cost from its own clocks. It is a program of `Peers/`, or one of this package, in the same folder as this
+/// program.
 struct PeerProgram {
     let file: URL?
-    /// What goes before the server's address.
+    /// The arguments before the server's address.
     let arguments: [String]
-    /// Whether it is the library that it loads with.
+    /// Whether it uses the library.
     var isOurs = false
 
-    /// A program of `Peers/`.
+    /// Returns a program of `Peers/`.
     static func peer(_ name: String, _ arguments: [String] = []) -> PeerProgram {
         let folder = ProcessInfo.processInfo.environment["LUPINE_BENCH_PEERS"] ?? ""
         return PeerProgram(
             file: folder.isEmpty ? nil : URL(filePath: folder).appending(path: name), arguments: arguments)
     }
 
-    /// The library's program.
+    /// Returns the library's `lupine-load`.
     static func ours(_ arguments: [String]) -> PeerProgram { ours("lupine-load", arguments) }
 
-    /// A program of this package, which stands beside this one.
+    /// Returns a program of this package, in the same folder as this one.
     static func ours(_ name: String, _ arguments: [String]) -> PeerProgram {
         let own = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
         return PeerProgram(
@@ -32,13 +32,13 @@ struct PeerProgram {
             isOurs: name != "foundation-load")
     }
 
-    /// The command, as `Scripts/bench` has built it for the group `startup`.
+    /// The command `lupine`, as `Scripts/bench` has built it for the group `startup`.
     static var command: PeerProgram {
         let path = ProcessInfo.processInfo.environment["LUPINE_BENCH_COMMAND"]
         return PeerProgram(file: path.map { URL(filePath: $0) }, arguments: [], isOurs: true)
     }
 
-    /// A program of the system, looked for where the shell would.
+    /// Returns a program of the system, found in `PATH`.
     static func command(_ name: String) -> PeerProgram {
         let folders = ProcessInfo.processInfo.environment["PATH"]?.split(separator: ":") ?? []
         let files = folders.map { URL(filePath: String($0)).appending(path: name) }
@@ -46,7 +46,7 @@ struct PeerProgram {
             file: files.first { FileManager.default.isExecutableFile(atPath: $0.path) }, arguments: [])
     }
 
-    /// Why it cannot run here; nil when it can.
+    /// The reason why it cannot run here; nil if it can.
     var absence: String? {
         guard let file, FileManager.default.isExecutableFile(atPath: file.path) else {
             return "not built or not installed; Scripts/bench builds it where what it needs is"
@@ -54,7 +54,8 @@ struct PeerProgram {
         return nil
     }
 
-    /// An entry that loads `path` over `connections` connections; `isFixed` where no plan may ask for fewer or more requests.
+    /// Returns an entry that loads `path` over `connections` connections; `isFixed` if plans must not change the number of
+    /// requests.
     func entry(
         _ name: String, from server: BenchmarkServer = .plain, hosts: Int = 1, path: String, connections: Int,
         requests: Int, isFixed: Bool = false, countsConnections: Bool = false, goals: Goals = Goals()
@@ -73,7 +74,7 @@ struct PeerProgram {
                 var sample = try Self.run(
                     file, arguments + [host, address.port, path, "\(connections)", count])
                 if let before, let now = BenchmarkServer.totals() {
-                    // The last look at the totals was a connection and a request itself.
+                    // Reading the totals needed a connection and a request itself.
                     let made = Double(now.connections - before.connections) - 1
                     let answered = Double(now.requests - before.requests) - 1
                     sample.figures["requests/connection"] = answered / max(made, 1)
@@ -83,9 +84,9 @@ struct PeerProgram {
             })
     }
 
-    /// An entry that runs the program once from its start to its end, and has the kernel say what that cost: for commands,
-    /// which have no clocks of their own. It does the job `count` times. `arguments` are made of the server's host and port;
-    /// `prepare` runs before each start.
+    /// Returns an entry that runs the program once from start to end, and takes the cost from the kernel: for commands, which
+    /// report no times. It does the job `count` times. `arguments` makes the arguments from the server's host and port; `prepare`
+    /// runs before each start.
     func whole(
         _ name: String, from server: BenchmarkServer = .plain, count: Int = 1,
         environment: [String: String] = [:], goals: Goals = Goals(),
@@ -108,7 +109,7 @@ struct PeerProgram {
                 var sample = Sample(
                     count: count, wall: wall / .nanoseconds(1),
                     processor: Self.childrensProcessorTime() - before)
-                // A program of the package says what its memory did.
+                // A program of the package reports its memory.
                 if let cost = try? JSONDecoder().decode(Cost.self, from: printed) {
                     sample.figures["grown KiB"] = cost.grown
                     sample.figures["resident KiB"] = cost.resident
@@ -117,7 +118,7 @@ struct PeerProgram {
             })
     }
 
-    /// Nanoseconds that the programs that were run and waited for have taken.
+    /// Returns the processor time of the child processes that have ended, in nanoseconds.
     private static func childrensProcessorTime() -> Double {
         var usage = rusage()
         _ = unsafe getrusage(__rusage_who_t(RUSAGE_CHILDREN.rawValue), &usage)
@@ -127,7 +128,7 @@ struct PeerProgram {
         return nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime)
     }
 
-    /// Runs a program to its end, and returns what it printed.
+    /// Runs a program to its end, and returns its output.
     private static func output(
         of program: URL, _ arguments: [String], environment: [String: String] = [:]
     ) throws -> Data {
@@ -172,35 +173,35 @@ struct PeerProgram {
             allocatedBytes: cost.allocatedBytes, figures: figures)
     }
 
-    /// What the programs print.
+    /// The output of the programs.
     private struct Cost: Decodable {
         var requests: Int
-        /// Nil where the program cannot tell.
+        /// Nil if the program cannot report it.
         var connects: Double?
         var wall: Double
         var cpu: Double
-        /// Of that, in user space; and how often a thread has given up its processor. Nil where the program does not count.
+        /// The part of `cpu` in user space, and the number of context switches. Nil if the program does not count them.
         var user: Double?
         var switches: Double?
         var allocations: Double?
         var allocatedBytes: Double?
         var resident: Double
-        /// By how many KiB the program grew while it loaded; where that is the job.
+        /// The growth of the program in KiB during the load, for jobs that measure it.
         var grown: Double?
-        /// How many of the connects resumed a session; over TLS.
+        /// The number of connects that resumed a session, over TLS.
         var resumed: Double?
-        /// What a connection holds of the heap, and by how many bytes memory grew for it; where that is the job.
+        /// The heap bytes of a connection, and the growth of resident memory in bytes, for jobs that measure them.
         var heapPerConnection: Double?
         var residentPerConnection: Double?
-        /// What the first request took, its connection included; with one request at a time.
+        /// The time of the first request with its connection, if one request is made at a time.
         var first: Double?
-        /// What the decoder takes, and what decoding adds to a request.
+        /// The cost of the decoder, and the cost that decoding adds to a request.
         var decoderOwn: Double?
         var decodingAdded: Double?
     }
 }
 
-/// A peer's program ended with an error; it said why on the standard error stream.
+/// A peer's program ended with an error, which it has printed to standard error.
 struct PeerFailure: Error, CustomStringConvertible {
     let program: String
     let status: Int32

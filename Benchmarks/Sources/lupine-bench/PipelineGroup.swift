@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 internal import BenchmarkHarness
 
-/// What the whole way costs: `request(url).serializingData()`, keep-alive GETs of 953 bytes from nginx on loopback.
+/// The cost of the whole pipeline: `request(url).serializingData()`, keep-alive GETs of 953 bytes from nginx on loopback.
 ///
-/// The raw floor is the reference: a C program that does nothing but epoll, send and receive. Beside the pipeline stand the
-/// transport alone, libcurl, Go's client and Foundation's URLSession. `decodable` is about what decoding adds, `cache` about what storing
-/// an answer adds and what finding one saves, `executor` about tasks that run on the session's event loops.
+/// The reference is a C program that only calls epoll, send and receive. The pipeline is compared with the transport alone,
+/// libcurl, Go's client and Foundation's URLSession. `decodable` measures what decoding adds, `cache` what storing a response
+/// adds and what a stored one saves, `executor` tasks that run on the session's event loops.
 enum PipelineGroup {
     static var group: BenchmarkGroup {
         BenchmarkGroup("pipeline", "requests of a Session against the raw floor, libcurl, Go and Foundation")
@@ -23,7 +23,7 @@ enum PipelineGroup {
         }
     }
 
-    /// `goals` are those of `serializingData()`.
+    /// Returns a case; `goals` are those of `serializingData()`.
     private static func get(
         _ name: String, connections: Int, requests: Int, goals: Goals = Goals()
     ) -> BenchmarkCase {
@@ -45,7 +45,7 @@ enum PipelineGroup {
             ])
     }
 
-    /// The same requests by tasks of Swift's pool and by tasks on the session's event loops.
+    /// Returns a case with the same requests in tasks of Swift's pool and in tasks on the session's event loops.
     private static func executor(_ name: String, connections: Int, requests: Int) -> BenchmarkCase {
         func entry(_ name: String, _ program: PeerProgram) -> Entry {
             program.entry(name, path: "/small", connections: connections, requests: requests)
@@ -62,7 +62,8 @@ enum PipelineGroup {
             ])
     }
 
-    /// What a cache adds to a request whose answer is stored, every time for another address, and what it saves where it has one.
+    /// Returns a case for the cost that a cache adds to a request whose response is stored, each with another URL, and for the
+    /// cost that a stored response saves.
     private static func cached(_ name: String, connections: Int, requests: Int) -> BenchmarkCase {
         func entry(_ name: String, _ form: String, goals: Goals = Goals()) -> Entry {
             PeerProgram.ours("pipeline-load", [form]).entry(
@@ -79,8 +80,8 @@ enum PipelineGroup {
             ])
     }
 
-    /// A document of about a KiB, as data and decoded. What decoding adds to a request, as a part of what the decoder takes alone,
-    /// is measured inside of one process, in turn.
+    /// Returns a case with a document of about a KiB, as data and decoded. The cost that decoding adds, divided by that of the
+    /// decoder alone, is measured in one process, in alternation.
     private static func decodable(_ name: String, connections: Int, requests: Int) -> BenchmarkCase {
         func entry(_ name: String, _ form: String, goals: Goals = Goals()) -> Entry {
             PeerProgram.ours("pipeline-load", [form]).entry(

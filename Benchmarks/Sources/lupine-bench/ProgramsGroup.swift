@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 internal import BenchmarkHarness
 
-/// What requests cost as programs make them: a session as it comes, with its cache, cookies and notifications, each request for another
-/// address.
+/// The cost of requests as programs make them: a default session, with its cache, cookies and notifications, each request with
+/// another URL.
 ///
-/// `CONNECTIONS` are as many for each entry as there are requests at a time; six are what a session has by default. libcurl's multi
-/// interface is the reference, Go's client the rival: neither has a cache. `written` is about what programs add to their requests.
+/// Each entry has as many connections as concurrent requests; six is a session's default. libcurl's multi interface is the
+/// reference, Go's client the rival: neither has a cache. `written` measures what programs add to their requests.
 enum ProgramsGroup {
     static var group: BenchmarkGroup {
         BenchmarkGroup("programs", "a Session as it comes, differing addresses, against libcurl and Go") {
@@ -36,13 +36,14 @@ enum ProgramsGroup {
             entries: [
                 entry("curl-multi", .peer("curl-multi")),
                 entry("Go", .peer("go-http")),
-                // Each address is asked for once: what is stored is of no use, and is part of what a request costs.
+                // Each URL is requested once: stored responses are of no use, but their cost is part of a request's.
                 entry("Session, no cache", .ours("pipeline-load", ["addresses"])),
                 entry("Session", .ours("pipeline-load", ["program"]), goals: goals),
             ])
     }
 
-    /// A document of about a KiB: as data, then with an interceptor, a monitor and a validator, then decoded besides.
+    /// Returns a case with a document of about a KiB: as data, then with an interceptor, a monitor and a validator, then decoded,
+    /// too.
     private static func written(_ name: String, connections: Int, requests: Int) -> BenchmarkCase {
         func entry(_ name: String, _ form: String, goals: Goals = Goals()) -> Entry {
             PeerProgram.ours("pipeline-load", [form]).entry(

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// Response heads as servers send them: what the head benchmarks parse.
+/// Typical response heads of servers, for the benchmarks that parse heads.
 enum ResponseHeads {
-    /// nginx and a small JSON file: 245 bytes, 8 fields.
+    /// nginx with a small JSON file: 245 bytes, 8 fields.
     static let nginx = wire([
         "HTTP/1.1 200 OK",
         "Server: nginx/1.22.1",
@@ -15,7 +15,7 @@ enum ResponseHeads {
         "Accept-Ranges: bytes",
     ])
 
-    /// A page behind a content delivery network: 886 bytes, 24 fields.
+    /// A page from a content delivery network: 886 bytes, 24 fields.
     static let network = wire([
         "HTTP/1.1 200 OK",
         "Connection: keep-alive",
@@ -44,7 +44,7 @@ enum ResponseHeads {
         "Server: edge/2.4.11-rc",
     ])
 
-    /// The same small answer with its body in chunks of `size` bytes, `count` of them.
+    /// Returns a small response with its body in `count` chunks of `size` bytes.
     static func chunked(size: Int, count: Int) -> [UInt8] {
         var bytes = wire([
             "HTTP/1.1 200 OK", "Server: nginx/1.22.1", "Content-Type: application/json",
@@ -57,7 +57,7 @@ enum ResponseHeads {
         return bytes + Array("0\r\n\r\n".utf8)
     }
 
-    /// Names and values of a head, by the plainest of readings.
+    /// Returns names and values of a head, parsed naively.
     static func fields(of head: [UInt8]) -> [(name: String, value: String)] {
         String(decoding: head, as: UTF8.self).split(separator: "\r\n").dropFirst().compactMap { line in
             guard let colon = line.firstIndex(of: ":") else { return nil }

@@ -2,8 +2,8 @@
 internal import BenchmarkHarness
 internal import Foundation
 
-/// What kept connections are worth, per peer: requests on one connection and handshakes saved, as the server counts them, the
-/// latency of a first request and of the next ones, and the cost when every request has a connection of its own.
+/// The benefit of persistent connections, per peer: requests per connection and handshakes saved, as counted by the server, the
+/// latency of a first request and of later ones, and the cost if every request has a new connection.
 enum ReuseGroup {
     static var group: BenchmarkGroup {
         BenchmarkGroup("reuse", "requests per connection, first and next latency, and the cost of no reuse") {
@@ -35,7 +35,7 @@ enum ReuseGroup {
             entry("Go", .peer("go-http", terms)), entry("Java", .peer("java-http", terms)),
             entry("Node", .peer("node-fetch", terms)),
         ]
-        // Foundation's URLSession takes no roots of a program's.
+        // Foundation's URLSession does not accept roots of a program.
         if !isTLS { entries.append(entry("Foundation", .ours("foundation-load", ["async"] + terms))) }
         entries += [
             entry("pool, 1 loop", .ours(["pool", "1"] + terms)),

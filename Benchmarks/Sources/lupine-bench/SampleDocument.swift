@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// A document made the same way in every run: a list of records as an API answers with, whose words, numbers and
-/// names repeat about as much as real ones do.
+/// A document that is the same in every run: a list of records like an API's response, with about the repetition of real words,
+/// numbers and names.
 struct SampleDocument {
     let plain: [UInt8]
     let gzip: [UInt8]
     let brotli: [UInt8]
 
-    /// At least `size` bytes of JSON, and its two compressed forms (gzip level 6, brotli quality 5).
+    /// Makes at least `size` bytes of JSON, and its two compressed forms (gzip level 6, brotli quality 5).
     init(size: Int) throws(WrongResult) {
         var numbers = Numbers()
         let words = (0..<600).map { _ in Self.word(&numbers) }

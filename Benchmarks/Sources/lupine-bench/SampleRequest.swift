@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The request that the encoders write: a GET as an API client sends it.
+/// The request that the encoders write: a typical GET of an API client.
 struct SampleRequest {
     let method = "GET"
     let target = "/v1/accounts/4711/orders?limit=50&after=2026-03-14"
@@ -13,7 +13,7 @@ struct SampleRequest {
         ("User-Agent", "Example/1.4 (com.example.app; build:87; Linux 6.1) Lupine/1.0"),
     ]
 
-    /// What every encoder must write.
+    /// The head that every encoder must write.
     var wire: String {
         let lines = fields.map { "\($0.name): \($0.value)\r\n" }.joined()
         return "\(method) \(target) HTTP/1.1\r\nHost: \(host)\r\n\(lines)\r\n"

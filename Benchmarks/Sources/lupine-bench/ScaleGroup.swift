@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
 internal import BenchmarkHarness
 
-/// How the cost of a request grows: with requests in flight, loops, the size of the body, and hosts.
+/// The growth of a request's cost: with requests in flight, loops, the size of the body, and hosts.
 ///
-/// In the cases of growth the entries are one program at different scale, and the first entry, the smallest, is the reference:
-/// a ratio of 1 is a cost that does not grow. With bodies the raw floor is the reference.
+/// In the cases of growth the entries are one program at different scales, and the first entry, the smallest, is the reference: a
+/// ratio of 1 means that the cost does not grow. With bodies the raw epoll loop is the reference.
 enum ScaleGroup {
     static var group: BenchmarkGroup {
         BenchmarkGroup("scale", "CPU per request by requests in flight, loops, size of body and hosts") {
             var cases = loaders.map { inFlight($0.name, $0.program, most: $0.most) }
             cases.append(loops())
             cases += bodies.map { body($0.size, bytes: $0.bytes, requests: $0.requests) }
-            // The floor knows one host.
+            // The epoll loop supports only one host.
             cases += loaders.dropFirst().map { hosts($0.name, $0.program) }
             return cases
         }
     }
 
-    /// The programs whose growth is looked at; `most` is 1.3 for ours.
+    /// The programs whose growth is measured; `most` is 1.3 for the library's.
     private static var loaders: [(name: String, program: PeerProgram, most: Double?)] {
         [
             ("epoll-floor", .peer("epoll-floor"), nil), ("curl-multi", .peer("curl-multi"), nil),

@@ -4,8 +4,8 @@ internal import CBenchmarkCounters
 internal import Foundation
 internal import Glibc
 
-/// From a command's start to the first byte of the response on its output: `lupine`, built for release with Swift's runtime
-/// inside, beside curl, which is the reference, and wget.
+/// The time from a command's start to the first byte of the response on its output: `lupine`, built for release with a static
+/// Swift runtime, compared with curl, which is the reference, and wget.
 enum StartupGroup {
     static var group: BenchmarkGroup {
         BenchmarkGroup("startup", "process start to first response byte: lupine against curl and wget") {
@@ -60,7 +60,7 @@ enum StartupGroup {
             })
     }
 
-    /// Runs a program that has to print the document.
+    /// Runs a program that must print the document.
     private static func cost(_ command: [String]) throws -> program_cost {
         var words = unsafe command.map { unsafe strdup($0) } + [nil]
         defer { for index in unsafe words.indices { unsafe free(words[index]) } }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 internal import CBenchmarkPeers
 
-/// Names and values in memory that stays, as the C peers hold them.
+/// Names and values in memory at fixed addresses, as the C peers hold them.
 @safe
 final class StaticFields {
     private var owned: [UnsafeMutableBufferPointer<UInt8>] = unsafe []
@@ -14,7 +14,7 @@ final class StaticFields {
         }
     }
 
-    /// The text's bytes, followed by a zero that the span does not count.
+    /// Returns the text's bytes, followed by a zero that the span does not count.
     func span(_ text: String) -> peer_span {
         let bytes = Array(text.utf8)
         let memory = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: bytes.count + 1)

@@ -2,11 +2,11 @@
 internal import BenchmarkHarness
 internal import Foundation
 
-/// Handshakes and keep-alive GETs over TLS with nginx on loopback; a raw epoll loop on OpenSSL is the
-/// reference, libcurl on the same OpenSSL the peer. All verify chain and host.
+/// Handshakes and keep-alive GETs over TLS with nginx on loopback; a raw epoll loop on OpenSSL is the reference, libcurl on the
+/// same OpenSSL the rival. All verify chain and host.
 ///
-/// A handshake's case counts whole connections: connect, handshake, one GET of 953 bytes, a proper close, sixteen at a time. What idle connections
-/// hold is the group `memory`'s.
+/// A case of handshakes counts whole connections: connect, handshake, one GET of 953 bytes, a proper close, sixteen at a time.
+/// The group `memory` measures idle connections.
 enum TLSGroup {
     static var group: BenchmarkGroup {
         BenchmarkGroup("tls", "handshakes and GETs over TLS against a raw loop on OpenSSL, libcurl and Go") {
@@ -25,7 +25,7 @@ enum TLSGroup {
         }
     }
 
-    /// What a program does with its connections; the programs know the modes by these names.
+    /// The use of the connections; the raw values are the programs' arguments.
     private enum Mode: String {
         case full, resumed, get
 
@@ -37,7 +37,7 @@ enum TLSGroup {
         }
     }
 
-    /// `goals` are the library's.
+    /// Returns a case; `goals` are the library's.
     private static func job(
         _ mode: Mode, _ version: String, connections: Int, requests: Int, rival: String = "curl-tls",
         goals: Goals

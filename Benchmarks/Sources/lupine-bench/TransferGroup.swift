@@ -2,12 +2,12 @@
 internal import BenchmarkHarness
 internal import Foundation
 
-/// What whole programs cost that transfer a file of 1 GiB: the `curl` command, which is the reference, and one that does it
-/// through a `Session`; wget downloads beside them. nginx on loopback sends the file. What is uploaded goes to a server that reads
-/// it and keeps none of it, where the clients make the difference, and to nginx, which stores it and takes longest itself.
+/// The cost of whole programs that transfer a file of 1 GiB: the `curl` command, which is the reference, and one that uses a
+/// `Session`; downloads are compared with wget, too. nginx on loopback sends the file. Uploads go to a server that reads and
+/// discards them, where the clients make the difference, and to nginx, which stores them and needs most of the time.
 ///
-/// The kernel's account of each process counts, from its start to its end. Both write into `LUPINE_BENCH_FOLDER`, which
-/// lies in memory where there is room: a disk's queue is not what is measured.
+/// The cost is the kernel's account of each process, from its start to its end. Both write into `LUPINE_BENCH_FOLDER`, which is
+/// in memory if there is room, so that the disk is not measured.
 enum TransferGroup {
     static var group: BenchmarkGroup {
         BenchmarkGroup("transfer", "1 GiB to and from a file through a Session against the curl command") {
@@ -41,7 +41,7 @@ enum TransferGroup {
         }
     }
 
-    /// Downloads over one stream, for the group `http2`.
+    /// The downloads over one stream, for the group `http2`.
     static var http2: [BenchmarkCase] {
         let authorities = BenchmarkServer.authorities
         return [
@@ -97,9 +97,9 @@ enum TransferGroup {
         return BenchmarkCase(name, unit: "transfer", bytes: 1 << 30, entries: entries)
     }
 
-    /// Has the kernel give the folder as much memory as a transfer needs, and take it back. A virtual machine's host takes away
-    /// what has been free for some seconds, and giving it again costs up to a second of processor time for a GiB: whoever
-    /// writes over a file of his own, as the commands do, would not pay that, and whoever makes a new one would.
+    /// Makes the kernel give the folder as much memory as a transfer needs, and releases it. A virtual machine's host takes back
+    /// memory that has been free for some seconds, and getting it again costs up to a second of processor time per GiB: a program
+    /// that overwrites its file, as the commands do, would not pay for that, but one that creates a new file would.
     private static func warmMemory(in folder: String) throws {
         guard folder.hasPrefix("/dev/shm/") else { return }
         let path = folder + "/warm"

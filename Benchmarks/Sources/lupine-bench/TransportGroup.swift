@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 internal import BenchmarkHarness
 
-/// Keep-alive GETs of 953 bytes from nginx on loopback; a raw epoll loop in C is the reference, libcurl, Go, Java and Node the peers.
+/// Keep-alive GETs of 953 bytes from nginx on loopback; a raw epoll loop in C is the reference, libcurl, Go, Java and Node are
+/// the peers.
 ///
-/// `pool` is the transport's engine through its callbacks, on one loop and on the default number of them; `client` is
-/// the public client, awaited. `new-16` has a connection for every request.
+/// `pool` is the transport's engine with callbacks, on one loop and on the default number of loops; `client` is the public client
+/// with async methods. `new-16` makes a connection for every request.
 enum TransportGroup {
     static var group: BenchmarkGroup {
         BenchmarkGroup("transport", "GETs from nginx against a raw epoll loop, libcurl, Go, Java and Node") {
@@ -19,7 +20,7 @@ enum TransportGroup {
         }
     }
 
-    /// `goals` are those of the pool on one loop.
+    /// Returns a case; `goals` are those of the pool on one loop.
     private static func get(
         _ name: String, connections: Int, requests: Int, goals: Goals = Goals()
     ) -> BenchmarkCase {
@@ -40,7 +41,7 @@ enum TransportGroup {
             ])
     }
 
-    /// Requests per second, by the time that passes; Go is what to be ahead of.
+    /// Returns a case for requests per second of elapsed time; the goal is to be faster than Go.
     private static func rate(_ name: String, connections: Int, requests: Int) -> BenchmarkCase {
         func entry(_ name: String, _ program: PeerProgram, goals: Goals = Goals()) -> Entry {
             program.entry(name, path: "/small", connections: connections, requests: requests, goals: goals)

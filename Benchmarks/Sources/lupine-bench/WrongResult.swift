@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// An entry did not do its job: it would be fast for the wrong reason, so the run stops.
+/// An entry did not do its job, so its figures would be meaningless: the run stops.
 struct WrongResult: Error, CustomStringConvertible {
     let entry: String
     let expected: UInt64

@@ -3,7 +3,7 @@ internal import LupineHTTP
 internal import LupineTransport
 internal import Synchronization
 
-/// Loads through the public face: tasks that await the client's responses and collect their bodies.
+/// Loads through the public API: tasks that await the client's responses and collect their bodies.
 final class ClientLoad: Load, Sendable {
     private let client: HTTPClient
     private let requests: [HTTPRequest]
@@ -63,13 +63,13 @@ final class ClientLoad: Load, Sendable {
         }
     }
 
-    /// Requests that no task has taken yet.
+    /// The number of requests that no task has taken yet.
     private final class Counter: Sendable {
         private let left: Atomic<Int>
 
         init(_ count: Int) { left = Atomic(count) }
 
-        /// The number of the request that is taken.
+        /// Takes a request and returns its number; nil if none is left.
         func take() -> Int? {
             let number = left.subtract(1, ordering: .relaxed).newValue
             return number < 0 ? nil : number

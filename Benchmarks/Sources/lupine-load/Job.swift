@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: MIT
 internal import LupineTLS
 
-/// What is to be fetched, how many at a time, and over which connections.
+/// The URLs to fetch, the number of concurrent requests, and the use of connections.
 struct Job: Sendable {
-    /// What is done with the connections. The peers' programs know the modes by these names.
+    /// The use of the connections; the raw values are the arguments of the peers' programs.
     enum Mode: String {
-        /// Every request on a connection of its own, closed after the response.
+        /// Every request has a new connection, closed after the response.
         case full
-        /// The same over TLS, but each handshake offers what an earlier connection left.
+        /// The same over TLS, but each handshake offers the session of an earlier connection.
         case resumed
-        /// Keep-alive on connections that were made before the clock starts.
+        /// Keep-alive on connections that were made before the measurement.
         case get
-        /// One request on each connection, all of which stay open: measures the heap that one holds.
+        /// One request on each connection, all of which stay open: measures the heap of an idle connection.
         case idle
-        /// The same on a server that answers when all have come: measures the heap that a request in flight holds.
+        /// The same with a server that answers when all requests have arrived: measures the heap of a request in flight.
         case hold
     }
 
     let mode: Mode
-    /// How connections are secured; nil for not at all.
+    /// The TLS configuration; nil without TLS.
     let tls: TLSConfiguration?
-    /// Asked in turn.
+    /// The hosts, used in turn.
     let hosts: [String]
     let port: UInt16
     let path: String
     let connections: Int
     let requests: Int
-    /// Whether all requests go over one HTTP/2 connection: `connections` are streams then.
+    /// Whether all requests use one HTTP/2 connection: `connections` is the number of streams then.
     let sharesConnection: Bool
-    /// 0 for the process' default.
+    /// The number of event loops; 0 for the process's default.
     let loops: Int
 
     /// Whether a connection carries further requests.
@@ -39,29 +39,29 @@ struct Job: Sendable {
         }
     }
 
-    /// Whether it is about what connections hold, not about what requests cost.
+    /// Whether the job measures the memory of connections, not the cost of requests.
     var isAboutMemory: Bool { mode == .idle || mode == .hold }
 
-    /// The path of a first request: of a server that holds requests, whose paths are numbers, one that it does not hold.
+    /// The path of the first request: if the server holds requests, whose paths are numbers, one that it does not hold.
     var firstPath: String { path.dropFirst().first?.isNumber == true ? "/1" : path }
 
-    /// How many connections there may be to a host.
+    /// The limit of connections to a host.
     var connectionsPerHost: Int { sharesConnection ? 1 : connections }
 
-    /// Throws when the load measured something else than the mode is about; `connects` were made while the clock ran.
+    /// Throws if the load did not use connections as the mode requires; `connects` were made during the measurement.
     func check(connects: Int) throws(LoadFailure) {
         let isRight =
             switch mode {
             case .full, .resumed: connects == requests
             case .get, .hold: true
-            // A request that comes late may find a connection that already lies idle, the warm-up's first of all.
+            // A late request may find an idle connection, in particular that of the warm-up.
             case .idle: connects >= requests - requests / 10
             }
         guard isRight else { throw .wrongConnects(connects) }
     }
 
-    /// TLS of one version, with nobody trusted but those of a file; nil when the version is not known. Everything else is
-    /// the library's default.
+    /// Returns a TLS configuration for one version, with only the roots of a file; nil if the version is unknown. The rest is the
+    /// library's default.
     static func tls(
         _ mode: Mode, version: String, authorities: String, http2: Bool
     ) -> TLSConfiguration? {

@@ -5,18 +5,18 @@ internal import LoadProgram
 internal import LupineTLS
 internal import LupineTransport
 
-/// The library's side of the transport benchmarks: GETs, so many at a time, in a process of its own, so that its processor
-/// time and heap are those of the requests alone.
+/// The library's program for the transport benchmarks: concurrent GETs in a separate process, so that its processor time and heap
+/// are those of the requests alone.
 ///
 ///     lupine-load [--http2] pool|client|executor LOOPS [MODE [VERSION CAFILE]] HOST[xHOSTS] PORT PATH CONNECTIONS REQUESTS
 ///
-/// With `--http2` it is one HTTP/2 connection, in the clear by prior knowledge, and CONNECTIONS are streams. `pool` submits exchanges to the connection pool and hears callbacks, `client` awaits the public client,
-/// `executor` does so in tasks that run on its event loops. LOOPS is the
-/// number of event loops, 0 for the process' default. MODE is what is done with the connections, `get` when it is not
-/// said: see `Job.Mode`. VERSION, 1.2 or 1.3, is that of TLS, and CAFILE has the only roots; chain and host are verified.
-/// Without them the server is spoken to in the clear. Prints the JSON object that the peers' programs print, with the
-/// heap requests beside. A round of requests before the clock starts makes the connections, and whatever is made once;
-/// another one behind it is what heap requests are counted in.
+/// With `--http2` it uses one HTTP/2 connection, without TLS by prior knowledge, and CONNECTIONS is the number of streams. `pool`
+/// submits exchanges to the connection pool with callbacks, `client` awaits the public client, `executor` does so in tasks that
+/// run on its event loops. LOOPS is the number of event loops, 0 for the process's default. MODE is the use of the connections,
+/// `get` by default: see `Job.Mode`. VERSION, 1.2 or 1.3, is that of TLS, and CAFILE has the only roots; chain and host are
+/// verified. Without them TLS is not used. It prints the JSON object that the peers' programs print, with the heap requests
+/// added. A round of requests before the measurement creates the connections and everything that is created once; another round
+/// after it counts heap requests.
 @main
 struct Main {
     static func main() async {
@@ -68,7 +68,8 @@ struct Main {
     private static func run(_ load: some Load, _ job: Job) async throws {
         let warmUp = job.isAboutMemory ? 1 : max(job.connections, job.hosts.count)
         let requests = job.requests
-        // The peers' programs do not count. Connections that stay cannot be made a second time for it.
+        // The peers' programs do not count during the measurement. Connections that stay open cannot be made a second time for
+        // counting.
         heap_set_counting(job.isAboutMemory)
         let start = clock_wall()
         let first = try await job.isAboutMemory ? load.runFirst() : load.run(warmUp)
@@ -84,10 +85,10 @@ struct Main {
         let bytes = try await load.run(requests)
         let cpuSpent = clock_process_cpu() - cpu
         let wallSpent = clock_wall() - wall
-        // What the last requests have left lies about for a moment.
+        // Memory of the last requests is released a moment later.
         if job.mode == .idle { try await Task.sleep(for: .milliseconds(200)) }
         let most = watch?.stop() ?? heap_in_use()
-        // Every response is as long as the first.
+        // Every response has the length of the first.
         guard bytes == first / warmUp * requests else { throw LoadFailure.wrongContent(bytes) }
         let connects = load.connectionsOpened - opened
         try job.check(connects: connects)
@@ -107,7 +108,7 @@ struct Main {
             _ = try await load.run(counted)
         }
         let heapNow = heap_of_process()
-        /// What was counted, as if every request had been.
+        /// Scales a counted amount to all requests.
         func scaled(_ amount: UInt64) -> UInt64 { amount * UInt64(requests) / UInt64(counted) }
         print(
             """
@@ -119,7 +120,7 @@ struct Main {
             """)
     }
 
-    /// KiB of a line of this program's status, as the peers' programs read theirs.
+    /// Returns a value of this program's status in KiB, as the peers' programs do.
     private static func status(_ name: String) -> Int {
         guard let status = unsafe fopen("/proc/self/status", "r") else { return 0 }
         defer { unsafe fclose(status) }
@@ -141,22 +142,22 @@ struct Main {
     }
 }
 
-/// One way to fetch.
+/// A way to fetch.
 protocol Load {
-    /// Fetches so many times, and returns the bytes of content that came.
+    /// Fetches the given number of times, and returns the number of content bytes.
     func run(_ requests: Int) async throws -> Int
-    /// Makes one request, of the job's first path.
+    /// Makes one request with the job's first path.
     func runFirst() async throws -> Int
     var connectionsOpened: Int { get }
-    /// Those of them that resumed a TLS session.
+    /// The number of connections that resumed a TLS session.
     var connectionsResumed: Int { get }
 }
 
-/// Why a load came to nothing.
+/// The reason why a load failed.
 enum LoadFailure: Error {
     case exchange(TransportError)
     case status(Int)
     case wrongContent(Int)
-    /// A mode did with the connections what it is not about.
+    /// The number of connections was not the one that the mode requires.
     case wrongConnects(Int)
 }

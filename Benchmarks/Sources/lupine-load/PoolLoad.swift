@@ -4,8 +4,8 @@ internal import LupineTLS
 internal import LupineTransport
 internal import Synchronization
 
-/// Loads through the package's face: exchanges submitted to a pool, each lane submitting its next where the one before
-/// ends, on the loop.
+/// Loads through the `package` API: exchanges submitted to a pool, where each lane submits its next one at the end of the
+/// previous, on the loop.
 final class PoolLoad: Load, Sendable {
     private let pool: ConnectionPool
     private let targets: [Target]
@@ -35,7 +35,7 @@ final class PoolLoad: Load, Sendable {
         isNumbered = job.path.hasSuffix("?")
     }
 
-    /// What one host is asked for.
+    /// The origin and request head for one host.
     private struct Target {
         let origin: Origin
         let head: RequestHead
@@ -51,14 +51,14 @@ final class PoolLoad: Load, Sendable {
         }
     }
 
-    /// The next request's target: the hosts take turns.
+    /// Returns the next request's target: the hosts take turns.
     private func target() -> Target {
         if isFirst.load(ordering: .relaxed) { return first }
         guard targets.count > 1 else { return targets[0] }
         return targets[asked.add(1, ordering: .relaxed).oldValue % targets.count]
     }
 
-    /// A path that ends with `?` gets a number at each request.
+    /// Returns the head with a number added to its path, which ends with `?`.
     private func numbered(_ head: RequestHead) -> RequestHead {
         guard case .origin(let path) = head.target else { return head }
         var head = head
@@ -87,7 +87,7 @@ final class PoolLoad: Load, Sendable {
         return bytes.load(ordering: .relaxed)
     }
 
-    /// One request at a time.
+    /// Makes one request at a time.
     private final class Lane: ExchangeSink {
         private let load: PoolLoad
 

@@ -2,13 +2,13 @@
 internal import Glibc
 internal import LoadProgram
 
-/// GETs through the pipeline, or transfers of files, so many at a time, in a process of its own.
+/// Concurrent GETs through the pipeline, or transfers of files, in a separate process.
 ///
 ///     pipeline-load [--http2] async|executor|handler|decodable|decoding|decoder|addresses|storing|memoryHit|diskHit|revalidated|
 ///         program|written|writtenDecodable|download|upload [MODE [VERSION CAFILE]]
 ///         HOST[xHOSTS] PORT PATH CONNECTIONS REQUESTS
 ///
-/// With `--http2` it is one HTTP/2 connection, in the clear by prior knowledge, and CONNECTIONS are streams.
+/// With `--http2` it uses one HTTP/2 connection, without TLS by prior knowledge, and CONNECTIONS is the number of streams.
 @main
 struct Main {
     static func main() async {

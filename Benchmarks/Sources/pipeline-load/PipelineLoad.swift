@@ -6,19 +6,19 @@ internal import LupineTLS
 internal import LupineTransport
 internal import Synchronization
 
-/// Loads through the pipeline's forms. No cookies, and no cache but in the forms about it: every other request goes to the server.
-/// The session is otherwise as it comes, notifications included.
+/// Loads through the pipeline's API forms. Without cookies, and without a cache except in the forms about it: every other request
+/// goes to the server. The rest of the session is the default, including notifications.
 final class PipelineLoad: Sendable {
     private let job: LoadJob
     private let session: Session
     private let toStart = Atomic<Int>(0)
-    /// How many addresses were made, for forms that never ask for one twice.
+    /// The number of URLs that were made, for forms that request each URL only once.
     private let madeAddresses = Atomic<Int>(0)
-    /// How many addresses are in the cache that answers.
+    /// The number of URLs whose responses are in the cache.
     private static let cachedAddresses = 500
     private let cacheFolder = FileManager.default.temporaryDirectory
         .appendingPathComponent("pipeline-load-\(UUID().uuidString)")
-    /// Bodies of no length are among those that are fetched.
+    /// The status codes for which an empty body is valid; some fetched bodies are empty.
     private static let emptyCodes: Set<Int> = [200, 204, 205]
 
     init(_ job: LoadJob) {
@@ -29,8 +29,8 @@ final class PipelineLoad: Sendable {
         }
     }
 
-    /// What a program has that sets nothing up but how many connections there may be to a server, where six are not what it wants. The
-    /// cache is as large as the shared one, and new.
+    /// Returns the session of a program that configures only the number of connections per host, if six are not enough. The cache
+    /// has the size of the shared one, and is new.
     private static func programsSession(_ job: LoadJob, _ cacheFolder: URL) -> Session {
         let configuration = URLSessionConfiguration.af.default
         configuration.urlCache = URLCache(
@@ -93,7 +93,7 @@ final class PipelineLoad: Sendable {
 
     deinit { try? FileManager.default.removeItem(at: cacheFolder) }
 
-    /// Fetches the first URL once, and returns the bytes of content that came.
+    /// Fetches the first URL once, and returns the number of content bytes.
     func runFirst() async throws -> Int {
         if isAnsweredFromCache {
             for number in 0..<Self.cachedAddresses {
@@ -104,7 +104,7 @@ final class PipelineLoad: Sendable {
         return try await fetch(job.firstURL, .async)
     }
 
-    /// Whether there is something stored for each of the addresses.
+    /// Whether a response is stored for each of the URLs.
     private var isAnsweredFromCache: Bool {
         switch job.form {
         case .memoryHit, .diskHit, .revalidated: true
@@ -112,7 +112,7 @@ final class PipelineLoad: Sendable {
         }
     }
 
-    /// Returns when what was stored is on the disk: when nothing has been added there for a while.
+    /// Waits until stored responses are on the disk: until its usage is unchanged for a while.
     private func written() async throws {
         guard let cache = session.sessionConfiguration.urlCache else { return }
         var usage = -1
@@ -122,7 +122,7 @@ final class PipelineLoad: Sendable {
         }
     }
 
-    /// Fetches so many times, and returns the bytes of content that came.
+    /// Fetches the given number of times, and returns the number of content bytes.
     func run(_ requests: Int) async throws -> Int {
         if job.form == .decoder { return try await decode(requests) }
         return try await run(requests, job.form)
@@ -142,7 +142,7 @@ final class PipelineLoad: Sendable {
         }
     }
 
-    /// The next request's URL, unless all have been taken; the hosts take turns.
+    /// Returns the next request's URL, or nil if all have been taken; the hosts take turns.
     private func takeOne() -> String? {
         let number = toStart.subtract(1, ordering: .relaxed).newValue
         if number < 0 { return nil }
@@ -156,7 +156,8 @@ final class PipelineLoad: Sendable {
         }
     }
 
-    /// What decoding adds to a request, and what the decoder takes for itself: medians of many short runs in turn.
+    /// Returns the cost that decoding adds to a request, and that of the decoder alone: medians of many short runs in
+    /// alternation.
     func figures() async throws -> [String: Double] {
         guard job.form == .decoding else { return [:] }
         let requests = max(job.connections, job.requests / 20)
@@ -176,7 +177,7 @@ final class PipelineLoad: Sendable {
         return ["decoderOwn": middle(own), "decodingAdded": middle(added)]
     }
 
-    /// Decodes the content so many times, and returns how many bytes that was.
+    /// Decodes the content the given number of times, and returns the total number of bytes.
     private func decode(_ times: Int) async throws -> Int {
         let data = try await session.request(job.firstURL).serializingData().value
         for _ in 0..<times { try check(JSONDecoder().decode([Flower].self, from: data)) }
@@ -189,7 +190,7 @@ final class PipelineLoad: Sendable {
         }
     }
 
-    /// What the document of the benchmarks is made of; the last has as many petals as there are flowers.
+    /// An element of the benchmarks' document; the last has as many petals as there are flowers.
     private struct Flower: Decodable, Sendable {
         let name: String
         let petals: Int

@@ -2,7 +2,7 @@
 internal import Glibc
 internal import LoadProgram
 
-/// GETs or downloads through `URLSession`, so many at a time, in a process of its own.
+/// Concurrent GETs or downloads through `URLSession`, in a separate process.
 ///
 ///     session-load|foundation-load async|handler|download [MODE [VERSION CAFILE]] HOST[xHOSTS] PORT PATH CONNECTIONS REQUESTS
 ///

@@ -10,7 +10,7 @@ internal import Synchronization
     internal import LupineTLS
 #endif
 
-/// Loads through the session's forms. No cache and no cookies: every request goes to the server.
+/// Loads through the session's API forms. Without cache and cookies: every request goes to the server.
 final class SessionLoad: Sendable {
     private let job: LoadJob
     private let session: URLSession
@@ -49,7 +49,7 @@ final class SessionLoad: Sendable {
         self.job = job
     }
 
-    /// Fetches so many times, and returns the bytes of content that came.
+    /// Fetches the given number of times, and returns the number of content bytes.
     func run(_ requests: Int) async throws -> Int {
         toStart.store(requests, ordering: .relaxed)
         if job.form == .async { return try await awaitAll() }
@@ -69,7 +69,7 @@ final class SessionLoad: Sendable {
         return data.count
     }
 
-    /// The next request, unless all have been taken; the hosts take turns.
+    /// Returns the next request, or nil if all have been taken; the hosts take turns.
     private func takeOne() -> URLRequest? {
         let number = toStart.subtract(1, ordering: .relaxed).newValue
         return number < 0 ? nil : requests[number % requests.count]

@@ -3,7 +3,7 @@ import BenchmarkHarness
 import Foundation
 import Testing
 
-/// What a budget of a file says about a run.
+/// The check of a run against a budget.
 @Suite struct BudgetTests {
     private func report(own: Double, absent: Bool = false) async throws -> Report {
         let ours =

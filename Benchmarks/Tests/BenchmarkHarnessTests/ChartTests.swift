@@ -5,9 +5,9 @@ import Testing
 
 @testable import BenchmarkHarness
 
-/// The pictures and tables that a run can be turned into.
+/// The images and tables that a run can be written as.
 @Suite struct ChartTests {
-    /// Whether a text is well-formed XML, and how many elements of a name it has.
+    /// Checks that a text is well-formed XML, and counts its elements by name and class.
     private final class Reader: NSObject, XMLParserDelegate {
         var counts: [String: Int] = [:]
 

@@ -2,7 +2,7 @@
 import BenchmarkHarness
 import Testing
 
-/// Which goals a result misses, beyond the metric's ratio.
+/// The goals that a result misses, beyond the metric's ratio.
 @Suite struct GoalsTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String

@@ -2,7 +2,7 @@
 import LoadProgram
 import Testing
 
-/// The command line of the programs that load.
+/// The command line of the load programs.
 @Suite struct LoadJobTests {
     private let target = ["127.0.0.1", "80", "/small", "8", "100"]
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import BenchmarkHarness
 
-/// Results of a case whose entries' costs are given; the first entry is the reference. Three rounds, each the same.
+/// Returns the results of a case whose entries have the given costs; the first entry is the reference. It has three equal rounds.
 func results(
     _ costs: [(entry: Entry, cost: Double)], group: String = "g", job: String = "job", rival: String? = nil,
     metric: Metric = .processor
@@ -22,7 +22,7 @@ func results(
     return try await Runner(Plan(samples: 1, sampleTime: 1, reports: 3)).run(job, group: group)
 }
 
-/// An entry whose cost `results` fills in.
+/// Returns an entry whose cost `results` fills in.
 func entry(_ name: String, isOurs: Bool = false, goals: Goals = Goals()) -> Entry {
     Entry(name, isOurs: isOurs, goals: goals, .report { _ in Sample(count: 1, wall: 1, processor: 1) })
 }

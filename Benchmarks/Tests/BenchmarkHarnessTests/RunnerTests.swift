@@ -2,11 +2,11 @@
 import BenchmarkHarness
 import Testing
 
-/// What the runner does with a case's entries, and what comes out as results.
+/// The runner's use of a case's entries, and the results.
 @Suite struct RunnerTests {
     private let plan = Plan(samples: 4, sampleTime: 1, reports: 4)
 
-    /// An entry that reports a fixed cost and notes that it ran.
+    /// Returns an entry that reports a fixed cost and logs that it ran.
     private func reporting(_ name: String, processor: [Double], log: Log) -> Entry {
         Entry(
             name,

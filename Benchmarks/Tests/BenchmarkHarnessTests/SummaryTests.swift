@@ -2,7 +2,7 @@
 import BenchmarkHarness
 import Testing
 
-/// The statistics that every figure goes through.
+/// The statistics of all figures.
 @Suite struct SummaryTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String

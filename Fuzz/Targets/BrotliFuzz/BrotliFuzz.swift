@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Invariant: any bytes under br give the same in any division (failing bodies: one a prefix of the other), within limits.
+// Invariant: any bytes with br give the same result for any division (for failing bodies, one is a prefix of the other), within
+// limits.
 import CodingFuzzKit
 import LupineCoding
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Invariant: what a file of the cache says about an entry, its checksum being right, is refused or makes an entry that is written and read as itself.
+// Invariant: the part of a cache file that describes an entry, with a right checksum, is refused or gives an entry that is
+// written and read back unchanged.
 
 import Foundation
 import FuzzKit
@@ -9,7 +10,7 @@ import LupineTLS
 private let digest = CacheEntryFile.digest(of: "http://h/a")
 private let time = Date(timeIntervalSinceReferenceDate: 1)
 
-/// The input is a choice, the length of the content, and what is known about the entry with the content behind it.
+/// The input is a choice, the length of the content, and the metadata of the entry with the content after it.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = unsafe FuzzInput(start, count)

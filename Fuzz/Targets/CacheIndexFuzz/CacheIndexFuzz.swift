@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Invariant: the index of a cache's folder is read up to the first batch that is not whole, whatever numbers are in it, and what it says it says again when it is written anew.
+// Invariant: the index of a cache folder is read up to the first incomplete batch, whatever numbers it contains, and gives the
+// same index when it is written anew.
 
 import FuzzKit
 import LupineLoading
 
-/// The input is a choice, how long two segments are, and an index or the content of a batch.
+/// The input is a choice, the lengths of two segments, and an index or the content of a batch.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = unsafe FuzzInput(start, count)
@@ -23,7 +24,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let second = CacheIndex(again.changes, lengths: lengths)
     require(second.count == index.count && second.cost == index.cost, "another index")
     require(head + CacheLog.batch(second.changes, at: head.count) == written, "another order")
-    // The beginning of an index says the same in front of anything.
+    // The valid beginning of an index gives the same, whatever follows it.
     let longer = CacheLog.contents(of: Array(file[..<contents.end]) + [1, 2, 3])
     require(longer.end == contents.end, "another end")
     return 0

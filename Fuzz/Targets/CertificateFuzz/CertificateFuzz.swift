@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Invariant: a certificate that is read has the DER it was read from and is read again; an index of roots has what was read, by its
-// names, and refuses nothing else; no key makes anything trap.
+// Invariant: a certificate that is read keeps the DER that it was read from, and is read again; an index of roots contains the
+// certificates that were read, by their names, and refuses nothing else; no key causes a trap.
 import LupineTLS
 
 /// The input is a certificate in DER, a PEM text of certificates, a private key in both forms, and a public key.
@@ -27,7 +27,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-/// What is read at once is what an index finds by its outlines and parses when it is asked.
+/// Checks that an index of roots, which parses on demand, has the same certificates as an immediate reading.
 private func checkIndex(_ input: [UInt8]) {
     let read = try? Certificate.bundle(content: input, of: "roots")
     var reader = RootReader()

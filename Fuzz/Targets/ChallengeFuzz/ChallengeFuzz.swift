@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Invariant: a challenge that was read, written out with every value quoted, is read as the same challenge again.
+// Invariant: a challenge that was read, written with every value quoted, is read again as the same challenge.
 
 import FuzzKit
 import LupineLoading

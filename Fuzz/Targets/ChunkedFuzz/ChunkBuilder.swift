@@ -2,15 +2,15 @@
 
 import FuzzKit
 
-/// Makes a chunked body of the fuzzer's choices: mostly well-formed, with extensions, odd sizes, trailers and, now
-/// and then, one octet that is wrong.
+/// Makes a chunked body from the fuzzer's choices: mostly well-formed, with extensions, unusual sizes, trailers and, in some
+/// inputs, one wrong octet.
 enum ChunkBuilder {
     static func body(_ input: inout FuzzInput) -> [UInt8] {
         var body: [UInt8] = []
         let corruption = Int(input.octet()) << 8 | Int(input.octet())
         while !input.isEmpty, body.count < 4_096 {
             let shape = input.octet()
-            // Now and then the last chunk comes early, with what was left as trailers.
+            // In some inputs the last chunk comes early, and the rest of the input becomes trailers.
             let content = shape & 0x80 != 0 ? [] : input.piece()
             body += Array(String(content.count, radix: 16, uppercase: shape & 1 != 0).utf8)
             if shape & 2 != 0 { body.insert(contentsOf: [0x30, 0x30], at: body.count) }

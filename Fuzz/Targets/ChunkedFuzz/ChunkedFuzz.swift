@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Invariant: a chunked body, however it is cut, is read exactly as a slow reader of RFC 9112 §7.1 reads it.
+// Invariant: a chunked body, however it is cut, is read exactly as by a slow reference reader of RFC 9112 §7.1.
 
 import FuzzKit
 import LupineHTTP
@@ -27,7 +27,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-/// What the codec makes of `body` behind a head that announces chunks.
+/// Returns the codec's outcome for `body` after a head that announces chunks.
 private func outcome(of body: [UInt8], _ cuts: Cuts, _ limits: ParserLimits) -> ChunkOutcome {
     var codec = ClientCodec(limits: limits)
     begin(&codec)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 package import LupineCoding
 
-/// What every coding target checks. The first two bytes of a fuzzer's input choose the division and the limits, the
-/// rest is the encoded body; so the seeds of the corpora are real bodies behind two bytes.
+/// The check of every coding target. The first two bytes of a fuzzer's input select the division and the limits, the rest is the
+/// encoded body; so the seeds of the corpora are real bodies after two bytes.
 package struct CodingCheck {
     private enum End: Equatable {
         case complete
@@ -13,7 +13,7 @@ package struct CodingCheck {
         var bytes: [UInt8] = []
         var end = End.complete
 
-        /// Whether the ratio stopped it.
+        /// Whether it ended at the limit of the ratio.
         var metRatio: Bool {
             if case .failed(.ratioLimit) = end { true } else { false }
         }
@@ -25,7 +25,7 @@ package struct CodingCheck {
     private let part: Int
     private let piece: Int
 
-    /// Nil for an input that is too short to say anything.
+    /// Fails for an input without these two bytes.
     package init?(_ input: [UInt8], _ codings: [ContentCoding]) {
         guard input.count >= 2 else { return nil }
         self.codings = codings
@@ -40,7 +40,7 @@ package struct CodingCheck {
         }
     }
 
-    /// Traps when an invariant does not hold.
+    /// Traps if an invariant does not hold.
     package func check() {
         let stream = CodingStream(codings, limit: limit)
         let whole = run(through: stream, part: max(body.count, 1), piece: 4096)
@@ -66,11 +66,11 @@ package struct CodingCheck {
         }
     }
 
-    /// The ratio is that of the bytes decoded to the bytes read by then, and how many have been read is a matter of the
-    /// division: a body at the edge of the ratio may be stopped in one and not in another. br looks ahead, and drops
-    /// what it decoded in the same call as it found a fault; a stack reads ahead by what stands between its codings. So
-    /// a failing body may deliver more in one division than in another, and may fail in another coding; a body that
-    /// stays within the ratio must still come out the same.
+    /// Compares only what does not depend on the division. The ratio is that of the decoded bytes to the bytes read so far, and
+    /// the latter depends on the division: a body at the limit may be stopped in one and not in another. br looks ahead, and
+    /// drops the bytes decoded in the call that finds an error; a stack reads ahead by its intermediate buffers. So a failing
+    /// body may deliver more in one division than in another, and may fail in another coding; a body within the ratio must give
+    /// the same result.
     private func compareLoosely(_ whole: Run, _ split: Run) {
         precondition(
             whole.bytes.starts(with: split.bytes) || split.bytes.starts(with: whole.bytes),

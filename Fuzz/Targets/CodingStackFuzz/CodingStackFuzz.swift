@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Invariant: any Content-Encoding list is read or refused, and its stack gives the same in any division, within limits.
+// Invariant: any Content-Encoding list is read or refused, and its stack gives the same result for any division, within limits.
 import CodingFuzzKit
 import LupineCoding
 
-/// The list stands before the first line end, the rest is the body.
+/// The input is the list, up to the first line feed, and the body.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let input = unsafe Array(UnsafeBufferPointer(start: start, count: count))

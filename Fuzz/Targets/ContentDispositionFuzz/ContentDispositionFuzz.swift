@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Invariant: the name that a response suggests is one component of a path, whatever Content-Disposition says, and a name that was quoted is read again.
+// Invariant: the suggested file name of a response is one path component, whatever Content-Disposition contains, and a name that
+// was quoted is read back.
 
 import Foundation
 import FuzzKit
@@ -7,14 +8,14 @@ import LupineLoading
 
 private let home = URL(string: "https://files.example/a/b.html")
 
-/// The input is a `Content-Disposition`; also a name that one proposes.
+/// The input is a `Content-Disposition`, and also a name that is quoted in one.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = unsafe FuzzInput(start, count)
     let text = String(decoding: input.rest(), as: UTF8.self)
     if let name = suggested(text) { check(name) }
     let name = String(String.UnicodeScalarView(text.unicodeScalars.filter { !isControl($0) }))
-    // By scalars: a quotation mark that a combining one follows is still a quotation mark on the wire.
+    // By scalars: a quotation mark before a combining mark is still a quotation mark on the wire.
     var quoted = String.UnicodeScalarView()
     for scalar in name.unicodeScalars {
         if scalar == "\\" || scalar == "\"" { quoted.append("\\") }

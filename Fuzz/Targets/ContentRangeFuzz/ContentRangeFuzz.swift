@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Invariant: a Content-Range that was read contradicts neither itself nor what is made of it: a rest is put where it belongs, and ends where the whole does.
+// Invariant: a Content-Range that was read is consistent, and so are the decisions based on it: a remaining part is appended at
+// its offset, and ends where the whole does.
 
 import Foundation
 import FuzzKit
@@ -7,7 +8,7 @@ import LupineLoading
 
 private let home = URL(string: "https://files.example/a")
 
-/// The input is how many bytes there are, how many the whole has, how many come, and a `Content-Range`.
+/// The input is the number of received bytes, the length of the whole, the length of the response, and a `Content-Range`.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = unsafe FuzzInput(start, count)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Invariant: a cookie file gives cookies that are lines of it; written they are the same again, a line for each, none for another domain.
+// Invariant: a cookie file gives at most one cookie per line; cookies that are written are read back, one line each, none for
+// another domain.
 
 import Foundation
 import FuzzKit
@@ -19,7 +20,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let again = NetscapeCookieFile.cookies(written)
     let domains = Set(cookies.map(\.domain))
     require(again.allSatisfy { domains.contains($0.domain) }, "a cookie for another domain")
-    // Those that could be read otherwise are left out, and none is added.
+    // Cookies that could be read differently are omitted, and none is added.
     require(again.count <= cookies.count, "more cookies than were written")
     require(NetscapeCookieFile.text(again) == written, "read otherwise when written")
     return 0

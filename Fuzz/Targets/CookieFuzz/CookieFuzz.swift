@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Invariant: a cookie that was read can be sent, makes an equal one by its properties, and is stored only for hosts of its own.
+// Invariant: a cookie that was read can be sent, makes an equal one from its properties, and is stored only for its own hosts.
 
 import Foundation
 import FuzzKit
 import LupineLoading
 
-/// What the cookies are set from, and who else might get them.
+/// The URL that sets the cookies, and URLs that must not get them.
 private enum Place {
     static let home = URL(string: "https://shop.example.co.uk/cart/items?x")
     static let strange = [
@@ -14,7 +14,7 @@ private enum Place {
     .compactMap { URL(string: $0) }
 }
 
-/// The input is a `Set-Cookie` value, perhaps of several cookies.
+/// The input is a `Set-Cookie` value, possibly with several cookies.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = unsafe FuzzInput(start, count)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Invariant: what a data: address was read as, written out percent-encoded, is read as the same again.
+// Invariant: a data: URL that was read, written percent-encoded, is read again as the same.
 
 import FuzzKit
 import LupineLoading
 
-/// The input is what follows `data:`.
+/// The input is the part after `data:`.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = unsafe FuzzInput(start, count)

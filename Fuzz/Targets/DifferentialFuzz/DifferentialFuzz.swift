@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Invariant: the codec accepts a response head exactly when a slow reader of RFC 9112 does, and reads the same in it.
+// Invariant: the codec accepts a response head exactly when a slow reference reader of RFC 9112 does, with the same result.
 
 import FuzzKit
 import LupineHTTP
@@ -25,7 +25,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-/// What the codec makes of the first head in `stream`.
+/// Returns the codec's verdict on the first head in `stream`.
 private func codecVerdict(
     of stream: [UInt8], _ method: Method, _ asksForUpgrade: Bool, _ leniency: Leniency
 ) -> Verdict {

@@ -4,8 +4,8 @@ import FuzzKit
 import LupineHTTP
 import ReferenceKit
 
-/// Sends requests through a codec, each when the response before is over, feeds it what the server says, closes, and
-/// writes down what it is told.
+/// Sends requests through a codec, each after the previous response, feeds it the server's octets, closes, and records the
+/// events.
 struct CodecConversation {
     let limits: ParserLimits
     let leniency: Leniency
@@ -14,7 +14,7 @@ struct CodecConversation {
         var codec = ClientCodec(limits: limits, leniency: leniency)
         var passages: [Passage] = []
         var waiting = asked[...]
-        // Octets since the last head ended, as far as the codec has taken them.
+        // Octets that the codec has consumed since the last head ended.
         var taken = 0
         var left = stream.count
         send(waiting.removeFirst(), through: &codec)
@@ -96,7 +96,7 @@ struct CodecConversation {
         } catch { fatalError("a plain request was refused: \(error)") }
     }
 
-    /// Names and values in turn.
+    /// Returns names and values alternately.
     private static func octets(of fields: Fields) -> [[UInt8]] {
         (0..<fields.count).flatMap { index in
             [

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Invariant: a stream of responses, however it is cut, is read by the codec as a slow reader of RFC 9112 reads it whole.
+// Invariant: a stream of responses, however it is cut, is read by the codec as by a slow reference reader of RFC 9112 that has
+// all of it.
 
 import FuzzKit
 import LupineHTTP
@@ -20,7 +21,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         return ReferenceConversation.Asked(
             method: [Method.get, .head, .connect, .get][kind], asksForUpgrade: kind == 3)
     }
-    // The reference counts no fields.
+    // The reference does not limit the number of fields.
     var limits = ParserLimits()
     limits.fieldCount = .max
     let expected = ReferenceConversation(limits: limits, leniency: leniency).read(stream, asked: asked)
@@ -31,7 +32,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-/// Whether both say the same. A codec may refuse a head before its end has come; a reader of whole heads waits for it.
+/// Returns whether both agree. A codec may refuse a head before it is complete; the reference waits for its end.
 private func agree(_ expected: [Passage], _ actual: [Passage]) -> Bool {
     if expected == actual { return true }
     return expected.last == .cutInHead && actual.last == .refused && expected.dropLast() == actual.dropLast()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Invariant: a field list does what a plain array of pairs does, and lists are taken apart as a slow reader does it.
+// Invariant: a field list behaves like a plain array of pairs, and list syntax is parsed as by a slow reference parser.
 
 import FuzzKit
 import LupineHTTP

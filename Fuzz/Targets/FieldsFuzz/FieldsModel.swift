@@ -3,14 +3,14 @@
 import FuzzKit
 import LupineHTTP
 
-/// A field list and an array of pairs to which the same is done.
+/// A field list and an array of pairs that undergo the same operations.
 struct FieldsModel {
     private typealias Pair = (name: [UInt8], value: [UInt8])
 
     private var fields = Fields()
     private var pairs: [Pair] = []
 
-    /// One operation of the fuzzer's choice.
+    /// Performs one operation of the fuzzer's choice.
     mutating func step(_ input: inout FuzzInput) {
         let choice = input.octet()
         if choice & 0x0F == 0x0F { return adopt(&input) }
@@ -67,7 +67,7 @@ struct FieldsModel {
         if let place { pairs[place] = pair } else { pairs.append(pair) }
     }
 
-    /// Goes on with a list that a parser has made, of the pairs so far and one more line.
+    /// Replaces the list by one that a parser has made from the pairs so far and one more line.
     private mutating func adopt(_ input: inout FuzzInput) {
         var wire = Array("HTTP/1.1 200 OK\r\n".utf8)
         for pair in pairs { wire += pair.name + [0x3A, 0x09] + pair.value + [0x20, 0x0D, 0x0A] }
@@ -85,7 +85,7 @@ struct FieldsModel {
             pairs.append((Array("X-More".utf8), more))
             compare()
         } catch {
-            // Framing fields among them that contradict each other, or an upgrade that nobody asked for.
+            // Contradictory framing fields, or an upgrade that was not requested.
             require(error.fault == .remote, "\(error) for a response")
         }
     }
@@ -136,7 +136,7 @@ struct FieldsModel {
         }
     }
 
-    /// A well-known name in a mix of cases, or any other one; nil when it is no token.
+    /// Returns a well-known name in varied case, or any other one; nil if it is not a token.
     private func name(_ input: inout FuzzInput) -> (name: FieldName, octets: [UInt8])? {
         let choice = input.octet()
         let known = [

@@ -3,7 +3,7 @@
 import FuzzKit
 import LupineHTTP
 
-/// A value taken apart with arrays, to be compared with `ListSyntax`: RFC 9110 §5.6.
+/// A value parsed with arrays, to be compared with `ListSyntax`: RFC 9110 §5.6.
 struct ListModel {
     private let value: [UInt8]
 
@@ -62,7 +62,7 @@ struct ListModel {
         return nil
     }
 
-    /// What stands between separators that are in no quoted string, trimmed.
+    /// Returns the parts between separators outside quoted strings, trimmed.
     private func parts(of octets: [UInt8], at separator: UInt8) -> [[UInt8]] {
         var parts: [[UInt8]] = []
         var part: [UInt8] = []

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
 
-/// How a stream of octets is cut into the pieces in which it arrives.
+/// The division of a stream of octets into the pieces in which it arrives.
 package struct Cuts {
-    /// The lengths of the pieces, used in turn.
+    /// The lengths of the pieces, used cyclically.
     private let lengths: [Int]
 
     /// One piece.
     package static let none = Cuts(lengths: [Int.max])
-    /// A piece per octet.
+    /// One piece per octet.
     package static let everywhere = Cuts(lengths: [1])
 
     private init(lengths: [Int]) { self.lengths = lengths }
 
-    /// Three lengths of the fuzzer's choice, in turn.
+    /// Reads three lengths from the input.
     package init(_ input: inout FuzzInput) {
         lengths = (0..<3).map { _ in Int(input.octet()) + 1 }
     }
 
-    /// The pieces of `octets`, in order.
+    /// Returns the pieces of `octets`, in order.
     package func pieces(of octets: [UInt8]) -> [[UInt8]] {
         var pieces: [[UInt8]] = []
         var start = 0

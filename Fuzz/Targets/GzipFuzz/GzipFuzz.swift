@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Invariant: any bytes under gzip, in any division, give the same bytes and end (but for the ratio), within limits.
+// Invariant: any bytes with gzip give the same bytes and end for any division (except at the ratio), within limits.
 import CodingFuzzKit
 import LupineCoding
 

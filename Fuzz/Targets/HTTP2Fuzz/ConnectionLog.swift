@@ -4,19 +4,19 @@ import FuzzKit
 import LupineHTTP
 import LupineHTTP2
 
-/// What a connection machine says and sends when steps happen to it, a line for each event and for each thing that cannot be
-/// sent; the invariants that hold of the machine alone are checked on the way.
+/// The events and the output of a connection machine during steps: a line for each event and for each send error. It also checks
+/// the invariants of the machine alone.
 struct ConnectionLog {
     private var machine: HTTP2Machine
     private let role: HTTP2Role
     private var now = Duration.zero
     private var lines: [String] = []
-    /// Content of one stream that came in one run.
+    /// Content of one stream that arrived without other events in between.
     private var content: (stream: StreamID, count: Int)?
     private var held: [StreamID: Int] = [:]
     private var sent: [UInt8] = []
 
-    /// Some choices make limits small, so that they are reached.
+    /// Creates a machine; some choices set small limits, so that they are reached.
     init(_ role: HTTP2Role, _ choice: UInt8) {
         self.role = role
         var limits = HTTP2Limits()
@@ -42,7 +42,7 @@ struct ConnectionLog {
             require(machine.headerTableSizes.decoder <= 4_096, "the decoder's table is too large")
         }
         endContent()
-        // A stream that is over is not kept: all that are can be reset.
+        // The machine keeps no ended streams: all that it has can be reset.
         for stream in machine.openStreams where machine.error == nil { machine.reset(stream, .cancel) }
         require(machine.error != nil || machine.streamCount == 0, "streams are kept that are over")
         flush()
@@ -50,7 +50,7 @@ struct ConnectionLog {
         return Transcript(lines: lines, sent: sent)
     }
 
-    /// What may still come, what is owed and what has not been consumed are the connection's window together.
+    /// Requires that the connection's window is the sum of what may still arrive, what is owed and what has not been consumed.
     private func requireSums() {
         guard machine.error == nil, machine.isBetweenFrames else { return }
         let sum = machine.receiveRoom + machine.owedOctets + held.values.reduce(0, +)
@@ -61,7 +61,7 @@ struct ConnectionLog {
         switch step {
         case .wire(let octets):
             for piece in cuts.pieces(of: octets) where machine.error == nil { take(piece) }
-            // What the owner does then is not in the middle of content.
+            // The owner's next step must not fall within a run of content.
             endContent()
         case .consume:
             for (stream, count) in held.sorted(by: { $0.key < $1.key }) {
@@ -140,7 +140,7 @@ struct ConnectionLog {
         content = nil
     }
 
-    /// A machine that has thrown throws the same again.
+    /// Requires that a machine that has thrown throws the same again.
     private mutating func requireTheSame(_ error: HTTP2ConnectionError) {
         let more: [UInt8] = [0]
         do throws(HTTP2ConnectionError) {
@@ -165,7 +165,7 @@ struct ConnectionLog {
 
     private mutating func flush() { machine.takeOutput(into: &sent) }
 
-    /// A reader of the other role takes everything that was sent.
+    /// Requires that a reader of the other role accepts everything that was sent.
     private func requireFrames() {
         var reader = FrameReader(role == .client ? .server : .client)
         reader.maximumFrameSize = 0xFF_FFFF

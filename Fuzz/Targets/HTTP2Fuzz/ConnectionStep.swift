@@ -2,17 +2,17 @@
 
 import FuzzKit
 
-/// Something that happens to a connection: a frame of the peer's, or a deed of the machine's owner.
+/// A step of a connection: a frame from the peer, or an action of the machine's owner.
 enum ConnectionStep {
     case wire([UInt8])
-    /// Content that went upward is consumed.
+    /// The owner consumes the delivered content.
     case consume
-    /// What waits is sent.
+    /// The owner takes the pending output.
     case flush
-    /// Milliseconds pass.
+    /// Time passes, in milliseconds.
     case time(Int)
     case open(endsStream: Bool)
-    /// A response, or trailers.
+    /// The owner sends a response, or trailers.
     case answer(UInt32, endsStream: Bool)
     case content(UInt32, Int, endsStream: Bool)
     case reset(UInt32)
@@ -21,14 +21,14 @@ enum ConnectionStep {
     case announce
     case leave
 
-    /// Header blocks that mean something, beside those that the fuzzer makes.
+    /// Valid header blocks, in addition to those that the fuzzer makes.
     private static let blocks: [[UInt8]] = [
         [0x82, 0x86, 0x84, 0x41, 1, 0x61], [0x83, 0x86, 0x84, 0x41, 1, 0x61], [0x88],
         [0x08, 3, 0x31, 0x30, 0x33],
         [0x40, 1, 0x61, 1, 0x62], [0x88, 0x0F, 0x0D, 1, 0x33], [0xBE], [0x20], [0x3F, 0xE1, 0x1F],
     ]
 
-    /// The next step of the fuzzer's choice: an octet says what it is.
+    /// Reads the next step; its first octet selects the kind.
     init(_ input: inout FuzzInput) {
         let kind = input.octet()
         let stream = UInt32(input.octet() & 0x1F)
@@ -48,7 +48,7 @@ enum ConnectionStep {
         default:
             let flags = input.octet()
             let payload = input.piece()
-            // The same frame many times over, where the fuzzer says so.
+            // The fuzzer can repeat a frame many times.
             let times = kind & 0xC0 == 0xC0 ? 150 : 1
             let type = kind & 0x20 != 0 ? 0x10 : kind & 0x0F
             var wire: [UInt8] = []

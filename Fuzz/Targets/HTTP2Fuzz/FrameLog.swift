@@ -3,13 +3,13 @@
 import FuzzKit
 import LupineHTTP2
 
-/// What is said of input, and the octets that were sent meanwhile.
+/// The log of an input, and the octets that were sent meanwhile.
 struct Transcript: Equatable {
     var lines: [String]
     var sent: [UInt8] = []
 }
 
-/// What a frame reader says of octets: a line for each event, content of one frame added up.
+/// The events of a frame reader: a line for each event, with the content of one frame added up.
 struct FrameLog {
     private var reader: FrameReader
     private var lines: [String] = []
@@ -17,7 +17,7 @@ struct FrameLog {
 
     init(_ role: HTTP2Role) { reader = FrameReader(role) }
 
-    /// What a peer of that role has to send first, or nothing.
+    /// Returns the octets that a peer must send first to an endpoint of that role, or none.
     static func opening(to role: HTTP2Role, isWhole: Bool) -> [UInt8] {
         guard isWhole else { return [] }
         return (role == .server ? FrameReader.clientPreface : []) + [0, 0, 0, 4, 0, 0, 0, 0, 0]
@@ -28,7 +28,7 @@ struct FrameLog {
         return Transcript(lines: lines + ["\(reader.isBetweenFrames)"])
     }
 
-    /// Whether the reader goes on.
+    /// Reads a piece; returns whether the reader continues.
     private mutating func take(_ piece: [UInt8]) -> Bool {
         var rest = piece[...]
         while true {
@@ -61,7 +61,7 @@ struct FrameLog {
         }
     }
 
-    /// A reader that has thrown throws the same again.
+    /// Requires that a reader that has thrown throws the same again.
     private mutating func requireTheSame(_ error: HTTP2Error) {
         let more: [UInt8] = [0]
         do throws(HTTP2Error) {

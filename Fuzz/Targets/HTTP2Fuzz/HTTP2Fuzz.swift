@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Invariant: whatever a peer sends, the frame reader and the connection machine of either role say the same of it however it is cut, keep their limits, send only frames that can be read, and never trap.
+// Invariant: whatever a peer sends, the frame reader and the connection machine of either role give the same log however it is
+// cut, keep their limits, send only valid frames, and never trap.
 
 import FuzzKit
 import LupineHTTP
 import LupineHTTP2
 
-/// Octet 0 chooses the role, and whether octets are read as frames, as a connection, or make steps of one; three more
-/// the cuts. What is behind them is what the peer sends.
+/// Octet 0 selects the role, and whether the octets are read as frames, as a connection, or as steps of one; three more the cuts.
+/// The rest is what the peer sends.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = unsafe FuzzInput(start, count)
@@ -28,7 +29,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-/// Requires that what is said of the input does not depend on its cuts.
+/// Requires that the log of the input does not depend on the cuts.
 private func agree(_ cuts: Cuts, _ log: (Cuts) -> Transcript) {
     let whole = log(.none)
     for cuts in [cuts, .everywhere] {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Invariant: a host matches a name exactly when a slow matcher of other construction says so; case never matters, a
-// host without a name matches nothing.
+// Invariant: a host matches a name exactly when a slow reference matcher says so; case never matters, and a host without a name
+// matches nothing.
 import Glibc
 import LupineTLS
 
-/// The input is a host, a line feed, and what a certificate names: as DNS name, as the bytes of an address, as both.
+/// The input is a host, a line feed, and a name of a certificate, used as DNS name and as the bytes of an address.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))
@@ -16,7 +16,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     check(host, .dns(name), Slow.matches(host: host, name: name))
     check(host, .ip(rest), Slow.address(of: host) == rest)
     if let address = Slow.address(of: host) { check(host, .ip(address), true) }
-    // Half of what is found by chance: a name that does match.
+    // Random names rarely match: this one does.
     check(host, .dns(host), Slow.matches(host: host, name: host))
     if let dot = host.utf8.firstIndex(of: 0x2E) {
         let wide = "*" + String(decoding: host.utf8[dot...], as: UTF8.self)
@@ -39,7 +39,7 @@ private func asciiUppercased(_ text: String) -> String {
     String(decoding: text.utf8.map { (0x61...0x7A).contains($0) ? $0 - 32 : $0 }, as: UTF8.self)
 }
 
-/// The rules once more, on strings and with the C library's reader of addresses.
+/// A reference for the rules, on strings, with the C library's parser of addresses.
 private enum Slow {
     static func matches(host: String, name: String) -> Bool {
         guard address(of: host) == nil, !host.utf8.contains(0x3A), host.utf8.first != 0x5B else {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Invariant: a terminal is shown the same however the content is cut, at most 70 times as much and 4 KiB, nothing that commands it but inks, and of JSON nothing else than what came.
+// Invariant: a terminal is shown the same however the content is cut, at most 70 times its length and 4 KiB, without control
+// sequences other than colours, and formatted JSON is equal to the received JSON.
 
 import Foundation
 import FuzzKit
 
 @testable import LupineCommand
 
-/// The input is how it is shown, where to cut, and the content.
+/// The input is the style of presentation, the cuts, and the content.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = unsafe FuzzInput(start, count)
@@ -19,7 +20,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let isTerminal = choice & 4 == 0
     let isColored = choice & 8 == 0
     let whole = show(octets, .none, manner, isTerminal, isColored)
-    // What is no text is not shown on a terminal, which its first piece tells.
+    // Binary content is not shown on a terminal, as decided by its first piece.
     if !isTerminal || !BodyPresenter.isBinary(Data(octets)) {
         let first = cuts.pieces(of: octets).first ?? []
         if !isTerminal || !BodyPresenter.isBinary(Data(first)) {
@@ -49,7 +50,7 @@ private func show(
     return paper.withLock { $0 }
 }
 
-/// Whether a terminal is given text, line ends, tabs, and inks where there are any.
+/// Returns whether the text has only printable characters, line ends, tabs, and, if permitted, colours.
 private func isHarmless(_ shown: [UInt8], _ isColored: Bool) -> Bool {
     guard let text = String(validating: shown, as: UTF8.self) else { return false }
     var scalars = text.unicodeScalars[...]
@@ -69,7 +70,7 @@ private func isHarmless(_ shown: [UInt8], _ isColored: Bool) -> Bool {
     return true
 }
 
-/// JSON without the white space between its tokens.
+/// Returns JSON without the white space between its tokens.
 private func tight(_ json: [UInt8]) -> [UInt8] {
     var scanner = JSONScanner()
     return json.filter { scanner.take($0) != .blank }

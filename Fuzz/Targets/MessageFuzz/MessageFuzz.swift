@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Invariant: no message decompresses to more than its limit, and what was compressed comes back, whatever came before it.
+// Invariant: no message decompresses to more than its limit, and a compressed message is decompressed to itself, whatever came
+// before it.
 
 import FuzzKit
 import LupineCoding
 
-/// Octet 0 chooses between foreign messages and own ones, and whether the window is kept; then come the messages, each
-/// behind its length.
+/// Octet 0 selects foreign or own messages, and whether the window is kept; the messages follow, each after its length.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = unsafe FuzzInput(start, count)
@@ -24,7 +24,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-/// Messages of a peer: any octets. A limit that the result just keeps changes nothing.
+/// Decompresses any octets as messages of a peer. A limit equal to the result's length changes nothing.
 private func decompress(_ input: inout FuzzInput, keepsContext: Bool) {
     let free = MessageInflater(keepsContext: keepsContext)
     let limited = MessageInflater(keepsContext: keepsContext)

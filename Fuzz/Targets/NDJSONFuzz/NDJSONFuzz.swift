@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Invariant: a stream of lines gives the same values and failures in whatever pieces it arrives: one for each line that is not blank.
+// Invariant: a stream of lines gives the same values and failures for any division: one for each line that is not blank.
 
 import Foundation
 import FuzzKit
 import Lupine
 
-/// The input is where to cut, and the stream.
+/// The input is the cuts, and the stream.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = unsafe FuzzInput(start, count)
@@ -26,7 +26,7 @@ private enum Outcome: Equatable {
     case other
 }
 
-/// Takes a line as it is: what JSON makes of it is not the question.
+/// Returns a line as it is, because JSON is not tested here.
 private struct LineDecoder: DataDecoder {
     func decode<D: Decodable>(_ type: D.Type, from data: Data) throws -> D {
         guard let line = Array(data) as? D else { throw CocoaError(.coderInvalidValue) }

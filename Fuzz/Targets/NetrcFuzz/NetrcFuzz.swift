@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Invariant: what a .netrc gives for a host stands in it, an entry of one host is not another's, and a name and a password that are written are read back.
+// Invariant: the credentials that a .netrc gives for a host are from the file, an entry of one host is not used for another, and
+// a name and a password that are written are read back.
 
 import Foundation
 import FuzzKit
@@ -22,7 +23,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
                 && !credentials.password.unicodeScalars.contains("\n"),
             "over a line's end: \(credentials)")
     }
-    // Entries that stand in front cannot be changed by what follows.
+    // Earlier entries are not changed by later ones.
     guard !(user + password).unicodeScalars.contains("\n") else { return 0 }
     let own = "machine own.test login \(quoted(user)) password \(quoted(password))\n"
     let both = NetrcFile(own + "machine fuzz.test\n" + text)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Invariant: a stapled or fetched OCSP response leads to a definite answer only when its signed part is a known one's, byte by byte.
+// Invariant: a stapled or fetched OCSP response leads to a definite result only if its signed part is a known one's, byte by
+// byte.
 import LupineTLS
 import TrustFuzzKit
 
-/// Answers with the fuzzer's bytes, whatever is asked.
+/// Responds to every query with the fuzzer's bytes.
 private struct Responder: RevocationFetcher {
     let bytes: [UInt8]
 
@@ -19,12 +20,12 @@ private let answers: SignedAnswers = {
             files: ["good", "good-delegated", "good-sha256", "good-no-next", "many", "expired"].map {
                 "ocsp/\($0).der"
             },
-            // OCSPResponse, responseBytes and what is in them, the response, BasicOCSPResponse, ResponseData.
+            // OCSPResponse, responseBytes with its contents, the response, BasicOCSPResponse, ResponseData.
             path: [0x30, 0xA0, 0x30, 0x04, 0x30, 0x30])
     } catch { preconditionFailure("\(error)") }
 }()
 
-/// Octet 0 chooses the moment; the rest is the response.
+/// Octet 0 selects the time; the rest is the response.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))

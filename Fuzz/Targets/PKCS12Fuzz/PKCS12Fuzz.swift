@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Invariant: an identity that is read has the key of its certificate and a chain in order; any other file is refused
-// in bounded time.
+// Invariant: an identity that is read has the key of its certificate and a chain in order; any other file is refused in bounded
+// time.
 import LupineTLS
 
-/// The input is a PKCS#12 file, opened with the password of the seeds and without one, and the AlgorithmIdentifier whose
-/// cost is read before any of that.
+/// The input is a PKCS#12 file, opened with the password of the seeds and without one, and the AlgorithmIdentifier whose cost is
+/// determined first.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))

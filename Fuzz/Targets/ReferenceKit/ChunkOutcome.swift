@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// What one reader makes of a chunked body.
+/// The result of reading a chunked body.
 package struct ChunkOutcome: Hashable {
-    /// Why reading stopped.
+    /// The reason why reading stopped.
     package enum Ending: Hashable {
         case incomplete
         case complete(length: Int)
@@ -10,7 +10,7 @@ package struct ChunkOutcome: Hashable {
     }
 
     package var content: [UInt8] = []
-    /// Names and values in turn.
+    /// Names and values alternately.
     package var trailers: [[UInt8]] = []
     package var ending = Ending.incomplete
 

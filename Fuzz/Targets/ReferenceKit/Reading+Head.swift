@@ -3,7 +3,7 @@
 package import LupineHTTP
 
 extension Reading {
-    /// A head as the codec read it.
+    /// Converts a head that the codec has read.
     package init(_ head: ResponseHead, length: Int, framing: BodyFraming?, keepAlive: Bool?) {
         let names = (0..<head.fields.count).map { Array(head.fields.name(at: $0).utf8) }
         let values = (0..<head.fields.count).map { index in

@@ -2,15 +2,15 @@
 
 package import LupineHTTP
 
-/// Reads a chunked body octet by octet from an array that is there in full: RFC 9112 §7.1.
+/// Reads a chunked body octet by octet from a complete array: RFC 9112 §7.1.
 ///
-/// It shares no code with the codec and has no state between octets but its place.
+/// It shares no code with the codec and keeps no state between octets except its position.
 package struct ReferenceChunks {
     private let limits: ParserLimits
 
     package init(limits: ParserLimits) { self.limits = limits }
 
-    /// What comes of a body that begins at the front of `body`.
+    /// Returns the outcome of the body at the front of `body`.
     package func read(_ body: [UInt8]) -> ChunkOutcome {
         var outcome = ChunkOutcome()
         var place = 0
@@ -25,13 +25,13 @@ package struct ReferenceChunks {
             }
             guard place < body.count else { return outcome }
             guard !digits.isEmpty, let size = size(digits) else { return outcome.ending(.size) }
-            // [ BWS chunk-ext ], every octet of which counts.
+            // [ BWS chunk-ext ], of which every octet is counted.
             var isExtension = false
             while place < body.count, body[place] != 0x0D || (!isExtension && isBlank(body[place - 1])) {
                 let octet = body[place]
                 let isLegal = isExtension ? octet == 0x09 || octet >= 0x20 && octet != 0x7F : true
                 if !isExtension && !isBlank(octet) && octet != 0x3B {
-                    // A blank that no semicolon follows has been counted; what came instead counts as well.
+                    // A blank without a semicolon after it has been counted; the octet in place of the semicolon counts, too.
                     if isBlank(body[place - 1]) {
                         extras += 1
                         if isOver(extras, outcome) { return outcome.ending(.extensionLimit) }
@@ -59,7 +59,7 @@ package struct ReferenceChunks {
         }
     }
 
-    /// Lines up to an empty one. What may not stand in trailers (RFC 9110 §6.5.1) is left out.
+    /// Reads lines up to an empty one. Fields that are not allowed in trailers (RFC 9110 §6.5.1) are omitted.
     private func readTrailers(_ body: [UInt8], _ start: Int, _ before: ChunkOutcome) -> ChunkOutcome {
         var outcome = before
         var lines: [[UInt8]] = []
@@ -85,7 +85,7 @@ package struct ReferenceChunks {
         case line([UInt8])
     }
 
-    /// The line at `place`, judged by as much of it as there is.
+    /// Returns the line at `place`, or the verdict on as much of it as there is.
     private func line(_ body: [UInt8], _ place: Int, _ start: Int, _ count: Int) -> Line {
         var octets: [UInt8] = []
         var colon: Int?
@@ -129,12 +129,12 @@ package struct ReferenceChunks {
         outcome.trailers += [Array(parts[0]), value]
     }
 
-    /// Whether so many octets of extensions are too many for the content so far.
+    /// Returns whether there are too many octets of extensions for the content so far.
     private func isOver(_ extras: Int, _ outcome: ChunkOutcome) -> Bool {
         extras > limits.chunkExtensionBytes + outcome.content.count
     }
 
-    /// The number, or nil when it has more than 63 bits.
+    /// Returns the number, or nil if it has more than 63 bits.
     private func size(_ digits: [UInt8]) -> Int64? {
         var size: Int64 = 0
         for digit in digits {
@@ -163,7 +163,7 @@ package struct ReferenceChunks {
 }
 
 extension ChunkOutcome {
-    /// The same, ended in that way.
+    /// Returns the outcome with that ending.
     fileprivate func ending(_ ending: Ending) -> ChunkOutcome {
         var outcome = self
         outcome.ending = ending

@@ -2,28 +2,27 @@
 
 package import LupineHTTP
 
-/// What a client is told of a stream of responses, in order; content is merged.
+/// An event of a stream of responses, as a client receives it; content is merged.
 package enum Passage: Hashable {
     case interim(Reading)
     case head(Reading)
     case content([UInt8])
-    /// A response is over; names and values of its trailers in turn.
+    /// A response ends; names and values of its trailers alternately.
     case end(trailers: [[UInt8]])
-    /// What follows is not HTTP any more: so many octets have come.
+    /// The rest of the stream is not HTTP; its number of octets.
     case handover(Int)
     /// The stream ends in the middle of a head, or of a body.
     case cutInHead, cutInBody
-    /// Something that no client may accept.
+    /// An error that every client must report.
     case refused
 }
 
-/// Reads a stream that is there in full as the responses to requests that were sent one behind the other: RFC 9112 §6 to
-/// §9.
+/// Reads a complete stream as the responses to consecutive requests: RFC 9112 §6 to §9.
 ///
-/// It joins the readers of heads and of chunks, and shares no code with the codec: where a body ends is found by cutting
-/// an array, and nothing is remembered from one response to the next but the place.
+/// It combines the readers of heads and of chunks, and shares no code with the codec: it finds the end of a body by slicing an
+/// array, and keeps only its position from one response to the next.
 package struct ReferenceConversation {
-    /// One request, as far as it matters to whoever reads the response.
+    /// The parts of a request that determine how its response is read.
     package struct Asked {
         package let method: Method
         package let asksForUpgrade: Bool
@@ -42,22 +41,22 @@ package struct ReferenceConversation {
         self.leniency = leniency
     }
 
-    /// What the client is told, until the connection closes behind the last octet.
+    /// Returns the client's events, up to the end of the connection after the last octet.
     package func read(_ stream: [UInt8], asked: [Asked]) -> [Passage] {
         var passages: [Passage] = []
         var rest = stream
         for asked in asked {
             guard let isLast = read(&rest, asked, &passages) else { return passages }
-            // A connection that is not to be reused is closed, whatever else comes on it (§9.6).
+            // A connection without keep-alive is closed, whatever else arrives on it (§9.6).
             if isLast { return passages }
         }
-        // What no request asked for is no response (§9.2).
+        // Octets that no request asked for are not a response (§9.2).
         if !rest.isEmpty { passages.append(.refused) }
         return passages
     }
 
-    /// One response and the interim ones before it, which are taken off `rest`. Nil when nothing can follow, otherwise
-    /// whether the connection ends with it.
+    /// Reads one response and the interim ones before it, and removes them from `rest`. Returns nil if nothing can follow,
+    /// otherwise whether the connection ends with it.
     private func read(_ rest: inout [UInt8], _ asked: Asked, _ passages: inout [Passage]) -> Bool? {
         let reader = ReferenceReader(
             method: asked.method, asksForUpgrade: asked.asksForUpgrade, leniency: leniency)
@@ -88,7 +87,7 @@ package struct ReferenceConversation {
         }
     }
 
-    /// Takes a body off `rest`; false when nothing can follow.
+    /// Removes a body from `rest`; returns false if nothing can follow.
     private func body(_ framing: BodyFraming, _ rest: inout [UInt8], _ passages: inout [Passage]) -> Bool {
         switch framing {
         case .none:

@@ -2,7 +2,7 @@
 
 import LupineHTTP
 
-/// What ends a response's body: RFC 9112 §6.3, the rules in their order, on plain arrays.
+/// The framing of a response's body: the rules of RFC 9112 §6.3 in their order, on plain arrays.
 struct ReferenceFraming {
     private let reading: Reading
     private let method: Method
@@ -12,17 +12,17 @@ struct ReferenceFraming {
         self.method = method
     }
 
-    /// Nil when the message is to be refused.
+    /// The framing and persistence; nil if the message must be refused.
     var verdict: (framing: BodyFraming, keepAlive: Bool)? {
-        // A tunnel's response is not read any further (RFC 9110 §9.3.6).
+        // The client stops reading HTTP after a tunnel's response (RFC 9110 §9.3.6).
         if method == .connect && reading.status / 100 == 2 { return (.handover, false) }
         if reading.status == 101 { return (.handover, false) }
         let options = elements(of: "connection")
         var keepAlive = !options.contains("close") && (!reading.isHTTP10 || options.contains("keep-alive"))
-        // Rule 1: whatever the fields say. A length that is no length is refused all the same.
+        // Rule 1 applies whatever the fields contain, but a malformed length is still refused.
         guard let length = contentLength() else { return nil }
         if reading.status == 204 {
-            // Content that was announced may come all the same.
+            // The announced content may arrive anyway.
             if has("transfer-encoding") { keepAlive = false }
             if case .octets(let count) = length, count > 0 { keepAlive = false }
         }
@@ -48,7 +48,7 @@ struct ReferenceFraming {
         case octets(Int64)
     }
 
-    /// All values, however they are spread over lines and commas, say the same number; nil when not.
+    /// Returns the length if all values, in several lines or in lists, are the same number; otherwise nil.
     private func contentLength() -> Length? {
         guard has("content-length") else { return .absent }
         let numbers = elements(of: "content-length", keepingEmpty: true).map { text -> Int64? in
@@ -63,7 +63,7 @@ struct ReferenceFraming {
 
     private func has(_ name: String) -> Bool { reading.names.contains { lowercased($0) == name } }
 
-    /// The elements of all fields of that name in small letters; commas in quoted strings do not separate.
+    /// Returns the elements of all fields of that name in lowercase; commas in quoted strings do not separate.
     private func elements(of name: String, keepingEmpty: Bool = false) -> [String] {
         var elements: [String] = []
         for (own, value) in zip(reading.names, reading.values) where lowercased(own) == name {
@@ -87,7 +87,7 @@ struct ReferenceFraming {
                 }
                 element.append(octet)
             }
-            // A quote that is never closed ends with the value, less the comma added above.
+            // An unterminated quoted string ends with the value, without the comma added above.
             if isOpen { elements.append(trimmed(lowercased(element.dropLast()))) }
         }
         return keepingEmpty ? elements : elements.filter { !$0.isEmpty }

@@ -2,14 +2,14 @@
 
 package import LupineHTTP
 
-/// What one reader makes of a stream that begins with a response head.
+/// The result of reading a stream that begins with a response head.
 package enum Verdict: Hashable {
     case incomplete
     case refused
     case head(Reading)
 }
 
-/// A head as read.
+/// A head that was read.
 package struct Reading: Hashable {
     package var length: Int
     package var isHTTP10: Bool
@@ -36,9 +36,9 @@ package struct Reading: Hashable {
     }
 }
 
-/// Reads a response head line by line, rule by rule, with arrays and no thought of speed: RFC 9112 §2 to §6.
+/// Reads a response head line by line, rule by rule, with arrays, without regard to speed: RFC 9112 §2 to §6.
 ///
-/// It shares no code with the codec. It knows nothing of limits, so its input is to be shorter than they are.
+/// It shares no code with the codec. It implements no limits, so its input must be shorter than they are.
 package struct ReferenceReader {
     private let method: Method
     private let asksForUpgrade: Bool
@@ -50,12 +50,12 @@ package struct ReferenceReader {
         self.leniency = leniency
     }
 
-    /// What stands at the front of `stream`.
+    /// Returns the verdict on the front of `stream`.
     package func read(_ stream: [UInt8]) -> Verdict {
         var lines: [[UInt8]] = []
         var isStrange = false
         var start = 0
-        // A head ends with the first empty line behind its start line.
+        // A head ends with the first empty line after its start line.
         while true {
             guard let feed = stream[start...].firstIndex(of: 0x0A) else { return .incomplete }
             var line = Array(stream[start..<feed])
@@ -64,7 +64,7 @@ package struct ReferenceReader {
             } else if !leniency.contains(.bareLineFeed) {
                 isStrange = true
             }
-            // A CR that does not belong to a line end is refused wherever it stands (§2.2).
+            // A CR outside a line end is refused everywhere (§2.2).
             if line.contains(0x0D) { isStrange = true }
             start = feed + 1
             if !lines.isEmpty && line.isEmpty { break }

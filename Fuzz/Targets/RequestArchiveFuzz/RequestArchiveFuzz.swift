@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Invariant: the octets of an archived request are refused, or make a request whose octets are read as the same again.
+// Invariant: the octets of an archived request are refused, or give a request whose octets are read back as the same.
 
 import FuzzKit
 import LupineLoading
 
-/// The input is what an archive holds, also behind the number of its version.
+/// The input is the content of an archive, also used after a version number.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = unsafe FuzzInput(start, count)

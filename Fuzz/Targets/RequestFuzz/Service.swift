@@ -3,8 +3,7 @@
 import FuzzKit
 import LupineHTTP
 
-/// A server that answers each request when it is over, so that pipelined ones get through, and writes down what it
-/// is told.
+/// A server that answers each request at its end, so that pipelined ones are processed, and records the events.
 struct Service {
     private let limits: ParserLimits
     private let status: Status
@@ -26,12 +25,12 @@ struct Service {
         self.limits = limits
     }
 
-    /// What was said, in order; content is merged.
+    /// An event; content is merged.
     enum Entry: Hashable {
         case head(RequestHead, [String], BodyFraming, keepAlive: Bool, expectsContinue: Bool)
         case content([UInt8])
         case end(Fields, [String])
-        /// A response went out, after which the connection lives on or not.
+        /// A response was sent; whether the connection continues.
         case answered([UInt8], mayContinue: Bool)
         case failed(HTTPError)
         case closed(HTTPError?)
@@ -60,7 +59,7 @@ struct Service {
                 headOctets += consumed
                 switch event {
                 case .needMore:
-                    // Only a codec that waits for nothing more leaves octets over.
+                    // Only a codec that accepts nothing more leaves octets over.
                     require(rest.isEmpty || !codec.mayContinue, "octets left over with needMore")
                     continue feeding
                 case .head(let head, let framing, let keepAlive):
@@ -120,7 +119,7 @@ struct Service {
         return .answered(wire, mayContinue: codec.mayContinue)
     }
 
-    /// A codec that has thrown throws the same from then on, whatever it is asked, and can still answer.
+    /// Requires that a codec that has thrown throws the same for every later call, and can still answer.
     private func requireLasting(_ failure: HTTPError, _ codec: inout ServerCodec) {
         require(failure.fault == .remote, "the peer's octets are called our fault: \(failure)")
         require(!codec.mayContinue, "a broken connection is offered for reuse")

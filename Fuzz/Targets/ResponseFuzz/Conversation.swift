@@ -3,7 +3,7 @@
 import FuzzKit
 import LupineHTTP
 
-/// A client that sends a few requests, each when the response before is over, and writes down what it is told.
+/// A client that sends a few requests, each after the previous response, and records the events.
 struct Conversation {
     private let method: Method
     private let asksForUpgrade: Bool
@@ -28,7 +28,7 @@ struct Conversation {
         self.limits = limits
     }
 
-    /// What was said, in order; content is merged.
+    /// An event; content is merged.
     enum Entry: Hashable {
         case interim(ResponseHead, [String])
         case head(ResponseHead, [String], BodyFraming, keepAlive: Bool)
@@ -39,7 +39,7 @@ struct Conversation {
         case closed(WireEnd)
     }
 
-    /// What the end of the connection came to.
+    /// The result of the connection's end.
     enum WireEnd: Hashable {
         case nothing, end
         case failed(HTTPError)
@@ -147,7 +147,7 @@ struct Conversation {
         }
     }
 
-    /// A codec that has thrown throws the same from then on, whatever it is asked.
+    /// Requires that a codec that has thrown throws the same for every later call.
     private func requireLasting(_ failure: HTTPError, _ codec: inout ClientCodec) {
         require(failure.fault == .remote, "the peer's octets are called our fault: \(failure)")
         require(!codec.mayBegin, "a broken connection is offered for reuse")

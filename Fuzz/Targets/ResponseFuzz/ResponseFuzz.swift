@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Invariant: however a stream of responses is cut, the codec says the same of it, within its limits, and never traps.
+// Invariant: however a stream of responses is cut, the codec gives the same log, within its limits, and never traps.
 
 import FuzzKit
 import LupineHTTP

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Invariant: resume data that is read asks for a later part of an HTTP resource by legal fields, and is written back as it was.
+// Invariant: resume data that is read requests a later part of an HTTP resource with valid fields, and is written back unchanged.
 
 import Foundation
 import FuzzKit
 import LupineLoading
 
-/// The input is resume data, or its part behind the first line.
+/// The input is resume data, or its part after the first line.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = unsafe FuzzInput(start, count)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Invariant: a revocation list leads to a definite answer only when its signed part is a known one's, byte by byte.
+// Invariant: a revocation list leads to a definite result only if its signed part is a known one's, byte by byte.
 import LupineTLS
 import TrustFuzzKit
 
@@ -12,7 +12,7 @@ private let answers: SignedAnswers = {
     } catch { preconditionFailure("\(error)") }
 }()
 
-/// Octet 0 chooses the moment; the rest is the list.
+/// Octet 0 selects the time; the rest is the list.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))

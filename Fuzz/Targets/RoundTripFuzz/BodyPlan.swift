@@ -3,7 +3,7 @@
 import FuzzKit
 import LupineHTTP
 
-/// Content in pieces, how its length is announced, and trailers.
+/// Content in pieces, the announcement of its length, and trailers.
 struct BodyPlan {
     let announced: OutgoingBody
     let pieces: [[UInt8]]
@@ -19,7 +19,7 @@ struct BodyPlan {
         switch choice & 7 {
         case 0, 1: announced = .none
         case 2, 3: announced = .known(Int64(length))
-        // A lie, which the encoder has to notice.
+        // A wrong length, which the encoder must detect.
         case 4: announced = .known(Int64(length) - 1 + Int64(choice >> 6))
         default: announced = .unknown
         }

@@ -3,13 +3,13 @@
 import FuzzKit
 import LupineHTTP
 
-/// A request, which goes from a client's codec to a server's.
+/// A request, sent from a client's codec to a server's.
 struct RequestPlan {
     let head: RequestHead
     let body: BodyPlan
     let expectsContinue: Bool
 
-    /// Nil when a part of it is refused before it comes to encoding.
+    /// Fails if a part of it is refused before the encoding.
     init?(_ input: inout FuzzInput) {
         let choice = input.octet()
         let targetChoice = input.octet()
@@ -45,7 +45,7 @@ struct RequestPlan {
         String(decoding: input.octets(Int(input.octet() & 31)), as: UTF8.self)
     }
 
-    /// Encodes, parses and compares. False when the encoder refused it.
+    /// Encodes, parses and compares. Returns false if the encoder refused it.
     func goThrough(_ client: inout ClientCodec, _ server: inout ServerCodec) -> Bool {
         var wire: [UInt8] = []
         do {
@@ -106,7 +106,7 @@ struct RequestPlan {
         require(content == body.content, "other content: \(shown(wire))")
     }
 
-    /// The fields given must be the last ones parsed, behind those that the encoder adds.
+    /// Requires that the given fields are the last ones parsed, after those that the encoder adds.
     private func compare(_ parsed: RequestHead, _ wire: [UInt8]) {
         require(parsed.method == head.method, "another method: \(shown(wire))")
         require(parsed.version == head.version, "another version: \(shown(wire))")
@@ -123,7 +123,7 @@ struct RequestPlan {
     }
 }
 
-/// Requires that `parsed` ends in `given`, and begins with nothing but fields of the names that an encoder adds.
+/// Requires that `parsed` ends in `given`, and begins only with fields that an encoder adds.
 func compareFields(_ parsed: Fields, given: Fields, mayAdd names: [String]) {
     let added = parsed.count - given.count
     require(added >= 0, "fields got lost")
@@ -138,5 +138,5 @@ func compareFields(_ parsed: Fields, given: Fields, mayAdd names: [String]) {
     }
 }
 
-/// Octets for a message.
+/// Returns octets as text for an error message.
 func shown(_ wire: [UInt8]) -> String { String(decoding: wire, as: UTF8.self).debugDescription }

@@ -3,7 +3,7 @@
 import FuzzKit
 import LupineHTTP
 
-/// A response, which goes from a server's codec to a client's.
+/// A response, sent from a server's codec to a client's.
 struct ResponsePlan {
     let head: ResponseHead
     let body: BodyPlan
@@ -11,7 +11,7 @@ struct ResponsePlan {
     private let interims: Int
     private let closes: Bool
 
-    /// Nil when no server would send it: a status that the request does not allow.
+    /// Fails if no server would send it, because the request does not allow the status.
     init?(_ input: inout FuzzInput, to request: RequestPlan) {
         let choice = input.octet()
         var code = 200
@@ -23,7 +23,7 @@ struct ResponsePlan {
         default: code = 200 + Int(input.octet()) * 3
         }
         if code == 101 && !request.head.fields.contains(.upgrade) { return nil }
-        // An HTTP/1.0 client is sent none.
+        // HTTP/1.0 clients get no interim responses.
         interims = request.head.version == .http10 ? 0 : Int(choice >> 3 & 1)
         closes = choice & 0x10 != 0
         let reason = choice & 0x20 != 0 ? String(decoding: input.piece(), as: UTF8.self) : nil
@@ -108,6 +108,6 @@ struct ResponsePlan {
         }
     }
 
-    /// Whether a field given by hand contradicts what the codec says of the connection.
+    /// Whether a field of the caller contradicts the codec's announcement about the connection.
     private var lastByField: Bool { head.fields.contains(.connection) }
 }

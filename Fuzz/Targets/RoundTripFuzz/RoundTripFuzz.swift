@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Invariant: what is encoded without an error is parsed to the same thing by the other side, and is one message, not two.
+// Invariant: a message that is encoded without an error is parsed to the same message by the other side, and is one message, not
+// two.
 
 import FuzzKit
 import LupineHTTP
 
-/// The octets choose a request with its body and then the response to it.
+/// The octets select a request with its body, and then the response to it.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = unsafe FuzzInput(start, count)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Invariant: an event stream gives the same events and failures in whatever pieces it arrives, and those of a plain reading of the standard where no limit is met.
+// Invariant: an event stream gives the same events and failures for any division, and those of a plain reading of the standard if
+// no limit is exceeded.
 
 import Foundation
 import FuzzKit
 import Lupine
 
-/// The input is where to cut, and the stream.
+/// The input is the cuts, and the stream.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = unsafe FuzzInput(start, count)
@@ -40,7 +41,7 @@ private func read(_ octets: [UInt8], _ cuts: Cuts, _ lineLimit: Int, _ eventLimi
     }
 }
 
-/// The data of the events, read from the whole text line by line.
+/// Returns the data of the events, read from the whole text line by line.
 private func plainReading(_ octets: [UInt8]) -> [String] {
     var rest = octets[...]
     if rest.starts(with: [0xEF, 0xBB, 0xBF]) { rest = rest.dropFirst(3) }

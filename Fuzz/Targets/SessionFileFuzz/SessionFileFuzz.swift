@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Invariant: a session file is refused or read; what was read is written so that it is read again as the same, and what no origin was noted for goes to the one that asks.
+// Invariant: a session file is refused or read; sessions that were read are written and read back as the same, and those without
+// an origin belong to the origin of the caller.
 
 import Foundation
 import FuzzKit
@@ -23,7 +24,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             require(!pair.utf8.contains { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }, "no pair: \(pair)")
         }
     }
-    // A number that JSON can spell and a Double cannot hold does not come this far.
+    // A number that is valid JSON but too large for a Double is refused before.
     guard let text = try? SessionStore.text(sessions),
         let again = try? SessionStore.sessions(
             in: text, for: SessionOrigin(scheme: "http", host: "other.test"))

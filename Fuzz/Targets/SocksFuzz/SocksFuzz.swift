@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Invariant: a SOCKS5 proxy's bytes lead to the same end however they are cut, and no byte past the tunnel is taken.
+// Invariant: a SOCKS5 proxy's bytes lead to the same end however they are cut, and no byte after the proxy's last response is
+// consumed.
 import LupineTransport
 
-/// Where a conversation ended.
+/// The end of a conversation.
 private enum End: Equatable {
     case open
     case established(Int)
     case failed(SocksError)
 }
 
-/// Octet 0 chooses the destination and the credentials, octet 1 the length of the pieces; the rest is the proxy's.
+/// Octet 0 selects the destination and the credentials, octet 1 the length of the pieces; the rest is the proxy's output.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))
@@ -17,7 +18,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = Array(input[2...])
     let single = end(of: bytes, in: 1, choice: input[0])
     let pieces = end(of: bytes, in: max(1, Int(input[1])), choice: input[0])
-    // Only a longer piece can hold an answer to what was not yet asked.
+    // Only a longer piece can contain a response to a request that was not sent yet.
     if case .failed(.unsolicitedBytes) = pieces { return 0 }
     precondition(single == pieces, "\(single) one by one, \(pieces) in pieces")
     return 0

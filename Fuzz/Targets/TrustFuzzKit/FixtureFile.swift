@@ -3,7 +3,7 @@
 internal import Glibc
 
 extension SignedAnswers {
-    /// What a fixture holds.
+    /// Returns the contents of a fixture.
     static func bytes(_ name: String) -> [UInt8] {
         guard let file = unsafe fopen(fixtures + name, "rb") else {
             preconditionFailure("no fixture \(name)")

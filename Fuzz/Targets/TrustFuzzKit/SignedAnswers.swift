@@ -2,19 +2,19 @@
 
 package import LupineTLS
 
-/// The tests' certificates and the signed parts of their prepared answers about revocation: what a fuzzer without the
-/// issuer's key can bring up at most.
+/// The tests' certificates and the signed parts of their prepared revocation responses: the only valid ones that a fuzzer without
+/// the issuer's key can produce.
 package struct SignedAnswers: Sendable {
-    /// The certificate that is asked about, below an anchor that is its issuer.
+    /// The certificate that the responses are about, issued by the anchor.
     package let leaf: Certificate
     private let anchor: TrustStore
     private let signed: [[UInt8]]
 
-    /// The moments of judgement: within most answers, within the short ones, and before and after all of them.
+    /// The evaluation times: within the validity of most responses, within that of the short ones, before all and after all.
     package static let times: [UnixTime] = [1_795_219_200, 1_704_153_600, 1_600_000_000, 4_200_000_000]
         .map { UnixTime(seconds: $0) }
 
-    /// The answers of these files; `path` are the tags on the way from the outermost element to the signed one.
+    /// Reads the responses from files; `path` has the tags from the outermost element to the signed one.
     package init(about leaf: String, files: [String], path: [UInt8]) throws(CertificateError) {
         self.leaf = try SignedAnswers.certificate(leaf)
         anchor = TrustStore(anchors: [try SignedAnswers.certificate("intermediate.pem")])
@@ -22,19 +22,19 @@ package struct SignedAnswers: Sendable {
         precondition(signed.allSatisfy { $0.count > 40 }, "a fixture is not what it was")
     }
 
-    /// What the leaf's server presents.
+    /// Returns what the leaf's server presents.
     package func trust(stapled: [UInt8]?) -> PeerTrust {
         PeerTrust(certificates: [leaf], stapledResponse: stapled, host: "localhost", store: anchor)
     }
 
-    /// Whether the input has the signed part of one of the answers in it, unchanged.
+    /// Returns whether the input contains the signed part of one of the responses, unchanged.
     package func areIn(_ input: [UInt8]) -> Bool {
         signed.contains { signed in
             input.indices.contains { start in input[start...].starts(with: signed) }
         }
     }
 
-    /// Whether the verdict rests on an answer: good and revoked do, when a positive answer is required.
+    /// Returns whether the verdict is based on a response: good and revoked are, if a positive response is required.
     package static func isDefinite(_ verdict: Result<TrustVerdict, TrustFailure>) -> Bool {
         switch verdict {
         case .success, .failure(.revoked): true
@@ -52,7 +52,7 @@ package struct SignedAnswers: Sendable {
         return first
     }
 
-    /// The element at the end of a path of tags, its header included.
+    /// Returns the element at the end of a path of tags, with its header.
     private static func element(_ path: ArraySlice<UInt8>, in bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         guard let tag = path.first else { return bytes }
         var rest = bytes

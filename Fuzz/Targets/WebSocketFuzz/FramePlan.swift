@@ -3,7 +3,7 @@
 import FuzzKit
 import LupineHTTP
 
-/// A conversation of the fuzzer's choice, as one end writes it and as the other has to read it.
+/// A conversation of the fuzzer's choice, as one endpoint writes it, and as the other must read it.
 struct FramePlan {
     private(set) var wire: [UInt8] = []
     private(set) var events: [WebSocketEvent] = []
@@ -33,7 +33,7 @@ struct FramePlan {
                 events.append(.close(closure))
                 return
             default:
-                // Long payloads come of short inputs: the lengths of two and eight octets are wanted too.
+                // Repeats the payload, so that the lengths of two and of eight octets occur, too.
                 let times = shape & 0xC0 == 0xC0 ? 300 : 1
                 var octets = Array(repeatElement(payload, count: times).joined())
                 var message: WebSocketMessage
@@ -56,7 +56,7 @@ struct FramePlan {
         }
     }
 
-    /// A close frame of any code and reason that can be sent.
+    /// Returns a close frame of any code and reason that can be sent.
     private static func closure(_ payload: [UInt8]) -> WebSocketClosure {
         guard payload.count > 1 else { return .empty }
         let code = WebSocketCloseCode(rawValue: UInt16(payload[0]) << 8 | UInt16(payload[1]))

@@ -2,14 +2,14 @@
 
 import LupineHTTP
 
-/// A slow reader of frames: it looks at the whole of the octets, checks text from its beginning each time with the
-/// standard library, and shares nothing with the codec.
+/// A slow reference reader of frames: it reads the complete octets, checks text from its beginning each time with the standard
+/// library, and shares nothing with the codec.
 struct ReferenceFrames {
     let role: WebSocketRole
     let limit: Int
     let allowsCompression: Bool
 
-    /// Where reading stopped.
+    /// The reason why reading stopped.
     private enum Stop: Error {
         case needMore
         case failed(WebSocketError)
@@ -27,7 +27,7 @@ struct ReferenceFrames {
         return transcript
     }
 
-    /// Reads a frame; false when it was a close.
+    /// Reads a frame; returns false after a close frame.
     private func readFrame(
         _ rest: inout ArraySlice<UInt8>, _ message: inout WebSocketMessage?, _ events: inout [WebSocketEvent]
     ) throws(Stop) -> Bool {
@@ -131,7 +131,7 @@ struct ReferenceFrames {
         return first
     }
 
-    /// The first octet behind which nothing can be text any more, or the end where it may not be.
+    /// Returns the first octet after which the text cannot become valid, or the end if the text must not end there.
     private static func fault(in octets: [UInt8], isEnd: Bool) -> Int? {
         if String(validating: octets, as: UTF8.self) != nil { return nil }
         var decoder = UTF8()

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Invariant: frames, however they are cut, are read exactly as a slow reader of RFC 6455 reads them, and what one end writes the other reads.
+// Invariant: frames, however they are cut, are read exactly as by a slow reference reader of RFC 6455, and frames that one
+// endpoint writes are read by the other.
 
 import FuzzKit
 import LupineHTTP
 
-/// Octet 0 chooses the role, the limit, compression and whether octets are read or frames are written; three more the cuts.
+/// Octet 0 selects the role, the limit, compression and whether octets are read or frames are written; three more the cuts.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = unsafe FuzzInput(start, count)
@@ -34,7 +35,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-/// What a reader makes of octets.
+/// The events of a reader.
 struct Transcript: Equatable {
     var events: [WebSocketEvent] = []
     var failure: WebSocketError?
@@ -64,7 +65,7 @@ private func transcript(of wire: [UInt8], _ cuts: Cuts, by codec: WebSocketCodec
     return transcript
 }
 
-/// A codec that has thrown goes on throwing, and its answer can stand on the wire.
+/// Requires that a codec that has thrown throws again, and that its close code can be sent.
 private func fail(_ codec: inout WebSocketCodec, _ error: WebSocketError) {
     let more: [UInt8] = [0x81]
     do throws(WebSocketError) {

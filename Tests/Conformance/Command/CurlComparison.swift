@@ -3,9 +3,9 @@
 import Foundation
 import LupineTestKit
 
-/// Runs `lupine` and `curl` with the same words, and compares what they saved and whether they succeeded.
+/// Runs `lupine` and `curl` with the same arguments, and compares what they saved and whether they succeeded.
 struct CurlComparison {
-    /// What one of the two made of a line.
+    /// The result of one of the two programs for a command line.
     struct Outcome: Equatable {
         let body: Data
         let succeeded: Bool
@@ -13,7 +13,7 @@ struct CurlComparison {
 
     let folder: URL
 
-    /// Makes a folder of its own, with the files that lines name.
+    /// Makes a temporary folder with the files that the command lines name.
     init() throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("curl-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -26,11 +26,11 @@ struct CurlComparison {
 
     func remove() { try? FileManager.default.removeItem(at: folder) }
 
-    /// What both make of a line.
+    /// Runs both programs with a command line.
     func outcomes(of line: String) async throws -> (lupine: Outcome, curl: Outcome) {
         let lupine = URL(fileURLWithPath: CommandLine.arguments[0]).absoluteURL.deletingLastPathComponent()
             .appendingPathComponent("lupine").path
-        // The same name for both: what echoes show is compared.
+        // Both send the same `User-Agent`, because the echoed header fields are compared.
         let common = "-sS -A agent --compressed --ignore-stdin"
         let ours = try await run("'\(lupine)' \(common) \(line)", "lupine")
         let theirs = try await run("curl -sS -A agent --compressed \(line)", "curl")
@@ -45,14 +45,14 @@ struct CurlComparison {
             variables: [
                 "HOME": path, "http_proxy": "", "https_proxy": "", "all_proxy": "", "no_proxy": "",
                 "LC_ALL": "C.UTF-8",
-                // The command ends while its loops run: what they hold just then is no leak.
+                // The command ends while its loops run: the memory they hold then is not a leak.
                 "ASAN_OPTIONS": "detect_leaks=0",
             ])
         let body = try Data(contentsOf: folder.appendingPathComponent("\(name).out"))
         return Outcome(body: Self.comparable(body), succeeded: end == .exited(0))
     }
 
-    /// An echo without what the two clients may say differently.
+    /// Removes from an echo the fields in which the two clients may differ.
     private static func comparable(_ body: Data) -> Data {
         let text = String(decoding: body, as: UTF8.self)
         guard text.contains("\"headers\": {") else { return body }
@@ -61,7 +61,7 @@ struct CurlComparison {
         ]
         // The boundaries of forms have different lengths.
         if text.contains("multipart/form-data") { names.append("Content-Length") }
-        // The order of header fields means nothing, nor does the comma behind the last of them.
+        // The order of header fields does not matter, nor does the comma behind the last of them.
         let lines = text.split(separator: "\n").filter { line in !names.contains { line.contains("\"\($0)") }
         }
         return Data(

@@ -3,12 +3,12 @@
 import LupineOrigin
 import Testing
 
-/// `lupine` and `curl` with the same words at the same addresses: the same bodies, success where the other succeeds.
+/// `lupine` and `curl` with the same arguments and URLs: both must save the same body, and succeed or fail alike.
 ///
-/// `@` is the origin, `%` nginx with the origin behind `/up/`. There are sixty lines for each of them at least, and some for each
-/// theme.
+/// `@` stands for the origin, `%` for nginx with the origin behind `/up/`. There are at least sixty lines for each of them, and
+/// some for each theme.
 @Suite struct CurlComparisonTests {
-    /// What a line is about.
+    /// The subject of a command line.
     enum Theme: CaseIterable, Sendable {
         case plain, statuses, redirects, authentication, codings, ranges, forms, failures
     }
@@ -111,7 +111,7 @@ import Testing
         .failures: ["-m 0.3 %/up/delay/5", "-T missing %/up/put"],
     ]
 
-    /// All lines of a table, in its order.
+    /// Returns all lines of a table, in the order of the themes.
     private static func lines(_ table: [Theme: [String]]) -> [String] {
         Theme.allCases.flatMap { table[$0] ?? [] }
     }
@@ -129,7 +129,7 @@ import Testing
         #expect(
             ours.succeeded == theirs.succeeded,
             "lupine: \(comparison.message("lupine")) curl: \(comparison.message("curl"))")
-        // Swift Testing would look for the shortest list of differences.
+        // Compared outside `#expect`: Swift Testing would search for the shortest list of differences.
         let isSame = ours.body == theirs.body
         #expect(
             isSame,

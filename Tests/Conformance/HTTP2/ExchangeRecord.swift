@@ -7,7 +7,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// One exchange as the transport hears of it: with the interim heads and the trailers that a client's face does not show.
+/// One exchange as the transport reports it: with the interim heads and the trailers that `HTTPClient` does not show.
 final class ExchangeRecord: ExchangeSink {
     private struct State: Sendable {
         var interim: [Int] = []
@@ -46,7 +46,7 @@ final class ExchangeRecord: ExchangeSink {
         ended.open()
     }
 
-    /// Sends a request to a server of the table, through a pool of its own, and returns when it is over.
+    /// Sends a request to a server of the table, through its own pool, and returns once it has ended.
     static func of(
         _ method: LupineHTTP.Method, _ path: String, sending trailers: [(String, String)] = [],
         to stage: HTTP2PeerStage
@@ -80,7 +80,7 @@ final class ExchangeRecord: ExchangeSink {
             tls: stage.scheme == .https ? TLSProfile(tls, trust: .default) : nil)
         var fields = Fields()
         try fields.append(.host, "127.0.0.1:\(port)")
-        // Without it hypercorn sends none.
+        // Without this field hypercorn sends no trailers.
         try fields.append(FieldName("TE"), "trailers")
         var behind = Fields()
         for (name, value) in trailers {
@@ -96,7 +96,7 @@ final class ExchangeRecord: ExchangeSink {
     }
 }
 
-/// One piece of content, and trailers behind it.
+/// A source of one piece of content, followed by trailers.
 private final class TrailedContent: ContentSource {
     private let trailers: Fields
     private let isSent = Lock(false)

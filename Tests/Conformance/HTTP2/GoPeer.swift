@@ -6,21 +6,21 @@ import Testing
 
 @testable import LupineTransport
 
-/// `Peers/peer.go`: compiled by the first test that asks for it, once for all tests of the suite that has `.goPeer`, and removed
-/// behind them.
+/// The program `Peers/peer.go`. The first test that needs it compiles it, once for all tests of a suite with the trait `.goPeer`,
+/// and the trait removes it after them.
 final class GoPeer: Sendable {
-    /// Why there is no program.
+    /// The reason why the program could not be built.
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// The one of the suite that runs.
+    /// The peer of the running suite.
     @TaskLocal static var ofSuite: GoPeer?
 
     private let folder = NSTemporaryDirectory() + "lupine-go-" + UUID().uuidString
     private let building = Lock<Task<String, any Error>?>(nil)
 
-    /// The path of the program.
+    /// Returns the path of the program, after building it if necessary.
     static func program() async throws -> String {
         guard let peer = ofSuite else { throw Failure(description: "the suite has no trait .goPeer") }
         let building = peer.building.withLock { building in
@@ -31,7 +31,7 @@ final class GoPeer: Sendable {
         return try await building.value
     }
 
-    /// Nothing is fetched: the program imports Go's standard library only.
+    /// Compiles without network access: the program imports only Go's standard library.
     private static func build(in folder: String) async throws -> String {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         let program = folder + "/peer"
@@ -71,7 +71,7 @@ struct GoPeerTrait: SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == GoPeerTrait {
-    /// Tests of the suite may ask for `GoPeer.program()`.
+    /// Allows the tests of the suite to call `GoPeer.program()`.
     static var goPeer: Self { GoPeerTrait() }
 }
 
@@ -94,7 +94,7 @@ struct GoServer: ServerRecipe {
 /// Node's http2.
 struct NodeServer: ServerRecipe {
     var isSecure = false
-    /// What it announces, as JSON.
+    /// The settings that it announces, as JSON.
     var settings = "{}"
 
     let programs = ["node", "nodejs"]

@@ -6,13 +6,13 @@ import LupineTLS
 import LupineTestKit
 import Testing
 
-/// A program that somebody else wrote, what it asks the origin over HTTP/2, and what it has to say of the answer.
+/// A foreign HTTP/2 client program, the request that it sends to the origin, and the check of its result.
 struct HTTP2ClientCase: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let isSecure: Bool
-    /// How long `/large` is.
+    /// The length of `/large`.
     var large = 4 << 20
-    /// The program and its arguments; what it prints and saves is looked at by `check`.
+    /// Returns the program and its arguments. `check` examines the output and the saved files.
     let line: @Sendable (HTTP2ClientStage) async throws -> [String]
     let check: @Sendable (HTTP2ClientStage) throws -> Void
 
@@ -76,7 +76,7 @@ struct HTTP2ClientCase: Sendable, CustomTestStringConvertible {
         },
     ]
 
-    // With prior knowledge curl 7.88 takes the second transfer of a connection for a framing error, whoever answers.
+    // With prior knowledge, curl 7.88 reports a framing error for the second transfer of a connection, with any server.
     private static let curlAtOnce = curl(
         "three hundred pages at once",
         ["-Z", "--parallel-max", "60", "-o", "/dev/null", "-w", "%{http_version} %{response_code}\\n"],
@@ -191,7 +191,7 @@ struct HTTP2ClientCase: Sendable, CustomTestStringConvertible {
     ]
 }
 
-/// An origin that speaks HTTP/2, and a folder for a program that asks it.
+/// An origin that speaks HTTP/2, and a folder for a program that sends requests to it.
 struct HTTP2ClientStage: Sendable {
     let large: LongContent
     private let origin: LupineOrigin.Origin
@@ -201,19 +201,19 @@ struct HTTP2ClientStage: Sendable {
     /// The SHA-256 of `/large`.
     var largeDigest: String { large.digest.map(HTTP2PeerContent.hexadecimal) ?? "" }
 
-    /// What the program has printed.
+    /// The standard output of the program.
     var output: String { (try? text("out")) ?? "" }
 
     func url(_ path: String) -> String { origin.url + path }
 
     func file(_ name: String) -> URL { folder.appendingPathComponent(name) }
 
-    /// What is in a file of the folder.
+    /// Returns the text of a file in the folder.
     func text(_ name: String) throws -> String {
         String(decoding: try Data(contentsOf: file(name)), as: UTF8.self)
     }
 
-    /// Runs the program of a case and looks at what it has to say.
+    /// Runs the program of a case and checks its result.
     static func run(_ row: HTTP2ClientCase) async throws {
         var configuration = OriginConfiguration()
         configuration.http2 = HTTP2Behaviour()

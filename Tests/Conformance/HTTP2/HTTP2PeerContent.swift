@@ -5,23 +5,23 @@ import LupineHTTP
 import LupineOrigin
 import LupineTLS
 
-/// What every peer of the HTTP/2 tests answers, whoever wrote it: `Peers/peer.go`, `Peers/peer.mjs`, `Peers/peer.py`, nghttpd with files,
-/// and the origin, by itself and behind nghttpx.
+/// The content that every peer of the HTTP/2 tests serves: `Peers/peer.go`, `Peers/peer.mjs`, `Peers/peer.py`, nghttpd with
+/// files, and the origin, directly and behind nghttpx.
 ///
 /// | path | answer |
 /// |---|---|
 /// | `/small` | `small` and the end of a line, with a length |
 /// | `/large` | the octets of a `LongContent`, with a length |
 /// | `/echo` | the request's content |
-/// | `/digest` | its SHA-256 in small hexadecimal digits |
-/// | `/trailers` | `trailers`; then X-Check, which is `done`, and X-Got, which is the request's trailer X-Sent |
+/// | `/digest` | its SHA-256 in lowercase hexadecimal digits |
+/// | `/trailers` | `trailers`; then X-Check, which is `done`, and X-Got, which repeats the request's trailer X-Sent |
 /// | `/early` | 103 with a Link, then `late` |
 /// | `/fields` | nothing, with the fields of the request whose names begin with X-Field- |
 ///
-/// nghttpd, which knows files only, has no X-Got, nothing early and no fields; hypercorn no X-Got. Not everybody has `/digest`.
+/// nghttpd serves only files: it has no X-Got, `/early` or `/fields`. hypercorn has no X-Got. Not all peers have `/digest`.
 enum HTTP2PeerContent {
     static let small = "small\n"
-    /// What `/large` is the beginning of.
+    /// The longest content; `/large` is its beginning.
     static let large = LongContent(64 << 20, seed: 9113)
 
     /// Writes the files of a peer that serves files.
@@ -32,7 +32,7 @@ enum HTTP2PeerContent {
         try large.write(to: place.appendingPathComponent("large"))
     }
 
-    /// Has the origin answer it.
+    /// Adds the content to the origin.
     static func serve(_ large: LongContent, on origin: LupineOrigin.Origin) {
         large.serve("/large", on: origin, acceptsRanges: false)
         for method in ["GET", "HEAD"] {
@@ -73,13 +73,13 @@ enum HTTP2PeerContent {
         }
     }
 
-    /// Octets in small hexadecimal digits.
+    /// Returns octets in lowercase hexadecimal digits.
     static func hexadecimal(_ octets: [UInt8]) -> String {
         octets.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
 }
 
-/// Answers with the SHA-256 of what came.
+/// Answers with the SHA-256 of the received content.
 private final class DigestSink: BodySink {
     private let digest = RunningDigest(.sha256)
 

@@ -6,10 +6,10 @@ import Testing
 
 @testable import LupineTransport
 
-/// One row: something that HTTP/2 promises, and a server has to see done as its author understood it.
+/// One row: a feature of HTTP/2 that the client is tested for with every server that has it.
 struct HTTP2PeerFeature: Sendable {
     let name: String
-    /// What a server must have for it; nil for what all have.
+    /// The feature that a server must offer for it; nil if every server has it.
     var needs: HTTP2PeerServer.Offer?
     let run: @Sendable (HTTP2PeerStage) async throws -> Void
 
@@ -130,7 +130,8 @@ struct HTTP2PeerFeature: Sendable {
         },
     ]
 
-    /// More fields than a table has room for, which have other values each time. nghttpx takes a hundred.
+    /// Sends more fields than the dynamic table has room for, with other values in each request. nghttpx accepts at most a
+    /// hundred.
     private static func askWithFields(
         _ stage: HTTP2PeerStage, _ client: HTTPClient, _ path: String,
         _ check: (HTTPResponse, [(String, String)]) throws -> Void

@@ -9,33 +9,34 @@ import Testing
 
 @testable import LupineTransport
 
-/// One column: a server that somebody else wrote, with settings of its own.
+/// One column: a foreign server, with its settings.
 struct HTTP2PeerServer: Sendable, CustomTestStringConvertible {
-    /// What not every server has.
+    /// A feature that not every server has.
     enum Offer: Hashable, Sendable {
         case echo, digest, requestTrailers, earlyHints, fields
-        /// Its echo has no limit.
+        /// The echo has no limit.
         case longEcho
     }
 
     let testDescription: String
     let offers: Set<Offer>
-    /// The version of TLS that is spoken with it; nil without TLS.
+    /// The version of TLS that the server speaks; nil without TLS.
     var tls: TLSVersion?
-    /// How long `/large` is: long where it is to fill everything on its way, short where a window of few octets makes each dear.
+    /// The length of `/large`: long where it should fill every buffer and window, short where windows of a few octets make it
+    /// slow.
     var large = 4 << 20
-    /// Makes the recipe, for an origin on that port.
+    /// Makes the recipe, for an origin on the given port.
     let recipe: @Sendable (UInt16) async throws -> any ServerRecipe
 
     static let all = nghttpd + nghttpx + go + node + hypercorn
 
-    /// More than any buffer and window on the way has room for.
+    /// More than the buffers and windows between client and server hold.
     private static let long = 64 << 20
-    /// Octets that go through a window of 255.
+    /// A number of octets that takes a moderate time through a window of 255.
     private static let few = 100_000
 
-    // The window of a connection cannot be told to be smaller than 65,535 octets (RFC 9113 §6.9.2): `--connection-window-bits=16`
-    // is the least.
+    // The window of a connection cannot be made smaller than 65,535 octets (RFC 9113 §6.9.2): `--connection-window-bits=16` is
+    // the minimum.
     private static let nghttpd: [HTTP2PeerServer] = [
         nghttpd("without TLS", []),
         nghttpd("TLS 1.2", [], tls: .v1_2),
@@ -131,13 +132,13 @@ struct HTTP2PeerServer: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// A running server of the table, and clients that talk to it.
+/// A running server of the table, and the requests that tests send to it.
 struct HTTP2PeerStage: Sendable {
     let server: HTTP2PeerServer
     let process: ServerProcess
     let large: LongContent
 
-    /// What came back, read to its end.
+    /// A response with its whole content.
     struct Answer {
         let response: HTTPResponse
         let body: [UInt8]
@@ -162,7 +163,7 @@ struct HTTP2PeerStage: Sendable {
         return tls
     }
 
-    /// Runs `body` with a client of its own, which speaks HTTP/2 only.
+    /// Runs `body` with a new client that speaks only HTTP/2.
     func with(_ body: (HTTPClient) async throws -> Void) async throws {
         var configuration = HTTPClient.Configuration()
         configuration.versions = .http2
@@ -176,7 +177,7 @@ struct HTTP2PeerStage: Sendable {
         try result.get()
     }
 
-    /// Sends a request and reads the whole answer.
+    /// Sends a request and reads the whole response.
     func ask(
         _ client: HTTPClient, _ method: LupineHTTP.Method, _ path: String,
         fields: [(String, String)] = [], body: HTTPRequest.Body = .none
@@ -188,7 +189,7 @@ struct HTTP2PeerStage: Sendable {
         return Answer(response: response, body: try await response.body.collect())
     }
 
-    /// The SHA-256 of a response's content, which is not kept.
+    /// Returns the SHA-256 of a response's content, without keeping the content.
     func digest(of response: HTTPResponse) async throws -> [UInt8]? {
         guard let digest = RunningDigest(.sha256) else { return nil }
         for try await piece in response.body { digest.update(piece) }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import LupineTransport
 
-/// HTTP/2 with peers that somebody else wrote, at both ends: what fails is a bug here or a fact about them.
+/// HTTP/2 between Lupine and foreign peers, as client and as server. A failure is a bug here or a peculiarity of the peer.
 @Suite(.goPeer) struct HTTP2PeerTests {
     @Test("every feature of a server", .timeLimit(.minutes(30)), arguments: HTTP2PeerServer.all)
     func column(_ server: HTTP2PeerServer) async throws {
@@ -35,7 +35,7 @@ import Testing
         configuration.idleReadTimeout = nil
         configuration.tls.roots = .certificates(try Certificate.bundle(file: PKI.path("root.pem")))
         let client = HTTPClient(configuration: configuration)
-        // Each request on a connection of its own.
+        // The director opens a new connection for each request.
         configuration.maximumConnectionAge = .zero
         let director = HTTPClient(configuration: configuration)
         let result: Result<(ServerChange.Outcome, [String: Int]), any Error>

@@ -7,7 +7,7 @@ import LupineTestKit
 import LupineTransport
 import Testing
 
-/// Web sockets over HTTP/2 (RFC 8441) with a server that somebody else wrote: hypercorn, on Python's h2 and wsproto.
+/// WebSocket over HTTP/2 (RFC 8441) with a foreign server: hypercorn, on Python's h2 and wsproto.
 struct HTTP2WebSocketTests {
     private func withServer(
         isSecure: Bool, _ body: (URLSession, String) async throws -> Void
@@ -51,7 +51,7 @@ struct HTTP2WebSocketTests {
             #expect(response.statusCode == 200 && response.lupine.version == "HTTP/2")
             #expect(response.value(forHTTPHeaderField: "Sec-WebSocket-Protocol") == "lupine")
             try await task.sendPing()
-            // The server's close may be here before it is said that the message has gone out.
+            // The server's close may arrive before the completion of the send.
             try? await task.send(.string("close"))
             await #expect(throws: URLError.self) { _ = try await task.receive() }
             #expect(task.closeCode == .invalid && task.closeReason == Data("bye".utf8))

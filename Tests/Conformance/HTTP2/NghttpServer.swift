@@ -2,10 +2,10 @@
 
 import LupineTestKit
 
-/// nghttpd, the file server of nghttp2, which shares no code with what is tested here. What is posted comes back.
+/// nghttpd, the file server of nghttp2, which shares no code with Lupine. It echoes posted content.
 struct NghttpdServer: ServerRecipe {
     var isSecure = false
-    /// Windows, tables, padding and the like.
+    /// Options for windows, tables, padding and the like.
     var options: [String] = []
 
     let programs = ["nghttpd"]
@@ -26,7 +26,7 @@ struct NghttpxServer: ServerRecipe {
     /// The origin's port on 127.0.0.1.
     let origin: UInt16
     var isSecure = false
-    /// Windows, tables, padding and the like.
+    /// Options for windows, tables, padding and the like.
     var options: [String] = []
 
     let programs = ["nghttpx"]

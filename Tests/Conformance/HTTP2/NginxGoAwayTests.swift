@@ -10,9 +10,9 @@ import Testing
 
 @testable import LupineTransport
 
-/// nginx that sends its HTTP/2 clients away again and again (GOAWAY), in the middle of many requests.
+/// nginx that repeatedly sends GOAWAY to its HTTP/2 clients while many requests are in flight.
 @Suite struct NginxGoAwayTests {
-    /// As many at once as a connection answers, and many more.
+    /// The argument is the number of concurrent requests: one less than `keepalive_requests`, and many more.
     @Test(
         "[H-12.12] no request is lost, and none is made twice", .timeLimit(.minutes(30)), arguments: [6, 60])
     func nothingLostNothingTwice(_ atOnce: Int) async throws {
@@ -77,7 +77,7 @@ import Testing
             served.withLock { $0[request.parameters[0], default: 0] += 1 }
             return OriginResponse(body: .bytes(Array(request.path.utf8)))
         }
-        // Several connections: none takes all that are asked at once.
+        // The limit of streams leads to several connections, so that no single one takes all concurrent requests.
         let locations = """
             http2_max_concurrent_streams 6;
             add_header X-Server $pid;
@@ -112,7 +112,7 @@ import Testing
         await origin.shutdown()
         let outcome = try result.get()
         outcome.expectNothingLost(served: served.withLock { $0 })
-        // Each of the 51 servers has had a connection of its own.
+        // Each of the 51 servers had its own connection.
         #expect(client.connectionsOpened >= 51)
         #expect(outcome.answered >= 51 && outcome.posts.count >= 51)
     }

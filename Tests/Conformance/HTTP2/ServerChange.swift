@@ -6,31 +6,31 @@ import Testing
 
 @testable import LupineTransport
 
-/// GETs and POSTs, many at once and without a pause, to a server that is replaced under them again and again.
+/// Concurrent GETs and POSTs without a pause, to a server that is replaced again and again.
 ///
-/// Every response names the server that made it (X-Server). The next replacement comes when the one before has answered, and each of
-/// those who ask has begun and ended a request behind that: no request can meet more than two of them.
+/// Every response names the server that made it (X-Server). The next replacement waits until the last one has answered, and until
+/// each asker has begun and ended a request after that: so no request meets more than two servers.
 struct ServerChange {
-    /// What became of the requests.
+    /// The results of the requests.
     struct Outcome: Sendable {
-        /// The POSTs by the last part of their paths, each used once: what they failed with, or nil.
+        /// The POSTs by the last part of their paths, each used once, with their errors, or nil.
         var posts: [String: TransportError?] = [:]
-        /// What GETs failed with.
+        /// The errors of GETs.
         var failures: [TransportError] = []
-        /// How many GETs were answered.
+        /// The number of GETs that were answered.
         var answered = 0
     }
 
     let client: HTTPClient
     let url: String
-    /// What is fetched.
+    /// The path of the GETs.
     let page: String
-    /// What it says.
+    /// The content of that page.
     let content: String
 
     private static let askers = 16
 
-    /// Runs traffic until the server has been replaced so often. POSTs go to `/once/NAME`, which answers with the path.
+    /// Sends requests until the server has been replaced `times` times. POSTs go to `/once/NAME`, which answers with the path.
     func run(times: Int, replace: () async throws -> Void) async throws -> Outcome {
         let rounds = Rounds(Self.askers)
         return try await withThrowingTaskGroup(of: Outcome.self) { group in
@@ -99,15 +99,15 @@ struct ServerChange {
     }
 }
 
-/// Who has met which server.
+/// Records which servers have answered, and which askers have made a request since.
 private final class Rounds: Sendable {
     private struct State: Sendable {
         var servers: Set<String> = []
-        /// How many servers have been met; a request belongs to the round that it begins in.
+        /// The number of servers that have answered; a request belongs to the round that it begins in.
         var round = 0
-        /// Who has not begun and ended a request in this round.
+        /// The askers that have not begun and ended a request in this round.
         var late: Set<Int> = []
-        /// A server is expected that nobody has met.
+        /// Whether a new server is expected to answer.
         var isExpecting = true
         var met = Gate()
         var failures = 0
@@ -122,7 +122,7 @@ private final class Rounds: Sendable {
 
     var isOver: Bool { state.withLock { $0.isOver } }
 
-    /// Opens when another server has been met, and everybody has made a request since.
+    /// Returns a gate that opens when a new server has answered, and each asker has made a request since.
     func expected() -> Gate {
         let gate = Gate()
         let isOver = state.withLock { state in
@@ -134,10 +134,10 @@ private final class Rounds: Sendable {
         return gate
     }
 
-    /// A request begins; nil when no more are wanted.
+    /// Begins a request: returns its round, or nil when no more are wanted.
     func begin() -> Int? { state.withLock { $0.isOver ? nil : $0.round } }
 
-    /// A request is over.
+    /// Ends a request.
     func end(_ asker: Int, of round: Int, server: String?) {
         let gate = state.withLock { state -> Gate? in
             if let server {
@@ -148,7 +148,7 @@ private final class Rounds: Sendable {
                 }
             } else {
                 state.failures += 1
-                // Where nobody answers any more there is nothing to wait for.
+                // If no server answers any more, there is nothing to wait for.
                 if state.failures > Self.mostFailures { state.isOver = true }
             }
             if round == state.round { state.late.remove(asker) }
@@ -161,10 +161,11 @@ private final class Rounds: Sendable {
 }
 
 extension ServerChange.Outcome {
-    /// Holds what became of the requests against how often the server has served each path of a POST.
+    /// Compares the results of the requests with the numbers of times that the server has handled each POST's path.
     ///
-    /// A GET is never lost. A POST is made once; or it fails, and the error says that the connection ended with no word of what was
-    /// done. What a server has not worked on is sent again until one does: nobody meets more than two of them on their way out.
+    /// A GET is never lost. A POST is handled once; or it fails with an error that leaves open whether the server handled it. A
+    /// request that a server has not processed is sent again until one processes it: no request meets more than two servers that
+    /// shut down.
     func expectNothingLost(served: [String: Int]) {
         #expect(failures.isEmpty)
         for (name, failure) in posts {

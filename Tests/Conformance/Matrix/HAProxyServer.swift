@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// haproxy in front of an origin, as a site has it: it speaks for the origin, adds `X-Forwarded-For`, and keeps connections to
-/// both sides.
+/// haproxy as a reverse proxy in front of an origin: it adds `X-Forwarded-For`, and keeps connections to both sides.
 struct HAProxyServer: ServerRecipe {
     /// The origin's port on 127.0.0.1.
     let origin: UInt16
-    /// Whether its clients speak HTTP/2 with it, and nothing else.
+    /// Whether its clients speak only HTTP/2 with it.
     var speaksHTTP2 = false
 
     let programs = ["haproxy"]

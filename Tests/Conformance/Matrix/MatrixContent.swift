@@ -3,7 +3,7 @@
 import LupineHTTP
 import LupineOrigin
 
-/// What every server of the matrix serves, and the origin that stands behind those that serve nothing themselves.
+/// The content that every server of the matrix serves, and the routes of the origin behind the proxies.
 enum MatrixContent {
     static let line = "All work and no play makes a dull server. "
     static let lines = 500
@@ -11,7 +11,7 @@ enum MatrixContent {
     static let page = String(repeating: line, count: lines)
     static let large = String(repeating: line, count: largeLines)
 
-    /// Serves what `PythonApplication` serves.
+    /// Adds the content that `PythonApplication` serves, too.
     static func serve(on origin: LupineOrigin.Origin) {
         func answer(_ path: String, _ text: String, _ fields: [(String, String)] = []) {
             for method in ["GET", "HEAD"] {

@@ -5,10 +5,10 @@ import Lupine
 import LupineLoading
 import Testing
 
-/// One row of the matrix: something that a program asks of a server, and what it has to get.
+/// One row of the matrix: a request, and the result that every server must give.
 struct MatrixFeature: Sendable {
     let name: String
-    /// What a server must have for it; nil for what all have.
+    /// The feature that a server must offer for it; nil if every server has it.
     var needs: MatrixServer.Offer?
     let run: @Sendable (MatrixStage) async throws -> Void
 
@@ -124,7 +124,7 @@ struct MatrixFeature: Sendable {
     private static let codings: [MatrixFeature] = [
         coded("gzip", .gzip), coded("br", .brotli),
         feature("a file that is there in br", .staticBrotli) { stage, session in
-            // `hello`, as brotli writes what is not worth compressing.
+            // `hello` in an uncompressed brotli meta-block.
             let coded: [UInt8] = [0x0B, 0x02, 0x80, 0x68, 0x65, 0x6C, 0x6C, 0x6F, 0x03]
             let file = URL(fileURLWithPath: stage.process.place.folder).appendingPathComponent("coded.txt")
             try Data("plain".utf8).write(to: file)

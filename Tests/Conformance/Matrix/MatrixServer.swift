@@ -11,7 +11,7 @@ import Testing
 
 /// One column of the matrix: a server, or a proxy with an origin behind it.
 struct MatrixServer: Sendable, CustomTestStringConvertible {
-    /// What not every server has.
+    /// A feature that not every server has.
     enum Offer: Hashable, Sendable {
         case keepsAlive, chunks, echo, ranges, gzip, brotli, staticBrotli, slowness, fewRequests, basic,
             silence, cookies
@@ -20,12 +20,12 @@ struct MatrixServer: Sendable, CustomTestStringConvertible {
 
     let testDescription: String
     let offers: Set<Offer>
-    /// Makes the recipe, for an origin on that port.
+    /// Makes the recipe, for an origin on the given port.
     let recipe: @Sendable (UInt16) -> any ServerRecipe
-    /// How URLs begin when the session goes through it; nil when it is asked itself.
+    /// The scheme of the proxy's URL when the server is a proxy; nil for an origin.
     var proxyScheme: String?
     var isSecure = false
-    /// What sessions speak with it.
+    /// The versions that sessions use with it.
     var versions: HTTPVersions = .http11
 
     private static let dynamic: Set<Offer> = [
@@ -42,7 +42,7 @@ struct MatrixServer: Sendable, CustomTestStringConvertible {
         MatrixServer(
             testDescription: "nginx, TLS", offers: nginxOffers, recipe: { nginx($0, isSecure: true) },
             isSecure: true),
-        // `keepalive_requests` of a location counts for HTTP/1.1 alone.
+        // `keepalive_requests` of a location applies only to HTTP/1.1.
         MatrixServer(
             testDescription: "nginx, HTTP/2", offers: nginxOffers.subtracting([.fewRequests]),
             recipe: { nginx($0, isSecure: false, speaksHTTP2: true) }, versions: .http2),
@@ -59,7 +59,7 @@ struct MatrixServer: Sendable, CustomTestStringConvertible {
         MatrixServer(
             testDescription: "squid", offers: dynamic.union([.ranges]), recipe: { _ in SquidServer() },
             proxyScheme: "http://"),
-        // One request per connection, and a limit of its own on header fields.
+        // It serves one request per connection, and limits header fields.
         MatrixServer(
             testDescription: "tinyproxy", offers: dynamic.subtracting([.keepsAlive]).union([.ranges]),
             recipe: { _ in TinyproxyServer() }, proxyScheme: "http://"),
@@ -129,7 +129,7 @@ struct MatrixServer: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// A running server of the matrix, and sessions that talk to it.
+/// A running server of the matrix, and the sessions that use it.
 struct MatrixStage {
     let server: MatrixServer
     let process: ServerProcess
@@ -140,7 +140,7 @@ struct MatrixStage {
         return "\(server.isSecure ? "https" : "http")://127.0.0.1:\(port)\(path)"
     }
 
-    /// Runs `body` with a session of its own.
+    /// Runs `body` with a new session.
     func with(
         _ change: (URLSessionConfiguration) -> Void = { _ in }, _ body: (Session) async throws -> Void
     ) async throws {
@@ -164,7 +164,7 @@ struct MatrixStage {
         try result.get()
     }
 
-    /// What a request is answered with.
+    /// Sends a GET request and returns the response.
     func get(_ session: Session, _ path: String, headers: HTTPHeaders = [:]) async -> DataResponse<
         Data, AFError
     > {

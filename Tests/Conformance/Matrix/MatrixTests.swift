@@ -2,7 +2,7 @@
 
 import Testing
 
-/// Each feature through each server that has it, as a program with a `Session` sees it. What fails is named by both.
+/// Each feature with each server that has it, through `Session`. A failure names both.
 @Suite struct MatrixTests {
     @Test("every feature of a server", .timeLimit(.minutes(10)), arguments: MatrixServer.all)
     func column(_ server: MatrixServer) async throws {

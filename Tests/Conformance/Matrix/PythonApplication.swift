@@ -2,13 +2,13 @@
 
 import Foundation
 
-/// A server of PyPI with an application in it: uvicorn with h11 for ASGI, waitress for WSGI.
+/// A server from PyPI with an application in it: uvicorn with h11 for ASGI, waitress for WSGI.
 ///
-/// `/page` is the page of the matrix, `/large` its long one, `/chunks` the same without a length, `/echo` what was sent, `/cookie`
-/// sets one and `/cookies` says which came, `/many` has 300 header fields and `/wide` one of 8 KiB, `/redirect/N` leads on N
-/// times, `/auth` wants `user` and `pass`.
+/// `/page` is the page of the matrix, `/large` the long one, `/chunks` the same without a length, and `/echo` returns the
+/// request's content; `/cookie` sets a cookie and `/cookies` returns those received; `/many` has 300 header fields and `/wide`
+/// one of 8 KiB; `/redirect/N` redirects N times; `/auth` requires `user` and `pass`.
 struct PythonApplication: ServerRecipe {
-    /// How the application is called.
+    /// The interface of the application.
     enum Kind: Sendable { case asgi, wsgi }
 
     let kind: Kind
@@ -24,7 +24,7 @@ struct PythonApplication: ServerRecipe {
         return [program, "-u", place.folder + "/server.py", packages, "\(place.port)"]
     }
 
-    /// What both say: status, fields, and the content in pieces, with its length or without.
+    /// The code that both share: status, fields, and the content in pieces, with its length or without.
     private static let answers = """
         import base64, sys
         sys.path.insert(0, sys.argv[1])

@@ -5,9 +5,9 @@ import Lupine
 import LupineTestKit
 import Testing
 
-/// Forms of several parts, read by Python's own parser of such messages.
+/// Multipart forms, read by Python's own parser.
 @Suite struct PythonFormTests {
-    /// A part as it went in, and as it came out.
+    /// A part as it was encoded, and as Python parsed it.
     struct Part: Codable, Hashable, Sendable {
         var name: String
         var fileName: String?
@@ -53,12 +53,12 @@ import Testing
         for _ in 0..<Int.random(in: 0...24, using: &random) {
             scalars.append(alphabet.randomElement(using: &random) ?? "a")
         }
-        // Browsers write a backslash as it is, and Python takes one before a quotation mark or another one as an escape.
+        // Browsers do not escape a backslash, but Python takes one before a quotation mark or a backslash as an escape.
         let name = String(scalars).replacing("\\\\", with: "\\")
         return name.hasSuffix("\\") ? name + "." : name
     }
 
-    /// A name as it stands between quotes.
+    /// Returns a name as it is written between quotation marks.
     private static func written(_ name: String) -> String {
         var text = ""
         for scalar in name.unicodeScalars {
@@ -87,7 +87,7 @@ import Testing
             for number in 0..<Int.random(in: 1...6, using: &random) {
                 let bytes = Data(
                     (0..<Int.random(in: 0...3000, using: &random)).map { _ in
-                        // Mostly what looks like ends of lines and boundaries.
+                        // Half of the bytes are taken from ends of lines and boundaries.
                         Bool.random(using: &random)
                             ? UInt8.random(in: .min ... .max, using: &random)
                             : Array("\r\n--".utf8).randomElement(using: &random) ?? 0

@@ -4,14 +4,14 @@ import LupineTLS
 import LupineTestKit
 import Testing
 
-/// One certificate of the test PKI, as a server presents it, and what each evaluator has to say about it.
+/// A certificate of the test PKI, as a server presents it, and the expected verdict of each evaluator.
 struct LeafCase: Sendable, CustomTestStringConvertible {
-    /// What an evaluator says.
+    /// The result of an evaluation.
     enum Verdict: Hashable, Sendable {
         case accepted
         /// Refused for this reason.
         case refused(Reason)
-        /// The handshake does not come as far as the question.
+        /// The handshake fails before the evaluation.
         case noHandshake
     }
 
@@ -25,40 +25,40 @@ struct LeafCase: Sendable, CustomTestStringConvertible {
 
     /// The file's name in the PKI.
     let name: String
-    /// The host that is asked for.
+    /// The host of the request.
     let host: String
-    /// By chain and host, with the PKI's root trusted.
+    /// The verdict by chain and host, with the PKI's root trusted.
     let standard: Verdict
-    /// The same without a look at the host.
+    /// The same without a check of the host.
     let anyHost: Verdict
-    /// The stapled answer that the server sends.
+    /// The OCSP response that the server staples.
     var staple: String?
-    /// An authority's key may not sign: before TLS 1.3 OpenSSL finds no cipher for it.
+    /// The key usage of a CA certificate does not allow signing handshakes: before TLS 1.3 OpenSSL finds no cipher for it.
     var isOnlyAuthority = false
 
     var testDescription: String { staple.map { "\(name), stapling \($0)" } ?? name }
 
-    /// Whether there is a handshake at all with this version.
+    /// Whether the handshake reaches the evaluation with this version.
     func hasHandshake(_ version: TLSVersion) -> Bool {
         standard != .noHandshake && !(isOnlyAuthority && version < .v1_3)
     }
 
-    /// Fine in all respects.
+    /// Returns a case that is accepted.
     private static func good(_ name: String, for host: String, staple: String? = nil) -> LeafCase {
         LeafCase(name: name, host: host, standard: .accepted, anyHost: .accepted, staple: staple)
     }
 
-    /// For another host, and fine otherwise.
+    /// Returns a case that is valid, but for another host.
     private static func misnamed(_ name: String, for host: String = "localhost") -> LeafCase {
         LeafCase(name: name, host: host, standard: .refused(.hostMismatch), anyHost: .accepted)
     }
 
-    /// Refused whatever the host is.
+    /// Returns a case that is refused for any host.
     private static func bad(_ name: String, _ reason: Reason, for host: String = "localhost") -> LeafCase {
         LeafCase(name: name, host: host, standard: .refused(reason), anyHost: .refused(reason))
     }
 
-    /// No handshake comes about.
+    /// Returns a case without a handshake.
     private static func mute(_ name: String) -> LeafCase {
         LeafCase(name: name, host: "localhost", standard: .noHandshake, anyHost: .noHandshake)
     }
@@ -105,7 +105,7 @@ struct LeafCase: Sendable, CustomTestStringConvertible {
         LeafCase(
             name: "must-staple", host: "localhost", standard: .refused(.revoked), anyHost: .refused(.revoked),
             staple: "must-staple-revoked"),
-        // Curves that no client offers: there is no handshake to ask the question in.
+        // Curves that no client offers: the handshake fails before the evaluation.
         .mute("weak-curve"),
         .mute("weak-curve-224"),
     ]

@@ -6,9 +6,9 @@ import Testing
 
 @testable import LupineTransport
 
-/// Asks one server for a page under each evaluator, and says where a verdict is not the expected one.
+/// Requests a page from one server under each evaluator, and reports verdicts that are not the expected ones.
 struct LeafJudge {
-    /// An evaluator, and what it says of a leaf.
+    /// An evaluator, and its expected verdict.
     struct Row {
         let name: String
         let evaluator: TrustEvaluator
@@ -18,7 +18,7 @@ struct LeafJudge {
     let leaf: LeafCase
     let rows: [Row]
 
-    /// The rows of `leaf`: chain and host, chain alone, nothing, pins that fit and pins that do not.
+    /// Makes the rows of `leaf`: by chain and host, by chain alone, disabled, with pins that match and pins that do not.
     init(_ leaf: LeafCase, _ version: TLSVersion) throws {
         self.leaf = leaf
         func unless(_ verdict: LeafCase.Verdict) -> LeafCase.Verdict {
@@ -49,7 +49,7 @@ struct LeafJudge {
         ]
     }
 
-    /// Asks the server at `address` under every row; returns what is not as expected.
+    /// Sends a request to the server at `address` under every row; returns the unexpected results.
     func complaints(at address: SocketAddress, _ change: (inout TLSConfiguration) -> Void = { _ in })
         async throws
         -> [String]

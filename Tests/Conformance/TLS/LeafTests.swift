@@ -6,12 +6,12 @@ import Testing
 
 @testable import LupineTransport
 
-/// Every certificate of the test PKI, presented by servers that are out there.
+/// Every certificate of the test PKI, presented by nginx and by OpenSSL.
 @Suite struct LeafTests {
     @Test(.timeLimit(.minutes(10)), arguments: [TLSVersion.v1_2, .v1_3])
     func nginxIsJudged(_ version: TLSVersion) async throws {
         let cases = LeafCase.all
-        // 127.0.0.1 is for the leaf that is asked for by that address.
+        // 127.0.0.1 is for the leaf whose host is that address.
         let addresses = cases.indices.map { cases[$0].host == "127.0.0.1" ? 1 : $0 + 2 }
         let hosts = zip(cases, addresses).map { leaf, address in
             NginxTLSServer.Host(address: address, leaf: leaf.name, staple: leaf.staple)

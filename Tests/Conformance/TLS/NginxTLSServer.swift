@@ -2,7 +2,7 @@
 
 import LupineTestKit
 
-/// nginx with TLS: one server for each certificate, each on an address of its own in 127.0.0.0/8, all on one port.
+/// nginx with TLS: one server for each certificate, each on its own address in 127.0.0.0/8, all on one port.
 ///
 /// nginx 1.22 speaks TLS 1.3 only when `ssl_protocols` names it.
 struct NginxTLSServer: ServerRecipe {
@@ -12,7 +12,7 @@ struct NginxTLSServer: ServerRecipe {
         let address: Int
         /// The certificate's name in the PKI.
         let leaf: String
-        /// The stapled answer's name.
+        /// The name of the stapled OCSP response.
         var staple: String?
         /// Further directives.
         var directives = ""

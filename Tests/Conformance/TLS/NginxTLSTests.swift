@@ -7,9 +7,9 @@ import Testing
 
 @testable import LupineTransport
 
-/// What nginx says about our side of a connection: version, name, resumption, identity, staples.
+/// nginx's view of the client's connections: version, server name, resumption, identity, stapling.
 @Suite struct NginxTLSTests {
-    /// What the page of `NginxTLSServer` says.
+    /// The page of `NginxTLSServer`, parsed.
     private struct Page {
         let version: String
         let cipher: String
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    /// Runs `body` with nginx presenting `good` under one name, and a client's configuration that trusts it.
+    /// Runs `body` with nginx presenting `leaf` under one name, and a client configuration that trusts it.
     private func converse(
         protocols: String = "TLSv1.2 TLSv1.3", directives: String = "", staple: String? = nil,
         leaf: String = "good", _ body: (HTTPClient.Configuration, String) async throws -> Void
@@ -51,7 +51,7 @@ import Testing
         return try Page(try await response.body.text())
     }
 
-    /// What stopped a request; nil when nothing did.
+    /// Returns the error of a request; nil if it succeeded.
     private func refusal(of client: HTTPClient, _ url: String) async -> TransportError? {
         do throws(TransportError) {
             _ = try await client.get(url).body.collect()
@@ -70,7 +70,7 @@ import Testing
             try #require(page.version == name)
             try #require(page.serverName == "good.test")
             try #require(metrics?.tlsVersion == version)
-            // OpenSSL's own names and the registered ones differ before TLS 1.3.
+            // Before TLS 1.3, OpenSSL's cipher names differ from the registered ones.
             let cipher = ["ECDHE-ECDSA-AES256-GCM-SHA384": "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384"]
             try #require(metrics?.tlsCipherSuite == cipher[page.cipher, default: page.cipher])
         }
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    /// Demands an identity below the client root.
+    /// Requests an identity issued below the client root.
     private static let verifying = """
         ssl_client_certificate \(PKI.path("client-root.pem"));
         ssl_verify_client optional_no_ca;
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    /// A leaf, the answer that nginx staples, and whether the leaf is refused as revoked.
+    /// Leaves, the OCSP responses that nginx staples, and whether the leaf is refused as revoked.
     private static let staples = [
         ("good-ocsp", "good", false), ("revoked-ocsp", "revoked", true),
         ("revoked-ocsp", "revoked-delegated", true),
@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    /// The leaf's answer is stapled; nobody can be asked about the authority above it.
+    /// The leaf's OCSP response is stapled; the intermediate's status cannot be fetched, because network access is disabled.
     @Test(.timeLimit(.minutes(10)))
     func anAnswerThatIsRequiredMustBeThereForTheWholeChain() async throws {
         try await converse(staple: "good", leaf: "good-ocsp") { configuration, url in

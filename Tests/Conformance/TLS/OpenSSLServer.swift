@@ -6,7 +6,7 @@ import LupineTestKit
 struct OpenSSLServer: ServerRecipe {
     /// The certificate's name in the PKI.
     let leaf: String
-    /// The stapled answer's name.
+    /// The name of the stapled OCSP response.
     var staple: String?
     /// Further options, such as `-tls1_2`.
     var options: [String] = []

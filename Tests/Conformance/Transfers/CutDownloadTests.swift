@@ -9,14 +9,14 @@ import Testing
 
 @testable import LupineLoading
 
-/// Large downloads that are cut off and gone on with, from our own origin and from nginx.
+/// Large downloads that are interrupted and resumed, from Lupine's origin and from nginx.
 @Suite struct CutDownloadTests {
     enum Server: CaseIterable {
         case origin
         case nginx
     }
 
-    /// How a download is cut off.
+    /// The way in which a download is interrupted.
     private enum Cut: CaseIterable {
         case reset
         case timeOut
@@ -27,7 +27,7 @@ import Testing
     private struct Stage {
         let relay: CutRelay
         let folder: URL
-        /// Has the server serve something else from here on.
+        /// Makes the server serve the given content from now on.
         let serve: (LongContent) throws -> Void
 
         var address: String { "http://127.0.0.1:\(relay.port)/long.bin" }
@@ -69,7 +69,7 @@ import Testing
         return Session(configuration: configuration)
     }
 
-    /// A download from the start, or from where an earlier one ended; cancelled when it has come to `point`.
+    /// Downloads from the start, or from the offset of resume data; cancels after `point` bytes.
     private func download(
         _ data: Data?, _ stage: Stage, by session: Session, cancelledAt point: Int64? = nil
     ) async -> AFDownloadResponse<URL?> {
@@ -105,7 +105,7 @@ import Testing
                 let left = content.count - offset
                 let length = 1 + Int(random.next() % UInt64(left / (22 - round) * 2 - 1))
                 let cut = Cut.allCases[round % 3]
-                // The head goes through too; what is cancelled must still be running when it is.
+                // The relay counts the head too, and a download must still be running when it is cancelled.
                 let slack = cut == .cancel ? min(4 << 20, (left - length) / 2) : 0
                 stage.relay.cutNext(
                     CutRelay.Cut(after: 1_000 + length + slack, ending: cut == .reset ? .reset : .stall))

@@ -5,12 +5,12 @@ import Glibc
 
 @testable import LupineTransport
 
-/// Stands between clients and a server of this machine, and does what bad networks do: behind so many bytes of what the
-/// server says, the client's connection is reset or nothing more comes. Without such an order it passes everything on.
+/// A relay between clients and a server on this machine that simulates network failures: after a given number of bytes from the
+/// server, it resets the client's connection or sends nothing more. Without a `Cut` it relays everything.
 ///
-/// A thread accepts, and each connection has one of its own, which ends with either side. Any thread may give orders.
+/// One thread accepts, and each connection has its own thread, which ends with either side. Any thread may call `cutNext`.
 final class CutRelay: Sendable {
-    /// What becomes of a connection when so many bytes have gone to the client.
+    /// The end of a connection after `after` bytes have been sent to the client.
     struct Cut: Sendable {
         enum Ending: Sendable {
             case reset
@@ -26,7 +26,7 @@ final class CutRelay: Sendable {
         var isOver = false
     }
 
-    /// Where clients go.
+    /// The port to which clients connect.
     let port: UInt16
     private let server: SocketAddress
     private let listener: Socket
@@ -39,7 +39,7 @@ final class CutRelay: Sendable {
         init(_ socket: consuming Socket) { self.socket = consume socket }
     }
 
-    /// Runs `body` with a relay to that port.
+    /// Runs `body` with a relay to a server port.
     static func with(_ server: UInt16, _ body: (CutRelay) async throws -> Void) async throws {
         let relay = try CutRelay(server)
         let result: Result<Void, any Error>
@@ -58,10 +58,10 @@ final class CutRelay: Sendable {
         Thread.detachNewThread { self.accept() }
     }
 
-    /// What the next connection comes to.
+    /// Sets the cut of the next connection.
     func cutNext(_ cut: Cut?) { state.withLock { $0.cut = cut } }
 
-    /// The accepting ends when somebody comes and finds that it is over.
+    /// Stops accepting: the accepting thread ends when this connection wakes it.
     private func stop() {
         state.withLock { $0.isOver = true }
         let here = SocketAddress.ipv4(.loopback, port: port)
@@ -87,7 +87,7 @@ final class CutRelay: Sendable {
         } catch { return nil }
     }
 
-    /// Passes on what comes from both sides until one of them ends.
+    /// Relays in both directions until one side ends.
     private func relay(_ client: Client, _ cut: Cut?) throws {
         guard let socket = client.socket.take() else { return }
         let upstream = try Socket.stream(for: server)
@@ -115,7 +115,7 @@ final class CutRelay: Sendable {
         }
     }
 
-    /// How much came; nil at the end.
+    /// Returns the number of received bytes; nil at the end.
     private static func receive(
         from socket: borrowing Socket, into buffer: inout [UInt8], atMost limit: Int
     ) throws -> Int? {
@@ -144,7 +144,7 @@ final class CutRelay: Sendable {
         _ = unsafe poll(&one, 1, -1)
     }
 
-    /// Which of two has something to be read, be it the end; a negative number never has.
+    /// Returns which of two descriptors is readable or at its end; a negative descriptor never is.
     private static func ready(_ first: Int32, _ second: Int32) -> (first: Bool, second: Bool) {
         var both = [
             pollfd(fd: first, events: Int16(POLLIN), revents: 0),

@@ -6,20 +6,20 @@ import LupineOrigin
 import LupineTLS
 import LupineTestKit
 
-/// More content than fits anywhere but on a disk: octets that look random, over and over, in a period that no buffer's size
-/// divides. It is written, served and hashed piece by piece.
+/// Content too large for memory: pseudorandom octets, repeated with a period that no buffer size divides. It is written, served
+/// and hashed piece by piece.
 final class LongContent: Sendable {
     let count: Int
     /// Its entity tag.
     let tag: String
     private let period: [UInt8]
 
-    /// The same octets for the same seed.
+    /// Makes content; the same seed gives the same octets.
     init(_ count: Int, seed: UInt64) {
         self.count = count
         tag = "\"\(seed)-\(count)\""
         var random = SeededRandom(seed: seed)
-        // One octet of each number, so that every one is there.
+        // Each number gives one octet.
         period = (0..<1_000_003).map { _ in UInt8(truncatingIfNeeded: random.next() >> 32) }
     }
 
@@ -29,7 +29,7 @@ final class LongContent: Sendable {
         self.period = period
     }
 
-    /// As many octets of it, from its start on.
+    /// Returns the first `count` octets of the content.
     func first(_ count: Int) -> LongContent { LongContent(count, tag: "\"first-\(count)\"", period: period) }
 
     private func pieces(_ body: (ArraySlice<UInt8>) throws -> Void) rethrows {
@@ -41,14 +41,14 @@ final class LongContent: Sendable {
         }
     }
 
-    /// The SHA-256 of all of it.
+    /// The SHA-256 of the whole content.
     var digest: [UInt8]? {
         guard let digest = RunningDigest(.sha256) else { return nil }
         pieces { digest.update($0.count == period.count ? period : Array($0)) }
         return digest.finish()
     }
 
-    /// Writes it into a new file, which takes the place of what is there.
+    /// Writes the content to a new file, which replaces the existing one.
     func write(to file: URL) throws {
         let new = file.appendingPathExtension("new")
         try Data().write(to: new)
@@ -60,7 +60,7 @@ final class LongContent: Sendable {
         try FileManager.default.moveItem(at: new, to: file)
     }
 
-    /// Has GET answered with it, or with the part that the client lacks of this version.
+    /// Serves the content to GET: all of it, or the range that the client lacks of this version.
     func serve(_ path: String, on origin: LupineOrigin.Origin, acceptsRanges: Bool = true) {
         origin.route("GET", path) { [self] request throws(Refusal) in
             let start = acceptsRanges ? start(of: request) : 0
@@ -93,7 +93,7 @@ final class LongContent: Sendable {
     }
 }
 
-/// The SHA-256 of a file, which is read piece by piece.
+/// Returns the SHA-256 of a file, which is read piece by piece.
 func digest(ofFile file: URL) throws -> [UInt8]? {
     guard let digest = RunningDigest(.sha256) else { return nil }
     let handle = try FileHandle(forReadingFrom: file)

@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    /// A file of holes with octets between them, which takes no time to make and has every part of it differ.
+    /// Writes a sparse file with blocks of random octets, which takes little time, and whose parts differ.
     private func sparse(_ file: URL, _ count: Int) throws {
         try Data().write(to: file)
         let handle = try FileHandle(forWritingTo: file)

@@ -4,11 +4,11 @@ import Foundation
 import LupineLoading
 import Testing
 
-/// The cache of sessions against what nginx says of its files: validators, ages, what varies, what is not to be kept.
+/// The cache of sessions with nginx's fields: validators, ages, `Vary`, `no-store`.
 @Suite struct NginxCacheTests {
     private static let text = "a page\n"
 
-    /// The files of the site each come with other words about keeping them.
+    /// Each file of the site has other caching fields.
     private static let locations = """
         location /fresh { alias page.txt; expires 1h; }
         location /stale { alias page.txt; expires -1; }
@@ -19,7 +19,7 @@ import Testing
         """
 
     private func converse(_ body: (NginxSession) async throws -> Void) async throws {
-        // nginx takes an alias as a path of its own.
+        // nginx does not resolve an `alias` below `root`.
         let folder = NSTemporaryDirectory() + "lupine-site-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -29,7 +29,7 @@ import Testing
             Self.locations.replacingOccurrences(of: "page.txt", with: folder + "/page.txt"), body)
     }
 
-    /// A session that keeps what it gets in memory.
+    /// Returns a session with a cache in memory.
     private func caching(_ stage: NginxSession) -> URLSession {
         stage.session { $0.urlCache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0) }
     }
@@ -37,7 +37,7 @@ import Testing
     struct Row: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let path: String
-        /// What nginx hears of two requests.
+        /// The statuses of the requests that nginx receives when the resource is loaded twice.
         let statuses: [Int]
     }
 

@@ -6,7 +6,7 @@ import LupineOrigin
 import LupineTransport
 import Testing
 
-/// What nginx compresses and what it sends in parts, as a session hands it on.
+/// Compressed content and ranges from nginx, as a session delivers them.
 @Suite struct NginxContentTests {
     private static let text = String(repeating: "All work and no play makes a dull server.\n", count: 500)
 
@@ -21,7 +21,7 @@ import Testing
             """
         try await NginxSession.with(locations, site: [("page.txt", Self.text)]) { stage in
             let session = stage.session { $0.lupine.decodesContent = decodes }
-            // Without decoding nobody asks for a coding but the caller.
+            // Without decoding only the caller can ask for a coding.
             let fields = decodes ? [:] : ["Accept-Encoding": coding]
             let (text, response) = try await stage.get("/page.txt", fields, by: session)
             session.invalidateAndCancel()
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    /// Stops a download in the middle once, and keeps what comes in the end.
+    /// Cancels the download once in the middle, and keeps the final file.
     private final class Downloading: NSObject, URLSessionDownloadDelegate {
         private struct State {
             var parts = 0

@@ -7,7 +7,7 @@ import LupineTestKit
 import LupineTransport
 import Testing
 
-/// Cookies that nginx sets, and what it is sent back of them.
+/// Cookies that nginx sets, and those that the session sends back.
 @Suite struct NginxCookieTests {
     private static let locations = """
         location = /set {
@@ -40,7 +40,7 @@ import Testing
             let kept = try #require(storage.cookies?.first { $0.name == "kept" })
             #expect(kept.expiresDate != nil && !kept.isSessionOnly)
             session.invalidateAndCancel()
-            // Another ephemeral session knows nothing of them.
+            // Another ephemeral session does not have them.
             let other = stage.session()
             #expect(try await stage.get("/echo", by: other).text == "")
             other.invalidateAndCancel()

@@ -4,11 +4,11 @@ import Foundation
 import LupineLoading
 import Testing
 
-/// Sessions against one nginx, and what nginx has written down of their requests.
+/// Sessions that use one nginx, and the requests that nginx has logged.
 struct NginxSession {
     let nginx: ServerProcess
 
-    /// Runs `body` with nginx serving so.
+    /// Runs `body` with nginx serving these locations.
     static func with(
         _ locations: String, site: [(name: String, text: String)] = [],
         _ body: (NginxSession) async throws -> Void
@@ -20,7 +20,7 @@ struct NginxSession {
 
     func url(_ path: String) throws -> URL { try #require(URL(string: nginx.url + path)) }
 
-    /// A session without a proxy, changed by `change`.
+    /// Returns a session without a proxy, configured by `change`.
     func session(
         _ delegate: (any URLSessionDelegate)? = nil, _ change: (URLSessionConfiguration) -> Void = { _ in }
     ) -> URLSession {
@@ -30,7 +30,7 @@ struct NginxSession {
         return URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
     }
 
-    /// What a GET is answered with.
+    /// Sends a GET request and returns the response.
     func get(
         _ path: String, _ fields: [String: String] = [:], by session: URLSession
     ) async throws -> (text: String, response: HTTPURLResponse) {
@@ -40,10 +40,10 @@ struct NginxSession {
         return (String(decoding: data, as: UTF8.self), try #require(response as? HTTPURLResponse))
     }
 
-    /// The requests so far, as `path status`.
+    /// Returns the requests so far, as `path status`.
     ///
-    /// nginx is one thread here, and writes a line before it reads the next request: one that is answered behind all
-    /// others comes last.
+    /// nginx has one thread here, and writes a line to the log before it reads the next request: so once the last request has
+    /// been answered, all others are in the log.
     func requests() async throws -> [String] {
         let last = session()
         _ = try await get("/not-logged-yet", by: last)

@@ -6,9 +6,9 @@ import LupineTestKit
 import LupineTransport
 import Testing
 
-/// Sessions against nginx with TLS: who it is, and who we are.
+/// Sessions with nginx over TLS: server trust and client certificates.
 @Suite struct NginxTrustTests {
-    /// Answers questions about the server and about ourselves.
+    /// Answers challenges for server trust and for client certificates.
     private final class Answering: NSObject, URLSessionDelegate {
         let asked = Lock<[String]>([])
         private let trusts: Bool
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    /// Runs `body` with a session and an address of nginx, whose certificate the system knows nothing of.
+    /// Runs `body` with a session and the URL of an nginx whose certificate the system does not trust.
     private func converse(
         _ delegate: Answering, directives: String = "", _ body: (URLSession, URL) async throws -> Void
     ) async throws {
@@ -62,7 +62,7 @@ import Testing
                 let (data, _) = try await session.data(from: url)
                 #expect(String(decoding: data, as: UTF8.self).contains(" good.test "))
             }
-            // [U-9.17] The connection is used again, and nobody asks twice.
+            // [U-9.17] The connection is reused, and no second challenge is sent.
             #expect(delegate.asked.withLock { $0 } == [NSURLAuthenticationMethodServerTrust])
         }
     }

@@ -8,8 +8,8 @@ import LupineTestKit
 import LupineTransport
 import Testing
 
-/// Squid asks who we are, by Basic and by Digest, for what it forwards and for what it tunnels; the session answers with
-/// what its delegate or its storage knows.
+/// Squid demands authentication, by Basic and by Digest, for forwarded requests and for tunnels; the session answers with
+/// credentials of its delegate or storage.
 @Suite struct SquidAuthenticationTests {
     enum Scheme: String, CaseIterable, Sendable {
         case basic, digest
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    /// Trusts every server, and answers a proxy's questions one by one.
+    /// Trusts every server, and answers a proxy's challenges with one credential after the other.
     private final class Answering: NSObject, URLSessionTaskDelegate {
         let asked = Lock<[(space: URLProtectionSpace, failures: Int)]>([])
         private let answers: [URLCredential]
@@ -147,7 +147,7 @@ import Testing
         "[U-11.17] what the storage holds for the proxy goes out without asking", .timeLimit(.minutes(10)),
         arguments: Scheme.allCases, [false, true])
     func byStorage(_ scheme: Scheme, secure: Bool) async throws {
-        /// The space is only known with squid's port.
+        /// Filled below: the protection space contains squid's port.
         let storage = URLCredentialStorage()
         let delegate = Answering([])
         try await converse(scheme, secure: secure, delegate, storage: storage) { session, origin, squid in

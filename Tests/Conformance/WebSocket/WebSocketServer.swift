@@ -2,13 +2,13 @@
 
 import Foundation
 
-/// A web socket server that somebody else wrote: Python's `websockets`, with a few lines that say what a path does.
+/// A foreign WebSocket server: Python's `websockets`, with a few lines that implement the paths.
 ///
-/// `/echo` sends back what comes; `/fragments` does so in pieces; `/close/CODE` closes with that code and the reason
-/// `bye`, `/close` without a code; `/push/N` sends N numbered messages, then closes; `/ping` pings and says `ponged`;
-/// `/abort` cuts the connection after one message. The subprotocol `lupine` is spoken.
+/// `/echo` sends messages back; `/fragments` sends them back in fragments; `/close/CODE` closes with that code and the reason
+/// `bye`, `/close` without a code; `/push/N` sends N numbered messages, then closes; `/ping` pings and sends `ponged`; `/abort`
+/// aborts the connection after one message. It supports the subprotocol `lupine`.
 struct WebSocketServer: ServerRecipe {
-    /// Whether permessage-deflate is agreed to.
+    /// Whether it accepts permessage-deflate.
     var compresses = true
 
     let programs = ["python3"]

@@ -4,7 +4,7 @@ import Foundation
 import LupineLoading
 import Testing
 
-/// Web socket tasks against a server that somebody else wrote.
+/// WebSocket tasks with a foreign server.
 struct WebSocketServerTests {
     @Test("text and binary of many sizes come back as they went", arguments: [false, true])
     func echo(_ compresses: Bool) async throws {

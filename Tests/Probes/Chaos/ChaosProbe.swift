@@ -3,8 +3,8 @@
 import Foundation
 import LupineChaos
 
-/// Both sides of the chaos, each in a process of its own: the origin (`origin`), which prints where it is and ends with its
-/// input; and the run against it (`run DOORS FOLDER ...`), whose descriptors, threads and files are nobody else's.
+/// The two processes of a chaos run: the origin (`origin`), which prints its doors and ends with its input, and the client (`run
+/// DOORS FOLDER ...`), which has its descriptors, threads and files for itself.
 @main struct ChaosProbe {
     static func main() async throws {
         var arguments = CommandLine.arguments.dropFirst()
@@ -31,5 +31,5 @@ import LupineChaos
     }
 }
 
-/// Prints a line at once, into a file too.
+/// Prints a line without buffering, also to a file.
 func report(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }

@@ -3,19 +3,20 @@
 import Foundation
 import LupineChaos
 
-/// Round behind round, and what the process has left at the end of each; the failures with the command that has them again.
+/// Runs one round after the other, checks what the process has left after each, and reports failures with the command that
+/// repeats them.
 final class ChaosRun: Sendable {
     private let doors: ChaosDoors
     private let folder: String
     private let seeds: [UInt64]
     private let requests: Int
-    /// Nil: every second seed is over TLS.
+    /// Nil uses TLS for every second seed.
     private let isSecure: Bool?
-    /// Nil: as the seed says.
+    /// Nil lets the seed decide.
     private let speech: ChaosSpeech?
     private let patience: Duration
 
-    /// Reads the arguments; nil if they are wrong.
+    /// Parses the arguments; nil if they are wrong.
     init?(_ doors: ChaosDoors, _ folder: String, _ arguments: [String]) {
         var seeds: [UInt64] = []
         var (count, requests, patience) = (10, 1_000, 60)
@@ -48,9 +49,9 @@ final class ChaosRun: Sendable {
         self.patience = .seconds(patience)
     }
 
-    /// Runs all rounds; whether every invariant held.
+    /// Runs all rounds; returns whether every invariant held.
     func holds() async throws -> Bool {
-        // What is made once and kept, such as the loops, is made now.
+        // Creates the objects that are created once and kept, such as the loops.
         for isSecure in [false, true] {
             for speech in ChaosSpeech.allCases {
                 _ = try await round(0, 150, isSecure, speech).run(since: nil)

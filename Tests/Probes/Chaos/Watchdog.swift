@@ -4,8 +4,8 @@ import Dispatch
 import Foundation
 import LupineChaos
 
-/// Ends the process when a request of a round takes too long, and says which. A thread of its own: it works where nothing
-/// else does any more.
+/// Ends the process with a report if a request of a round takes too long. It has its own thread, which works even if nothing else
+/// does.
 final class Watchdog: Sendable {
     private let over = DispatchSemaphore(value: 0)
     private let gone = DispatchSemaphore(value: 0)
@@ -24,7 +24,7 @@ final class Watchdog: Sendable {
         }.start()
     }
 
-    /// Watches no longer.
+    /// Stops watching.
     func end() {
         over.signal()
         gone.wait()

@@ -4,7 +4,7 @@ import CLupineFaults
 import Foundation
 import Lupine
 
-/// The wall clock is set, by years: time-outs and pauses are of another clock, and ages are never negative.
+/// Steps of the wall clock by years: time-outs and retry delays use another clock, and ages are never negative.
 struct ClockFaults {
     let place: FaultPlace
     private static let year = 365 * 86_400
@@ -24,8 +24,8 @@ struct ClockFaults {
         try await cache()
     }
 
-    /// The clock is set while a response comes: nothing times out, nothing ends before it began, and what should time out
-    /// still does.
+    /// Sets the clock while a response arrives: nothing times out, no interval is negative, and a request without a response
+    /// still times out.
     private func stepInTheMiddle(_ step: Int) async throws {
         let session = place.session {
             $0.timeoutIntervalForRequest = 20
@@ -45,7 +45,7 @@ struct ClockFaults {
         )
         try await place.check(session)
 
-        // The clock goes back and forth while a request waits for its time-out.
+        // The clock is set back while a request waits for its time-out.
         let stalled = session.request(place.url("/delay/60")) { $0.timeoutInterval = 1 }.serializingData()
         let start = ContinuousClock.now
         lupine_set_clock(-step)
@@ -55,7 +55,7 @@ struct ClockFaults {
         try place.require(waited > .milliseconds(500) && waited < .seconds(20), "it waited \(waited)")
     }
 
-    /// A pause before a retry is as long as it was to be.
+    /// Checks that a retry delay is not changed by the clock.
     private func retries() async throws {
         let policy = RetryPolicy(retryLimit: 2, exponentialBackoffScale: 0.2)
         let session = place.session()
@@ -68,7 +68,7 @@ struct ClockFaults {
             response.error?.responseCode == 503 && request.retryCount == 2, "retries: \(response)")
     }
 
-    /// What was fresh is stale when its time is over, and is not fresh for years when the clock goes back.
+    /// Checks that a fresh response becomes stale in time, and is not fresh for years if the clock is set back.
     private func cache() async throws {
         let session = place.session { $0.urlCache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0) }
         func isCached() async throws -> Bool {
@@ -77,7 +77,7 @@ struct ClockFaults {
             _ = try response.result.get()
             return response.metrics?.transactionMetrics.last?.resourceFetchType == .localCache
         }
-        // The origin's own clock, which its `Date` is from, stays where it is.
+        // The origin's own clock, which sets its `Date`, does not change.
         let steps: [(ahead: Int, isCached: Bool, what: String)] = [
             (0, false, "first"), (0, true, "at once"), (1_800, true, "half an hour on"),
             (7_200, false, "two hours on"),

@@ -5,7 +5,8 @@ import Foundation
 import Glibc
 import Lupine
 
-/// No descriptor is left (EMFILE): whatever needs one fails with an error that says which, and goes on once there are some.
+/// No descriptor is left (EMFILE): operations that need one fail with an error that names the step, and work again once there are
+/// some.
 struct DescriptorFaults {
     let place: FaultPlace
 
@@ -17,11 +18,11 @@ struct DescriptorFaults {
         let session = place.session { $0.httpMaximumConnectionsPerHost = 1 }
         try await everything(session, upload, folder)
 
-        // With a connection that lies idle: a request needs no descriptor; a file to read or to write does.
+        // With an idle connection a request needs no descriptor, but a file to read or to write does.
         try await place.check(session)
         var fillers = try useUp()
         try await place.check(session)
-        // A loop that is slow may still have let go of a descriptor of the requests before.
+        // A slow loop may have released a descriptor of the previous requests.
         fillers += fill()
         try await expect("the upload's file", ["file", "EMFILE"]) {
             try await self.upload(session, upload)
@@ -31,19 +32,19 @@ struct DescriptorFaults {
         try await expect("the download's file", ["file for the download", "Too many open files"]) {
             try await download(session, folder)
         }
-        // With a file's descriptor alone there is none for the pipe that would spare a copy.
+        // With one descriptor, for the file, there is none for the pipe that would save a copy.
         close(fillers.removeLast())
         try await download(session, folder)
         fillers += try useUp()
 
-        // Another host needs a socket. The idle connection makes room for one, if it is the same session's.
+        // A request to another host needs a socket. An idle connection would be closed for it only in the same session.
         let other = place.session()
         try await expect("a socket", ["descriptor left for a connection", "EMFILE"]) {
             try await place.check(other)
         }
         try await expect("a resolver", ["EMFILE"]) { try await place.check(other, host: "localhost") }
 
-        // A session with loops of its own: each needs an epoll and an eventfd.
+        // A session with its own loops: each needs an epoll instance and an eventfd.
         let own = place.session { $0.lupine.ownEventLoops = 1 }
         try await expect("an event loop", ["EMFILE"]) { try await place.check(own) }
 
@@ -51,11 +52,11 @@ struct DescriptorFaults {
         for each in [session, other, own, place.session()] { try await everything(each, upload, folder) }
     }
 
-    /// The process' own loops cannot be started for the first requests, nor what puts their retries and notifications off:
-    /// later ones have them.
+    /// The process's own loops cannot be started for the first requests, nor can delayed retries and notifications: later
+    /// requests have them.
     func runWithoutLoop() async throws {
-        // Dispatch itself ends a process that has no descriptor left when its main thread is handed over to the main queue, which
-        // Swift does beside this.
+        // Dispatch itself ends a process without descriptors when the main queue takes over its main thread, which Swift causes
+        // concurrently.
         await withCheckedContinuation { done in DispatchQueue.main.async { done.resume() } }
         let fillers = try useUp()
         let session = place.session()
@@ -89,12 +90,12 @@ struct DescriptorFaults {
             place.url("/range/3000000"), to: { _, _ in (target, [.removePreviousFile]) }
         ).validate().serializingDownloadedFileURL().value
         defer { try? FileManager.default.removeItem(at: target) }
-        // The file is as long as it should be; to look into it takes a descriptor.
+        // Only checks the size: reading the file would need a descriptor.
         let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
         try place.require((attributes[.size] as? NSNumber)?.intValue == 3_000_000, "download: \(attributes)")
     }
 
-    /// The error has to say every one of the words.
+    /// Requires an error whose description contains every one of the words.
     private func expect(_ step: String, _ words: [String], _ action: () async throws -> Void) async throws {
         do {
             try await action()
@@ -108,7 +109,7 @@ struct DescriptorFaults {
         throw FaultProbe.Failure("\(step): it went on without a descriptor")
     }
 
-    /// Lowers the limit and fills what is left below it: enough for the loops and a connection when it is free again.
+    /// Lowers the limit, and takes all descriptors below it; once released, they are enough for the loops and a connection.
     private func useUp() throws -> [Int32] {
         let names = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
         var limit = rlimit()
@@ -119,7 +120,7 @@ struct DescriptorFaults {
         return fill()
     }
 
-    /// Takes what is free below the limit.
+    /// Takes all descriptors below the limit.
     private func fill() -> [Int32] {
         var fillers: [Int32] = []
         while true {

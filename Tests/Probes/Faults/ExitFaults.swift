@@ -5,14 +5,13 @@ import Foundation
 import Glibc
 import Lupine
 
-/// A program that calls `exit` with requests of every kind in flight: it ends with its own status, at once, from wherever it
-/// was called.
+/// A program that calls `exit` with requests of every kind in flight: it ends with its own status, at once, from any caller.
 struct ExitFaults {
     let place: FaultPlace
-    /// What the process ends with.
+    /// The exit status of the process.
     private static let status: Int32 = 42
 
-    /// `main`, `handler` or `thread` says who calls.
+    /// Runs the scenario; `caller` is `main`, `handler` or `thread`.
     func run(_ caller: String) async throws {
         let folder = try place.folder()
         let session = place.session { $0.httpMaximumConnectionsPerHost = 64 }
@@ -35,11 +34,11 @@ struct ExitFaults {
             )
             .streamMessageEvents { _ in }
         }
-        // One that is always busy.
+        // A request that always receives data.
         session.streamRequest(place.url("/infinite")).responseStream { _ in }
         try? FileManager.default.removeItem(at: folder)
         for _ in 0..<20 { try await place.check(session, 5_000) }
-        // Whoever does not call it in a minute never does.
+        // If the caller has not exited within a minute, it never will.
         DispatchQueue.global().asyncAfter(deadline: .now() + 60) { exit(3) }
         let (never, keeper) = AsyncStream.makeStream(of: Void.self)
         switch caller {

@@ -3,14 +3,14 @@
 import Foundation
 import Lupine
 
-/// The origin that the scenarios talk to, and how. A value.
+/// The origin of the scenarios. A value.
 struct FaultPlace: Sendable {
     let port: UInt16
 
-    /// An address of the origin, under a name of the program's choice.
+    /// Returns a URL of the origin, with any host name.
     func url(_ path: String, host: String = "127.0.0.1") -> String { "http://\(host):\(port)\(path)" }
 
-    /// A session of its own.
+    /// Returns a new session.
     func session(_ change: (URLSessionConfiguration) -> Void = { _ in }) -> Session {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.connectionProxyDictionary = [:]
@@ -18,7 +18,7 @@ struct FaultPlace: Sendable {
         return Session(configuration: configuration)
     }
 
-    /// A folder of its own.
+    /// Returns a new folder.
     func folder() throws -> URL {
         let folder = FileManager.default.temporaryDirectory.appending(
             path: "lupine-fault-\(UUID().uuidString)")
@@ -26,14 +26,14 @@ struct FaultPlace: Sendable {
         return folder
     }
 
-    /// Loads `/range/count` and looks at every byte.
+    /// Loads `/range/count` and checks every byte.
     func check(_ session: Session, _ count: Int = 1_000, host: String = "127.0.0.1") async throws {
         let data = try await session.request(url("/range/\(count)", host: host)).validate().serializingData()
             .value
         guard data == alphabet(count) else { throw FaultProbe.Failure("\(data.count) bytes, or others") }
     }
 
-    /// What `/range/count` answers.
+    /// Returns the response body of `/range/count`.
     func alphabet(_ count: Int) -> Data { Data((0..<count).map { UInt8(ascii: "a") + UInt8($0 % 26) }) }
 
     func require(_ holds: @autoclosure () throws -> Bool, _ what: @autoclosure () -> String) throws {
@@ -42,6 +42,6 @@ struct FaultPlace: Sendable {
 }
 
 extension AFError {
-    /// The loading system's error, with all that it says.
+    /// The loading system's error, with its user info.
     var urlError: URLError? { underlyingError as? URLError }
 }

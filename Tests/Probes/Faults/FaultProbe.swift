@@ -4,13 +4,13 @@ import Foundation
 import Glibc
 import Lupine
 
-/// A program that uses Lupine when something is wrong with the machine, or with the program: `SCENARIO PORT [ARGUMENT]`,
-/// the port being that of the test's origin.
+/// A program that uses Lupine under a fault of the machine or of the program: `SCENARIO PORT [ARGUMENT]`, with the port of the
+/// test's origin.
 ///
-/// Whatever a scenario does to the process stays with it. It exits with 0 when the scenario holds; otherwise it says what did not.
-/// Some scenarios end otherwise, on purpose: see their files.
+/// The effects of a scenario are limited to this process. It exits with 0 if the expectations of the scenario are met, otherwise
+/// it prints which one was not. Some scenarios end in another way, on purpose: see their files.
 @main struct FaultProbe {
-    /// Something that does not hold.
+    /// An expectation that is not met.
     struct Failure: Error, CustomStringConvertible {
         let description: String
         init(_ description: String) { self.description = description }

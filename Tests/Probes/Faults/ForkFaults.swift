@@ -5,13 +5,13 @@ import Foundation
 import Glibc
 import Lupine
 
-/// A host program that forks while requests are in flight. The child ends or becomes another program, which inherits nothing
-/// of the library's; the parent goes on as if nothing had been.
+/// A host program that forks while requests are in flight. The child exits or executes another program, which inherits no
+/// descriptor of the library; the parent is not affected.
 struct ForkFaults {
     let place: FaultPlace
 
     func run() async throws {
-        // What the test's process left open is not ours.
+        // The descriptors that the test's process left open are not checked.
         let inherited = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
         let folder = try place.folder()
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -56,7 +56,7 @@ struct ForkFaults {
         try await place.check(session)
     }
 
-    /// Read through a descriptor that no child inherits, which `Data(contentsOf:)` does not see to.
+    /// Reads through a descriptor that no child inherits, unlike `Data(contentsOf:)`.
     private static func content(of file: URL) throws -> Data {
         let descriptor = unsafe open(file.path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw FaultProbe.Failure("\(file.path): errno \(errno)") }

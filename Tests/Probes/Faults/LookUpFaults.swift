@@ -4,26 +4,26 @@ import CLupineFaults
 import Foundation
 import Lupine
 
-/// A resolver that hangs: who waits for it waits as long as its time-out says, and nobody else waits.
+/// A resolver that hangs: a request that depends on it waits until its time-out, and no other request waits.
 struct LookUpFaults {
     let place: FaultPlace
-    /// As many look-ups may hang at once: the threads of the process' pool.
+    /// The number of look-ups that can hang at the same time: the threads of the process's pool.
     private static let most = 16
 
     func run() async throws {
         let session = place.session()
         try await place.check(session)
 
-        // Late, but in time.
+        // The look-up is slow, but within the time-out.
         try await place.check(session, host: "a.late.test")
 
-        // Later than its time-out: the request does not wait for the look-up.
+        // The look-up takes longer than the time-out: the request does not wait for it.
         let start = ContinuousClock.now
         let late = try await failure(session, "b.late.test") { $0.timeoutInterval = 0.2 }
         try place.require(late.code == .timedOut, "a late look-up: \(late)")
         try await place.check(session, host: "quick.test")
 
-        // Some hang. The others go on, and so does a name that is looked up meanwhile.
+        // Some look-ups hang. Other requests proceed, and so does the look-up of another name.
         let hanging = (0..<Self.most - 1).map { index in
             session.request(place.url("/range/10", host: "\(index).hang.test")).serializingData()
         }
@@ -31,12 +31,12 @@ struct LookUpFaults {
         try await place.check(session, host: "c.quick.test")
         try await place.check(session)
 
-        // Whoever cancels hears at once; the thread is lost as long as the look-up hangs.
+        // A cancelled request ends at once; its thread is occupied as long as the look-up hangs.
         hanging[0].cancel()
         let cancelled = await hanging[0].response
         try place.require(cancelled.error?.isExplicitlyCancelledError == true, "cancelled: \(cancelled)")
 
-        // All hang: those that come after are told so when their look-up could not begin for some seconds.
+        // All threads hang: a further request fails when its look-up could not begin for some seconds.
         let last = session.request(place.url("/range/10", host: "last.hang.test")).serializingData()
         while lupine_held_lookups() < Self.most { await Task.yield() }
         let refused = try await failure(session, "d.quick.test")
@@ -44,7 +44,7 @@ struct LookUpFaults {
         try place.require("\(refused)".contains("\(Self.most)"), "which limit, is not said: \(refused)")
         try await place.check(session)
 
-        // Once the resolver answers, everybody who still waits gets what was asked for.
+        // Once the resolver answers, all requests that still wait get their responses.
         lupine_hold_lookups(0)
         for task in hanging.dropFirst() + [last] {
             let data = try await task.value
@@ -53,7 +53,7 @@ struct LookUpFaults {
         try await place.check(session, host: "0.hang.test")
         try place.require(ContinuousClock.now - start < .seconds(60), "it took a minute")
 
-        // And one that hangs when the program ends does not keep it.
+        // A look-up that hangs when the program ends does not delay the exit.
         lupine_hold_lookups(1)
         session.request(place.url("/range/10", host: "end.hang.test")).response { _ in }
         while lupine_held_lookups() == 0 { await Task.yield() }

@@ -4,11 +4,11 @@ import Foundation
 import Glibc
 import Lupine
 
-/// Little address space is left (RLIMIT_AS): bodies of any size stream and are saved all the same, and one that is to be collected
-/// fails at the limit that it was given.
+/// Little address space is left (RLIMIT_AS): bodies of any size can still be streamed and downloaded, and a body that is to be
+/// collected fails at its limit.
 struct MemoryFaults {
     let place: FaultPlace
-    /// What the process may have beyond what it has.
+    /// The number of bytes that the process may allocate in addition to its present size.
     private static let room = 256 << 20
     private static let huge = 300 << 20
 
@@ -41,7 +41,7 @@ struct MemoryFaults {
         let size = try FileManager.default.attributesOfItem(atPath: target.path)[.size] as? NSNumber
         try place.require(size?.intValue == Self.huge, "a download of \(size ?? -1) bytes")
 
-        // Through a task of the loading system, which collects for its completion handler.
+        // Uses a task of the loading system, which collects the body for its completion handler.
         do {
             guard let url = URL(string: place.url("/range/\(Self.huge)")) else { return }
             let (data, _) = try await session.session.data(from: url)
@@ -52,8 +52,8 @@ struct MemoryFaults {
         try await place.check(session)
     }
 
-    /// Collects more than there is room for, with no limit of its own in the way. The process ends by a signal at the
-    /// allocation that fails; it never goes on with a body that is not whole: then it exits with 3.
+    /// Collects more than there is address space for, without a limit of its own. The process is killed by a signal at the failed
+    /// allocation; it never continues with an incomplete body, which would exit with 3.
     func runOut() async throws {
         let session = place.session()
         try await place.check(session)

@@ -4,12 +4,12 @@ import Foundation
 import Glibc
 import Lupine
 
-/// Signals that a host program gets: SIGPIPE where it never thought of it, and the pause between SIGSTOP and SIGCONT, which is
-/// what a machine that sleeps is to a program.
+/// Signals that a host program receives: SIGPIPE with its default action, and the pause between SIGSTOP and SIGCONT, which
+/// resembles a suspended machine.
 struct SignalFaults {
     let place: FaultPlace
 
-    /// Peers reset in the middle of uploads of each kind. SIGPIPE kills this process if it is ever raised.
+    /// Peers reset during uploads of each kind. SIGPIPE would kill this process.
     func run() async throws {
         _ = signal(SIGPIPE, SIG_DFL)
         let folder = try place.folder()
@@ -39,8 +39,8 @@ struct SignalFaults {
         try await place.check(session)
     }
 
-    /// The process stands still for twelve seconds. Meanwhile the origin closes the connections that lie idle and sends the rest of
-    /// what was asked for. A time-out of ten seconds is not for what came while nobody could take it.
+    /// The process is stopped for twelve seconds. Meanwhile the origin closes idle connections and sends the rest of a response.
+    /// A time-out of ten seconds must not apply to data that arrived while the process was stopped.
     func pause() async throws {
         let session = place.session {
             $0.timeoutIntervalForRequest = 10
@@ -50,11 +50,11 @@ struct SignalFaults {
         let (begun, begin) = AsyncStream.makeStream(of: Void.self)
         let dropping = session.request(place.url("/drops"))
         dropping.onHTTPResponse { _ in begin.yield() }
-        // A request that fails is waited for no longer, and `drops` says why.
+        // If the request fails, the wait ends, and `drops` throws its error.
         dropping.response(queue: .global()) { _ in begin.finish() }
         let drops = dropping.validate().serializingData()
         for await _ in begun { break }
-        // Connections that lie idle then.
+        // Connections that are idle during the pause.
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<6 {
                 group.addTask {
@@ -68,7 +68,8 @@ struct SignalFaults {
         keeper.executableURL = URL(filePath: "/bin/bash")
         keeper.arguments = ["-c", Self.keeper, "keeper", "\(getpid())", "\(place.port)"]
         try keeper.run()
-        // The signal is for the process: the thread that sends it may run on for a moment. A pause is a hole in the time.
+        // The signal stops the process, but the thread that sends it may run on for a moment. The pause shows as a gap in the
+        // time.
         let before = ContinuousClock.now
         kill(getpid(), SIGSTOP)
         var last = before
@@ -99,8 +100,8 @@ struct SignalFaults {
         try place.require(keeper.terminationStatus == 0, "the origin did not close what was idle")
     }
 
-    /// Waits until the process stands still, asks the origin for `/paused`, and lets the process go on twelve seconds later,
-    /// whatever came of that. Ends with 0 if the origin has answered. The twelve seconds are the pause itself.
+    /// Waits until the process is stopped, requests `/paused` from the origin, and continues the process twelve seconds later in
+    /// any case. Exits with 0 if the origin has answered. The twelve seconds are the pause itself.
     private static let keeper = #"""
         trap 'sleep 12; kill -CONT "$1"' EXIT
         until grep -q '^State:[[:space:]]*T' "/proc/$1/status"; do

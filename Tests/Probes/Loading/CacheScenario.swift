@@ -4,7 +4,7 @@ import Dispatch
 import Foundation
 import LupineLoading
 
-/// Rounds of responses, for the same addresses in each: header and content carry the round's number.
+/// Rounds of responses for the same URLs: header and content carry the round's number.
 struct CacheScenario {
     let folder: String
 
@@ -12,10 +12,10 @@ struct CacheScenario {
         URL(string: "http://example.org/item/\($0)?q=\($0)")
     }
 
-    /// Writes without end, and calls `isWarm` after the first round.
+    /// Writes rounds until the process is killed, and calls `isWarm` after the first.
     func write(until isWarm: () -> Void) {
         let cache = cache(diskCapacity: 64 << 20)
-        // Higher than the number of any round before.
+        // Higher than the number of any earlier round.
         var round = Int(Date().timeIntervalSince1970 * 1_000_000)
         write(round, to: cache)
         note(round)
@@ -27,7 +27,7 @@ struct CacheScenario {
         }
     }
 
-    /// Says beside the cache which round is on the disk: in one step, which a kill does not part.
+    /// Records beside the cache which round is on the disk, with one write, which a kill does not divide.
     private func note(_ round: Int) {
         let file = URL(fileURLWithPath: folder, isDirectory: true).appendingPathComponent("written")
         if !FileManager.default.fileExists(atPath: file.path) {
@@ -38,7 +38,7 @@ struct CacheScenario {
         try? handle.close()
     }
 
-    /// Writes so many rounds, into a cache that has room for few of them.
+    /// Writes `rounds` rounds into a cache that has room for only a few of them.
     func write(rounds: Int) {
         let cache = cache(diskCapacity: 200_000)
         for round in 0..<rounds { write(round, to: cache) }

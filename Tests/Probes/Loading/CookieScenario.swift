@@ -4,11 +4,11 @@ import Dispatch
 import Foundation
 import LupineLoading
 
-/// Rounds of cookies: each goes into the store in one call.
+/// Rounds of cookies: each is stored with one call.
 struct CookieScenario {
     let file: String
 
-    /// Writes without end, and calls `isWarm` after the first round.
+    /// Writes rounds until the process is killed, and calls `isWarm` after the first.
     func write(until isWarm: () -> Void) {
         guard let url = URL(string: "https://www.example.org/") else { return }
         let storage = HTTPCookieStorage(file: URL(fileURLWithPath: file))

@@ -5,23 +5,23 @@ import Dispatch
 import Foundation
 import LupineLoading
 
-/// By how much one long body makes the process grow, in a process that does nothing else.
+/// The growth of a process that loads one long body, and does nothing else.
 ///
-/// What counts is the peak of resident memory behind the load against what was resident before it, when a short load had
-/// brought in all code that takes part.
+/// The growth is the difference between the peak of resident memory after the load and the resident memory before it, measured
+/// after a short load that has paged in the code.
 struct MemoryScenario {
     enum Form: String {
-        /// All of it into a file, which is moved to `file`.
+        /// Loads the body into a file, which is moved to `file`.
         case download
-        /// A delegate that takes its time over the first piece: as long as another long body takes on its way into a file.
+        /// A delegate that blocks at the first piece while another long body is downloaded to a file.
         case delegate
-        /// Bytes of which the first is taken, and no other for as long.
+        /// Iterates over the bytes, takes the first, and no other while another body is downloaded.
         case bytes
     }
 
     let form: Form
     let url: URL
-    /// The most that the process may grow by, in KiB.
+    /// The permitted growth in KiB.
     let limit: Int
     let file: URL
 
@@ -52,11 +52,11 @@ struct MemoryScenario {
         }
         let grown = try Self.status("VmHWM:") - before
         print("\(form.rawValue): \(before) KiB before, grown by \(grown) KiB at most")
-        // A sanitizer's heap says nothing of itself and keeps what was freed.
+        // A sanitizer's allocator reports no statistics and keeps freed memory.
         return grown < limit || mallinfo2().uordblks == 0
     }
 
-    /// Has a body saved, and the file removed.
+    /// Downloads a body, and removes the file.
     private func save(_ url: URL, _ session: URLSession) async throws {
         try FileManager.default.removeItem(at: try await session.download(from: url).0)
     }
@@ -71,7 +71,7 @@ struct MemoryScenario {
     }
 }
 
-/// Is at the first piece until it may go on.
+/// Blocks at the first piece until `goOn` is called.
 private final class SlowDelegate: NSObject, URLSessionDataDelegate, Sendable {
     let beginning: AsyncStream<Void>
     private let begin: AsyncStream<Void>.Continuation

@@ -4,13 +4,13 @@ import Dispatch
 import Foundation
 import Glibc
 
-/// Writes to a store until it is killed: at a time (`cookies FILE MICROSECONDS`, `cache FOLDER MICROSECONDS`), or while a draft of
-/// the file is there (`draft FILE MICROSECONDS`). Or writes for some rounds beside other writers (`share FOLDER ROUNDS`), makes
-/// many sessions and looks at what they leave behind (`sessions URL COUNT`), or loads one long body and looks at its own memory
-/// (`memory URL KIBIBYTES FORM FILE`).
+/// Writes to a store until it is killed: after a delay (`cookies FILE MICROSECONDS`, `cache FOLDER MICROSECONDS`), or while a
+/// draft of the file exists (`draft FILE MICROSECONDS`). Or writes some rounds concurrently with other writers (`share FOLDER
+/// ROUNDS`), creates many sessions and checks what they leave (`sessions URL COUNT`), or loads one long body and measures its
+/// memory (`memory URL KIBIBYTES FORM FILE`).
 ///
-/// Every round carries its number, so that whoever reads the store afterwards can tell a whole round, or a whole entry,
-/// from the pieces of one. The first round is whole in any case.
+/// Every round carries its number, so that the test can distinguish a complete round, or a complete entry, from parts of several.
+/// The first round is always complete.
 @main struct Probe {
     static func main() async throws {
         let arguments = CommandLine.arguments
@@ -45,7 +45,8 @@ import Glibc
         exit(2)
     }
 
-    /// What a scenario calls when its first round is on the disk: the process is killed so long after that.
+    /// Returns the function that a scenario calls when its first round is on the disk; the process is killed `delay` microseconds
+    /// later.
     private static func killer(_ delay: Int) -> () -> Void {
         {
             DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(delay)) {
@@ -54,7 +55,7 @@ import Glibc
         }
     }
 
-    /// The same, but it waits then for the next draft of that file: the process is killed inside a write.
+    /// Returns the same, but it also waits for the next draft of that file, so that the process is killed during a write.
     private static func killer(_ delay: Int, drafting file: String) -> () -> Void {
         {
             DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(delay)) {

@@ -3,13 +3,13 @@
 import Foundation
 import LupineLoading
 
-/// Many sessions in one process: what they cost while they are there, and whether they leave anything behind.
+/// Many sessions in one process: their threads while they exist, and the descriptors that they leave.
 struct SessionScenario {
-    /// What each session loads.
+    /// The URL that each session loads.
     let url: URL
     let count: Int
 
-    /// Whether many sessions have as many threads of the house's as one, and as few descriptors afterwards as before.
+    /// Returns whether many sessions use as many threads of the library as one, and leave no more descriptors than before.
     func leavesNothing() async throws -> Bool {
         try await load(1, invalidating: true)
         let before = Self.descriptors
@@ -19,9 +19,9 @@ struct SessionScenario {
         session.invalidateAndCancel()
         let many = try await load(count, invalidating: false)
         print("threads with one session \(threads), with \(count) sessions \(many)")
-        // The system's come and go by the dozen on a machine that has much to do; one for each session they are not.
+        // The system's threads come and go by the dozen on a loaded machine, but there is not one for each session.
         guard many.named == threads.named, many.all < threads.all + count / 4 else { return false }
-        // Connections close on their loops, a moment after their sessions are gone.
+        // Connections close on their loops, shortly after their sessions are gone.
         let deadline = ContinuousClock.now + .seconds(30)
         while ContinuousClock.now < deadline {
             if Self.descriptors.count <= before.count { return true }
@@ -31,7 +31,7 @@ struct SessionScenario {
         return false
     }
 
-    /// Makes sessions, has each load, and drops them all. Returns how many threads there were when all were there.
+    /// Creates sessions, loads with each, and drops them all. Returns the number of threads while all existed.
     @discardableResult
     private func load(_ count: Int, invalidating: Bool) async throws -> (named: Int, all: Int) {
         var sessions: [URLSession] = []
@@ -54,7 +54,8 @@ struct SessionScenario {
         (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/\(folder)")) ?? []
     }
 
-    /// Sockets, pipes and files. What the system's libraries wake their own threads with comes when it is first needed.
+    /// Sockets, pipes and files, without the descriptors with which system libraries wake their threads, which are created on
+    /// demand.
     private static var descriptors: [String] {
         entries("fd").compactMap { number in
             let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)")
@@ -62,8 +63,8 @@ struct SessionScenario {
         }
     }
 
-    /// The names that the house has given, and how many threads there are; the rest are the system's, which come and go with its
-    /// load. A thread that has just begun still has the name of the one that began it, so names are told apart, not threads.
+    /// The number of different names of the library's threads, and the number of all threads; the rest are the system's, whose
+    /// number depends on the load. Names are counted, not threads, because a new thread has the name of its creator at first.
     private static var threads: (named: Int, all: Int) {
         let tasks = entries("task")
         let names = tasks.compactMap {

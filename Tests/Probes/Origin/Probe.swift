@@ -5,8 +5,8 @@ import LupineOrigin
 import LupineTLS
 import LupineTestKit
 
-/// Starts and ends origins in a process of its own and counts what they leave: descriptors and threads belong to
-/// nobody else here. Exits with 0 when nothing is left.
+/// Starts and ends origins in a separate process and counts the descriptors and threads that they leave; nothing else uses any
+/// here. Exits with 0 when nothing is left.
 @main struct Probe {
     static func main() async throws {
         try await round(blocking: false)
@@ -17,7 +17,7 @@ import LupineTestKit
             try await secureRound(blocking: index % 2 == 0)
         }
         let after = try entries("/proc/self/fd").count
-        // A thread that was joined is listed until the kernel has put it away.
+        // A joined thread is listed until the kernel has removed it.
         let end = ContinuousClock.now + .seconds(300)
         while try !ownThreads().isEmpty, ContinuousClock.now < end { await Task.yield() }
         let threads = try ownThreads()
@@ -25,7 +25,7 @@ import LupineTestKit
         exit(before == after && threads.isEmpty ? 0 : 1)
     }
 
-    /// An origin with connections in every state, ended while they are.
+    /// Ends an origin that has connections in every state.
     private static func round(blocking: Bool) async throws {
         let origin = try Origin.start()
         origin.script("GET", "/stall", ScriptPlan(.signal("stalled"), .stall))
@@ -43,7 +43,7 @@ import LupineTestKit
         if blocking { shutDown(origin) } else { await origin.shutdown() }
     }
 
-    /// The same over TLS: before, in and behind the handshake, and where it failed.
+    /// Does the same over TLS: before, during and after the handshake, and after a failed one.
     private static func secureRound(blocking: Bool) async throws {
         let identity = try TLSIdentity(
             pemChain: PKI.bytes("good-chain.pem"), pemKey: PKI.bytes("good.key"))
@@ -78,7 +78,7 @@ import LupineTestKit
         try FileManager.default.contentsOfDirectory(atPath: directory)
     }
 
-    /// The names of the threads that the library has started; those of Swift's own pool come and go as they like.
+    /// Returns the names of the library's threads; those of Swift's own pool come and go.
     private static func ownThreads() throws -> [String] {
         try entries("/proc/self/task")
             .compactMap { try? String(contentsOfFile: "/proc/self/task/\($0)/comm", encoding: .utf8) }

@@ -4,13 +4,13 @@ import Foundation
 import Glibc
 import Lupine
 
-/// A download that has to fail, and what it leaves among the temporary files and at its destination.
+/// A download that must fail, and the files that it leaves in the temporary folder and at its destination.
 struct DownloadScenario {
     let url: String
     let folder: URL
-    /// How it is to fail: `move` behind the transfer, or the code of a `URLError`; `vanish-move` removes the folder before.
+    /// The expected failure: `move` after the transfer, or the code of a `URLError`; `vanish-move` removes the folder first.
     let expected: String
-    /// Files of more bytes cannot be written.
+    /// The largest file size in bytes that the process can write.
     let fileSize: UInt?
 
     func leavesNothing() async throws -> Bool {

@@ -3,17 +3,17 @@
 import Foundation
 import Lupine
 
-/// By how much a process grows that sends a form with a large file and a large stream in it to `/digest`, and does nothing
-/// else. The server answers with the digest of what it got.
+/// The growth of a process that sends a form with a large file and a large stream to `/digest`, and does nothing else. The server
+/// answers with the digest of the content.
 struct FormScenario {
     let url: String
     /// Half of the form's content.
     let file: URL
-    /// The other half: what the stream brings.
+    /// The number of bytes of the stream: the other half.
     let streamed: Int
-    /// What the server is to answer, in hexadecimal.
+    /// The expected response in hexadecimal.
     let expected: String
-    /// The most that the process may grow by, in KiB.
+    /// The permitted growth in KiB.
     let limit: Int
 
     func staysSmall() async throws -> Bool {
@@ -49,7 +49,7 @@ struct FormScenario {
         }
     }
 
-    /// So many zeros.
+    /// A stream of a given number of zeros.
     private final class ZeroStream: InputStream {
         private var left: Int
 

@@ -3,8 +3,8 @@
 import Foundation
 import Lupine
 
-/// One request each by a `Session`, a `URLSession` and a `Session` whose configuration has no fields, to `/session`,
-/// `/loading` and `/plain`: what languages they ask for is decided by the environment that the process was started with.
+/// One request each by a `Session`, a `URLSession` and a `Session` whose configuration has no fields, to `/session`, `/loading`
+/// and `/plain`: the environment of the process determines the languages that they request.
 struct LanguageScenario {
     let url: String
 

@@ -3,14 +3,14 @@
 import CLupineHeap
 import Foundation
 
-/// What this process has in memory, as the kernel tells it, in KiB.
+/// The memory of this process in KiB, from the kernel.
 enum ProcessMemory {
     static func resident() throws -> Int { try status("VmRSS:") }
 
-    /// The most that it ever was.
+    /// The peak of resident memory.
     static func peak() throws -> Int { try status("VmHWM:") }
 
-    /// A sanitizer's heap says nothing of itself and keeps what was freed: then the kernel's figures say nothing either.
+    /// Whether the figures are meaningful: a sanitizer's allocator reports no statistics and keeps freed memory.
     static var isTold: Bool { mallinfo2().uordblks != 0 }
 
     private static func status(_ name: String) throws -> Int {

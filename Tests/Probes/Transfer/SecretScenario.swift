@@ -4,13 +4,13 @@ import Foundation
 import Lupine
 import Synchronization
 
-/// Work that leaves secrets in files: a cookie that is kept, answers in the cache, a download that stops in the middle and a
-/// form that is sent from the disk. Writes down who may read each file in a folder, while they are there.
+/// Work that leaves secrets in files: a persistent cookie, cached responses, a download that stops in the middle and a form that
+/// is sent from the disk. It records the permissions of each file in a folder while the files exist.
 ///
-/// The process is to be started with `HOME`, `XDG_DATA_HOME`, `XDG_CACHE_HOME` and `TMPDIR` in the folder, and without a mask.
+/// The process must be started with `HOME`, `XDG_DATA_HOME`, `XDG_CACHE_HOME` and `TMPDIR` in the folder, and with umask 0.
 struct SecretScenario {
-    /// An origin with `/cached/{n}`, `/part`, which sends a part and then nothing, and `/form`, which answers when
-    /// `/go` has been asked for.
+    /// An origin with `/cached/{n}`, with `/part`, which sends a part and then stalls, and with `/form`, which answers once `/go`
+    /// has been requested.
     let url: String
     let folder: URL
 
@@ -48,7 +48,7 @@ struct SecretScenario {
         let form = MultipartFormData()
         form.append(Data("s3cr3t".utf8), withName: "password")
         let upload = session.upload(multipartFormData: form, to: "\(url)/form", usingThreshold: 0)
-        // The form's file is there now, and no longer than the request.
+        // The form's file exists now, and not longer than the request.
         upload.onURLSessionTaskCreation { _ in
             notes.look()
             session.request("\(url)/go").response { _ in }
@@ -60,7 +60,7 @@ struct SecretScenario {
         return notes.write()
     }
 
-    /// Who may read which file, as seen now and then.
+    /// The permissions of all files, as found at several times.
     private final class Notes: Sendable {
         private let folder: URL
         private let lines = Mutex<Set<String>>([])

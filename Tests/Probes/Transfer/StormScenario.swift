@@ -4,22 +4,21 @@ import Foundation
 import Lupine
 import LupineTLS
 
-/// Many downloads (of `/long`) and as many uploads (to `/sum`, which answers with the digest of what it got) at once, all of
-/// them open at the same time, in a process that does nothing else: everything arrives whole, and the process then has the
-/// descriptors that it had before, whatever they are.
+/// Many downloads (of `/long`) and as many uploads (to `/sum`, which answers with the digest of the content) at the same time, in
+/// a process that does nothing else: all content arrives complete, and the process then has the same descriptors as before.
 struct StormScenario {
     let url: String
-    /// Where the downloads go; it is empty afterwards.
+    /// The folder of the downloads; it is empty afterwards.
     let folder: URL
-    /// What is uploaded.
+    /// The file that is uploaded.
     let file: URL
-    /// How many of each.
+    /// The number of downloads, and of uploads.
     let count: Int
-    /// The digest of what comes, and of what is sent, in hexadecimal.
+    /// The digests of the downloaded and of the uploaded content, in hexadecimal.
     let digests: (download: String, upload: String)
 
     func leavesNothing() async throws -> Bool {
-        // What a process makes once and keeps: loops, queues, the resolver.
+        // Creates the objects that a process creates once and keeps: loops, queues, the resolver.
         guard await storm(of: min(count, 8)).isEmpty else { return false }
         let before = await settledDescriptors()
         let wrong = await storm(of: count)
@@ -31,7 +30,7 @@ struct StormScenario {
         return wrong.isEmpty && isBack && left.isEmpty
     }
 
-    /// What went wrong when so many of each were on their way at once, through a session that has gone afterwards.
+    /// Runs `count` downloads and uploads at the same time, in a session that is dropped afterwards; returns what went wrong.
     private func storm(of count: Int) async -> [String] {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.connectionProxyDictionary = [:]
@@ -78,7 +77,8 @@ struct StormScenario {
 
     // MARK: descriptors
 
-    /// What is open once nothing has closed for a while: what the session of the warm-up left is gone by then, or never goes.
+    /// Returns the open descriptors once their list is unchanged for a while: the session of the warm-up has closed its own by
+    /// then.
     private func settledDescriptors() async -> [String] {
         var last = Self.open()
         var unchanged = 0
@@ -91,7 +91,7 @@ struct StormScenario {
         return last
     }
 
-    /// Whether exactly that is open: it may take a minute, for what ends a session ends in its own time.
+    /// Returns whether exactly these are open, after at most a minute: a session ends asynchronously.
     private func isOpen(_ expected: [String]) async -> Bool {
         for _ in 0..<6000 {
             if Self.open() == expected { return true }
@@ -100,15 +100,15 @@ struct StormScenario {
         return false
     }
 
-    /// A while between two readings; nothing is guessed by it.
+    /// Pauses between two readings; no result depends on the length.
     private static func pause() async {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(10)) { continuation.resume() }
         }
     }
 
-    /// What the process has open, as the kernel names it, but for the numbers of sockets and pipes, and for whether a file is
-    /// still there: one that the process was started with may go at any time.
+    /// Returns the open descriptors by the kernel's names, without the numbers of sockets and pipes, and without the mark of
+    /// deleted files: a file that the process was started with may be deleted at any time.
     private static func open() -> [String] {
         let numbers = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
         return numbers.compactMap {

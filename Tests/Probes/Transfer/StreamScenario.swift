@@ -4,12 +4,12 @@ import Dispatch
 import Foundation
 import Lupine
 
-/// By how much a long stream (`/long`) makes the process grow whose handler stands still until another body (`/other`) of a
-/// quarter of that length has come, in a process that does nothing else.
+/// The growth of a process that receives a long stream (`/long`), whose handler blocks until another body (`/other`) of a quarter
+/// of that length has arrived; the process does nothing else.
 struct StreamScenario {
     let url: String
     let mebibytes: Int
-    /// The most that the process may grow by, in KiB.
+    /// The permitted growth in KiB.
     let limit: Int
 
     func staysSmall() async throws -> Bool {
@@ -36,7 +36,7 @@ struct StreamScenario {
         return grown < limit || !ProcessMemory.isTold
     }
 
-    /// How many bytes the stream of that name brings, when each piece has `standing` called.
+    /// Returns the number of bytes that the stream of that name delivers; calls `standing` for each piece.
     private func received(_ session: Session, _ name: String, standing: (@Sendable () -> Void)?) async -> Int
     {
         let request = session.streamRequest("\(url)/\(name)")
@@ -50,13 +50,13 @@ struct StreamScenario {
         }
     }
 
-    /// On the handler's queue alone.
+    /// A sum that is used only on the handler's queue.
     private final class Sum: @unchecked Sendable {
         private(set) var total = 0
         func add(_ count: Int) { total += count }
     }
 
-    /// True for the first who asks; on the handler's queue alone.
+    /// Returns true on the first call; used only on the handler's queue.
     private final class Once: @unchecked Sendable {
         private var isTaken = false
         func take() -> Bool {

@@ -3,12 +3,11 @@
 import Foundation
 import Glibc
 
-/// Transfers that need a process of their own: one long stream or one large form, after which the process looks at its own
-/// memory (`stream URL MEBIBYTES KIBIBYTES`, `form URL FILE STREAMED-BYTES DIGEST KIBIBYTES`), one download, after which it
-/// looks for what is left behind (`download URL FOLDER EXPECTED [FILE-SIZE]`), many transfers at once, after which it looks
-/// at its descriptors (`storm URL FOLDER FILE COUNT DOWNLOADED-DIGEST UPLOADED-DIGEST`), a bit of everything, with a look
-/// at who may read the files of it (`secrets URL FOLDER`), or requests under the locale of its environment
-/// (`languages URL`).
+/// Transfers that need a separate process: one long stream or one large form, after which the process measures its memory
+/// (`stream URL MEBIBYTES KIBIBYTES`, `form URL FILE STREAMED-BYTES DIGEST KIBIBYTES`); one download, after which it looks for
+/// files left behind (`download URL FOLDER EXPECTED [FILE-SIZE]`); many concurrent transfers, after which it checks its
+/// descriptors (`storm URL FOLDER FILE COUNT DOWNLOADED-DIGEST UPLOADED-DIGEST`); work with secrets, whose files' permissions it
+/// records (`secrets URL FOLDER`); or requests under the locale of its environment (`languages URL`).
 @main struct TransferProbe {
     static func main() async throws {
         let arguments = CommandLine.arguments

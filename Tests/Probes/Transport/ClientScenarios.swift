@@ -8,7 +8,7 @@ import LupineOrigin
 import LupineTestKit
 import LupineTransport
 
-/// What a whole client does to the process that it lives in: signals, descriptors, threads, memory, the exit.
+/// The effects of a whole client on its process: signals, descriptors, threads, memory, the exit.
 enum ClientScenarios {
     static func client(connections: Int = 8, _ change: (inout HTTPClient.Configuration) -> Void = { _ in })
         -> HTTPClient
@@ -23,7 +23,7 @@ enum ClientScenarios {
 
     // MARK: SIGPIPE
 
-    /// The peer resets in the middle of each kind of body, and in the middle of one that is spliced to a file.
+    /// Lets the peer reset during each kind of request body, and during a response that is spliced to a file.
     static func peersReset() async throws {
         let origin = try LupineOrigin.Origin.start()
         origin.script(
@@ -53,7 +53,7 @@ enum ClientScenarios {
                         throw Probe.Failure("\(name) was answered with \(response.status)")
                     } catch let error as TransportError {
                         switch error {
-                        // What is left to read after the failed write decides which of the two it is.
+                        // The data that is left to read after the failed write decides which of the two errors it is.
                         case .connectionLost, .http(_, _, .truncated): break
                         default: throw error
                         }
@@ -108,7 +108,7 @@ enum ClientScenarios {
 
     // MARK: The exit
 
-    /// Returns from main with requests in every state, on loops of its own and on the shared ones.
+    /// Returns from `main` with requests in every state, on the client's own loops and on the shared ones.
     static func exitWithRequestsInFlight() async throws {
         let origin = try LupineOrigin.Origin.start()
         let seen = origin.gate("seen")
@@ -131,12 +131,12 @@ enum ClientScenarios {
 
     // MARK: What is left
 
-    /// Rounds of requests cancelled at random moments through their tasks; descriptors and threads are as before.
+    /// Cancels requests at random moments through their tasks, in rounds; descriptors and threads must be as before.
     static func cancellationsLeaveNothing() async throws {
         var before: (descriptors: Int, threads: Int)?
         for round in 0..<6 {
             try await cancelledRequests(seed: UInt64(round))
-            // Tasks' own threads come and go with the runtime; ours have names.
+            // The threads of Swift's runtime come and go; the library's have names.
             let after = (
                 try Probe.entries("/proc/self/fd").count,
                 try Probe.entries("/proc/self/task").count(where: isOurs)
@@ -179,7 +179,8 @@ enum ClientScenarios {
 
     // MARK: EMFILE
 
-    /// Without a descriptor left idle connections make room; without those the error says so; then all is well again.
+    /// Without descriptors idle connections are closed for new ones; without idle connections the error reports it; afterwards
+    /// requests succeed again.
     static func descriptorsRunOut(_ port: UInt16) async throws {
         let names = ["other.test", "third.test"]
         let client = client(connections: 8) { configuration in
@@ -188,7 +189,8 @@ enum ClientScenarios {
             }
         }
         let bare = Self.client()
-        // Eight at a time, each held until the others are there, so that eight connections lie idle.
+        // Makes eight concurrent requests, each held until the others have arrived, so that eight connections are idle
+        // afterwards.
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<8 { group.addTask { try await fetch(client, "http://127.0.0.1:\(port)/meet") } }
             try await group.waitForAll()
@@ -202,7 +204,7 @@ enum ClientScenarios {
         } catch let error as TransportError {
             guard case .outOfDescriptors(.tooManyDescriptors) = error else { throw error }
         }
-        // What lies idle still serves, and may be given up for another host.
+        // Idle connections still serve requests, and may be closed for another host.
         try await fetch(client, "http://other.test:\(port)/bytes/10")
         try await fetch(client, "http://third.test:\(port)/bytes/10")
         for filler in fillers { close(filler) }
@@ -217,7 +219,7 @@ enum ClientScenarios {
         _ = try await response.body.collect()
     }
 
-    /// Lowers the limit and fills what is left below it.
+    /// Lowers the limit, and takes all descriptors below it.
     private static func useUpDescriptors() throws -> [Int32] {
         let highest = try Probe.entries("/proc/self/fd").compactMap { Int($0) }.max() ?? 0
         var limit = rlimit()
@@ -237,13 +239,13 @@ enum ClientScenarios {
 
     private static var heapInUse: Int { Int(mallinfo2().uordblks) }
 
-    /// What of this process is in memory.
+    /// Returns the resident memory of this process.
     static func residentBytes() throws -> Int {
         let fields = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
         return (Int(fields[1]) ?? 0) * 4096
     }
 
-    /// Many requests on one client: after the first tenth the heap has its size.
+    /// Makes many requests with one client: after the first tenth the heap must not grow.
     static func memoryStaysFlat(_ port: UInt16) async throws {
         #if LUPINE_TSAN
             let total = 2_000
@@ -252,8 +254,8 @@ enum ClientScenarios {
         #else
             let total = 200_000
         #endif
-        // Each loop makes its read buffer when it first needs one, and a second one when a read nests: on a loaded
-        // machine that may be after the first reading. What leaks grows with the requests and is soon more.
+        // Each loop allocates its read buffer on demand, and a second one for nested reads: on a loaded machine that may be after
+        // the first measurement. A leak grows with the requests and soon exceeds this.
         let lateBuffers = 4 * 2 * EventLoop.readBufferSize
         let client = client(connections: 32)
         let url = "http://127.0.0.1:\(port)/bytes/1024?seed=1"
@@ -278,7 +280,7 @@ enum ClientScenarios {
         }
     }
 
-    /// What an idle connection holds on the heap, all of the library together.
+    /// Measures the heap bytes of an idle connection, for the whole library.
     static func idleConnectionsAreSmall(_ port: UInt16) async throws {
         let count = 1_000
         let client = client(connections: count)

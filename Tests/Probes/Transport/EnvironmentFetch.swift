@@ -3,8 +3,8 @@
 import LupineHTTP
 import LupineTransport
 
-/// Fetches URLs by a client that reads the environment for its proxies, and prints a line about each: the status and
-/// whether a proxy has put its name on the response, or the error.
+/// Fetches URLs with a client that reads its proxies from the environment, and prints a line for each: the status, the length and
+/// whether the response has a `Via` field, or the error.
 enum EnvironmentFetch {
     static func run(_ urls: ArraySlice<String>) async {
         var configuration = HTTPClient.Configuration()

@@ -7,17 +7,17 @@ import LupineTLS
 import LupineTestKit
 import LupineTransport
 
-/// Handshakes by the thousand, of all kinds and with all ends: the heap has its size after the first half, and when
-/// client and origin are gone no object of OpenSSL, descriptor or thread is left.
+/// Thousands of handshakes, of all kinds and with all results: the heap does not grow after the first half, and when client and
+/// origin are gone, no OpenSSL object, descriptor or thread is left.
 enum HandshakeScenario {
-    /// Both peers of all these handshakes live in this process.
+    /// Both peers of the handshakes.
     private final class Stack: Sendable {
         static let names = "ecdsa.test"
 
         let origin: LupineOrigin.Origin
         let asking: LupineOrigin.Origin
         let cutting: LupineOrigin.Origin
-        /// By version, 1.2 first.
+        /// The clients by version, 1.2 first.
         let full: [HTTPClient]
         let resuming: [HTTPClient]
         let known: [HTTPClient]
@@ -95,13 +95,13 @@ enum HandshakeScenario {
         }
     }
 
-    /// Requests that are to be cancelled as soon as somebody's chain is judged.
+    /// Requests to be cancelled when another request's chain is evaluated.
     private final class Victims: Sendable {
         private let tasks = Lock<[Task<Void, any Error>]>([])
 
         func add(_ task: Task<Void, any Error>) { tasks.withLock { $0.append(task) } }
 
-        /// Whether there was one.
+        /// Cancels one task; returns whether there was one.
         func cancelOne() -> Bool {
             let task = tasks.withLock { $0.popLast() }
             task?.cancel()
@@ -120,24 +120,24 @@ enum HandshakeScenario {
     #else
         private static let total = 22_400
     #endif
-    /// What the heap may grow by in the second half, when origins remember as many handshakes as they ever do: 32 bytes
-    /// for each, less than the smallest object that one could lose, and room for read buffers that come late.
+    /// The permitted growth of the heap in the second half, in which the origins record ever more handshakes: 32 bytes for each,
+    /// which is less than the smallest object that one could leak, with room for late read buffers.
     private static let allowedGrowth = total / 2 * 32
 
-    /// What the process may grow by meanwhile: the C library's arenas keep what threads have freed.
+    /// The permitted growth of resident memory: the C library's arenas keep memory that threads have freed.
     private static let allowedResidence = 4 << 20
 
     private static var heapInUse: Int { Int(mallinfo2().uordblks) }
 
     static func run() async throws {
         try LiveObjects.watch()
-        // The first stack makes what the libraries keep for good.
+        // The first stack creates the objects that the libraries keep.
         try await measure(handshakes: 140)
         var before = LiveObjects.counts
         before[.connection] = 0
         let files = try Probe.openFiles().count
         try await measure(handshakes: total)
-        // What a worker or a task still holds goes with its last step.
+        // A worker or a task may hold an object until its last step.
         let end = ContinuousClock.now + .seconds(300)
         while LiveObjects.counts != before, ContinuousClock.now < end { await Task.yield() }
         let after = LiveObjects.counts
@@ -148,7 +148,7 @@ enum HandshakeScenario {
         guard after == before else { throw Probe.Failure("objects are left: \(before) became \(after)") }
     }
 
-    /// A stack from its start to its end, and what it had grown by before that.
+    /// Runs a stack from start to end, and checks its growth before the end.
     private static func measure(handshakes count: Int) async throws {
         let stack = try Stack(handshakes: count)
         try await shake(stack, 0..<count / 2)
@@ -167,26 +167,26 @@ enum HandshakeScenario {
             "resident \(resident) -> \(laterResident),",
             "objects \(objects) -> \(laterObjects)")
         guard count == total else { return }
-        // Each asked for one, but for the cancelled that were too early.
+        // Each request makes a handshake, except those cancelled too early.
         guard completed + failed > count - count / 10, resumed > count / 4, failed > count / 5 else {
             throw Probe.Failure("too few of a kind")
         }
         guard laterHeap - heap < allowedGrowth else {
             throw Probe.Failure("the heap grew from \(heap) to \(laterHeap)")
         }
-        // A sanitizer's heap says nothing of itself and keeps what was freed.
+        // A sanitizer's allocator reports no statistics and keeps freed memory.
         guard laterHeap == 0 || laterResident - resident < allowedResidence else {
             throw Probe.Failure("resident memory grew from \(resident) to \(laterResident)")
         }
-        // Sessions wait in caches, a few for each client and origin, and what was dialled for a request that was
-        // cancelled lies idle.
+        // Caches hold a few sessions for each client and origin, and connections that were dialled for cancelled requests are
+        // idle.
         for kind in [LiveObjects.Kind.connection, .session, .context, .store, .channel] {
             let growth = (laterObjects[kind] ?? 0) - (objects[kind] ?? 0)
             guard growth <= 64 else { throw Probe.Failure("\(growth) objects more: \(kind)") }
         }
     }
 
-    /// Returns when all these handshakes have ended.
+    /// Makes the handshakes of a range, and returns when all have ended.
     private static func shake(_ stack: Stack, _ range: Range<Int>) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             let width = 16
@@ -201,7 +201,8 @@ enum HandshakeScenario {
     }
 
     private static func one(_ stack: Stack, _ index: Int) async throws {
-        // Lanes step by 16 and kinds by 7, which share no factor: each lane does every kind.
+        // Each lane's indexes advance by 16, and the kinds repeat after 7, which have no common factor: each lane makes every
+        // kind.
         let kind = Kind.allCases[index % Kind.allCases.count]
         let version = index / Kind.allCases.count % 2
         switch kind {

@@ -3,13 +3,13 @@
 import CLupineOpenSSL
 import Synchronization
 
-/// How many objects of OpenSSL there are in this process.
+/// The number of OpenSSL objects in this process.
 ///
-/// OpenSSL calls back for each object that it makes and frees, copies and its own included. That holds for objects made
-/// after `watch`, so it has to come before the first. The tests of the engine, which run beside others in one process,
-/// mark the objects that are theirs instead.
+/// OpenSSL calls back for each object that it creates and frees, including copies and its own. That applies to objects created
+/// after `watch`, which must therefore be called first. The tests of the engine, which run concurrently with others in one
+/// process, mark their objects instead.
 enum LiveObjects {
-    /// What could be lost: whatever belongs to a connection, and what connections share.
+    /// Objects that could leak: those that belong to a connection, and those that connections share.
     enum Kind: Int, CaseIterable {
         case connection, session, certificate, context, store, key, channel
     }
@@ -20,7 +20,7 @@ enum LiveObjects {
 
     private static let counters = Kind.allCases.map { _ in Counter() }
 
-    /// Counts from here on. To be called once.
+    /// Starts counting. Must be called only once.
     static func watch() throws {
         for kind in Kind.allCases {
             let index = unsafe CRYPTO_get_ex_new_index(
@@ -31,10 +31,10 @@ enum LiveObjects {
         }
     }
 
-    /// How many of a kind there are now.
+    /// Returns the present number of objects of a kind.
     static func count(_ kind: Kind) -> Int { counters[kind.rawValue].value.load(ordering: .relaxed) }
 
-    /// How many of each kind there are now.
+    /// The present number of objects of each kind.
     static var counts: [Kind: Int] {
         Dictionary(uniqueKeysWithValues: Kind.allCases.map { ($0, count($0)) })
     }

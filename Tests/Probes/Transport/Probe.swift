@@ -4,10 +4,10 @@ import Foundation
 import Glibc
 import LupineTransport
 
-/// Runs one scenario in a process of its own, where descriptors, threads and signals belong to nobody else.
+/// Runs one scenario in a separate process, which has its descriptors, threads and signals for itself.
 ///
-/// Tests start it with a scenario's name. It exits with 0 when the scenario holds; otherwise it says why
-/// not, or dies of the signal that should not have been raised.
+/// Tests start it with a scenario's name. It exits with 0 if the expectations of the scenario are met; otherwise it prints why
+/// not, or is killed by the signal that should not have been raised.
 @main struct Probe {
     enum Scenario: String, CaseIterable {
         case send, sendmsg, sendfile, splice, signals, leaks, stack, exit, fetch
@@ -21,7 +21,7 @@ import LupineTransport
     }
 
     static func main() async throws {
-        // Whatever the parent left: SIGPIPE kills, unless the library keeps it from being raised.
+        // Restores the default action, whatever the parent set: SIGPIPE kills the process, unless the library avoids raising it.
         _ = signal(SIGPIPE, SIG_DFL)
         let before = try signalState()
         guard let scenario = CommandLine.arguments.dropFirst().first.flatMap(Scenario.init) else {
@@ -47,7 +47,7 @@ import LupineTransport
         }
     }
 
-    /// The parent's origin, where the scenario counts what is its own.
+    /// Returns the port of the parent's origin, for scenarios that count their own descriptors.
     static func port() throws -> UInt16 {
         guard let port = CommandLine.arguments.last.flatMap(UInt16.init) else {
             throw Failure("a port is missing")
@@ -55,8 +55,7 @@ import LupineTransport
         return port
     }
 
-    /// Which signals are ignored and which are handled, but for 32 and 33, which the C library takes for
-    /// its threads.
+    /// Returns the sets of ignored and of handled signals, without 32 and 33, which the C library uses for its threads.
     static func signalState() throws -> [UInt64] {
         try String(contentsOfFile: "/proc/self/status", encoding: .utf8).split(separator: "\n")
             .filter { $0.hasPrefix("SigIgn") || $0.hasPrefix("SigCgt") }
@@ -70,8 +69,8 @@ import LupineTransport
 
     // MARK: SIGPIPE
 
-    /// Connects to ourselves, has the peer reset, and writes on until the kernel says EPIPE: the moment of
-    /// SIGPIPE.
+    /// Connects to a listener of this process, lets the peer reset, and writes until the kernel returns EPIPE, which is when
+    /// SIGPIPE is raised.
     static func writeToResetPeer(_ scenario: Scenario) async throws {
         let path = NSTemporaryDirectory() + "/lupine-probe-\(getpid())"
         let loop = try EventLoop.start(name: "probe-loop")
@@ -101,7 +100,7 @@ import LupineTransport
         _ = try client.connect(to: target)
         guard let server = try listener.accept() else { return }
         try server.reset()
-        // Takes the ECONNRESET away; from here on every write is one to a broken pipe.
+        // Consumes the ECONNRESET; from now on every write fails with EPIPE.
         _ = try client.pendingError()
         let bytes = [UInt8](repeating: 1, count: 4096)
         let file = try Descriptor.writing(path: path)
@@ -126,7 +125,7 @@ import LupineTransport
 
     // MARK: Threads
 
-    /// Every thread of the library has all signals blocked that can be.
+    /// Checks that every thread of the library blocks all signals that can be blocked.
     static func threadsBlockSignals() async throws {
         let group = try EventLoopGroup(count: 2, name: "lupine-own")
         let pool = WorkerPool(limit: 1, hungAfter: .seconds(5))
@@ -164,7 +163,7 @@ import LupineTransport
             throw Failure("threads: \(seen.keys)")
         }
         for (name, mask) in seen {
-            // All 64 but SIGKILL and SIGSTOP, which nobody can block, and the C library's own two.
+            // All 64 except SIGKILL and SIGSTOP, which cannot be blocked, and the two of the C library.
             for number in 1...64 where ![9, 19, 32, 33].contains(number) {
                 guard mask >> UInt64(number - 1) & 1 == 1 else {
                     throw Failure("\(name) does not block signal \(number)")
@@ -173,11 +172,11 @@ import LupineTransport
         }
     }
 
-    /// Groups come and go, with channels, timers and work in hand; descriptors and threads are as before.
+    /// Creates and ends groups with channels, timers and pending work; descriptors and threads must be as before.
     static func shutdownLeavesNothing() async throws {
         var descriptors: [String] = []
         var threads: Set<String> = []
-        // Held to the end: it is the shutdown that closes, not the release.
+        // Held to the end, so that the shutdown closes descriptors, not the release.
         var ended: [EventLoopGroup] = []
         for round in 0..<20 {
             let group = try EventLoopGroup(count: 3, name: "leak")
@@ -191,7 +190,7 @@ import LupineTransport
             }
             await group.shutdown()
             ended.append(group)
-            // The first round opens what the runtime keeps.
+            // The first round opens descriptors that the runtime keeps.
             let now = (try openFiles(), Set(try entries("/proc/self/task").filter(isOurs)))
             if round == 0 { (descriptors, threads) = now }
             guard now.0 == descriptors, now.1 == threads, threads.isEmpty else {
@@ -200,8 +199,8 @@ import LupineTransport
         }
     }
 
-    /// What each descriptor is open on. Timers and files of /proc are left out: the library opens none, libdispatch
-    /// does under Swift's tasks, at moments of its own choosing. The one that lists them is closed when it is asked for.
+    /// Returns the targets of the descriptors, without timers and files in /proc: the library opens none, but libdispatch does
+    /// under Swift's tasks, at any time. The descriptor of the listing itself is closed by then.
     static func openFiles() throws -> [String] {
         try entries("/proc/self/fd").compactMap { number in
             let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)")
@@ -211,7 +210,7 @@ import LupineTransport
         .sorted()
     }
 
-    /// The same for whole clients and what they meet.
+    /// Does the same with whole clients and misbehaving peers.
     static func clientsLeaveNothing() async throws {
         try await StackScenario.run(round: 0)
         let before = (try entries("/proc/self/fd").count, try clientThreads())
@@ -234,7 +233,7 @@ import LupineTransport
         return name?.hasPrefix("leak") ?? false
     }
 
-    /// Returns from main with busy default loops and a look-up that never ends.
+    /// Returns from `main` with busy default loops and a look-up that never ends.
     static func defaultGroupDoesNotDelayExit() async throws {
         let loop = try EventLoopGroup.shared().next()
         let resolver = Resolver { _, _ throws(ResolutionError) in

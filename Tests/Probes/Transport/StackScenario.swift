@@ -5,9 +5,9 @@ import LupineHTTP
 import LupineOrigin
 import LupineTransport
 
-/// Clients that meet misbehaving peers, are cancelled, dropped and shut down: descriptors and threads are as before.
+/// Clients that have misbehaving peers, are cancelled, dropped or shut down: descriptors and threads must be as before.
 enum StackScenario {
-    /// What each peer does once it is connected.
+    /// The script of each peer.
     private static let misdeeds: [[Script.Step]] = [
         [.close], [.reset], [.expectHead, .close], [.expectHead, .reset],
         [.expectHead, .halfClose, .expectEnd],
@@ -45,7 +45,7 @@ enum StackScenario {
         try await wellBehaved(dropped: round % 2 == 0)
     }
 
-    /// Requests in every state when the client is shut down, or dropped.
+    /// Shuts down the client, or drops its requests, with requests in every state.
     private static func wellBehaved(dropped: Bool) async throws {
         let origin = try LupineOrigin.Origin.start()
         origin.script("GET", "/stall", ScriptPlan(.signal("stalled"), .stall))
