@@ -37,7 +37,7 @@ struct ChangelogTests {
         }
     }
 
-    /// Returns the lines that do not belong into a changelog, and what is missing from it.
+    /// Returns the lines that do not belong in a changelog, and what is missing from it.
     private static func faults(in text: String) -> [String] {
         let lines = text.split(separator: "\n").map(String.init)
         let headings = lines.filter { $0.hasPrefix("## ") }

@@ -108,7 +108,7 @@ struct MessageInflaterTests {
                 #expect(part != message, "cut at \(cut)")
             }
         }
-        // Truncated inside a stored block, which the tail that is appended to each message would be read into.
+        // Truncated inside a stored block: the tail appended to each message would be taken for its content.
         #expect(throws: CodingError.cutShort(coding: .deflate, offset: 7)) {
             try inflated([0x00, 0x20, 0x00, 0xDF, 0xFF, 0x61, 0x62])
         }

@@ -17,7 +17,7 @@ struct GoldenCase: CustomTestStringConvertible, Sendable {
     var errors = ""
     var input: String?
     var isTerminal = false
-    /// The files that the command has to write, with their contents.
+    /// The files that have to exist afterwards, each with a text that it has to contain.
     var files: [String: String] = [:]
 
     init(

@@ -132,7 +132,7 @@ import Testing
             for await stream in session.streamRequest(origin.url).streamTask().streamingStrings() {
                 switch stream.event {
                 case .stream(let result):
-                    // The first piece has arrived; the test sends no other one that would restart a time-out.
+                    // The first piece has arrived, so nothing in transit restarts a time-out.
                     if text.isEmpty { clock.advance(by: .seconds(seconds)) }
                     if seconds < 1_000 { goOn.open() }
                     text += result.get()
@@ -319,7 +319,7 @@ import Testing
         #expect(try await texts[1].value == "at last")
     }
 
-    /// Starts a request that waits an hour for its retry, with the only reference to its session.
+    /// Returns a request that waits an hour for its retry, and the only reference to its session.
     private func waiting(_ stubs: Stubs) -> (session: Session, request: DataRequest) {
         let session = Session(configuration: stubs.configuration, interceptor: Hourly())
         return (session, session.request("https://api.test/").validate())

@@ -16,7 +16,7 @@ struct TerminalTests {
         let typed: Int
     }
 
-    /// What is typed once `sight` has been shown, after that of the previous keys.
+    /// Keys that are typed once `sight` has been shown, after the `sight` of the keys before.
     struct Keys: Encodable, Sendable {
         let sight: String
         let keys: String
