@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 
-/// A closure is not itself the value of a lock: it lies in a struct.
+/// Requires that a closure in a lock is wrapped in a struct.
 ///
-/// A lock knows its value by a type parameter. A function goes into such a place in a wrapper and comes out in another, and
-/// `withLock` puts back what came out: each look makes the chain of wrappers longer, by memory and by stack, until a call
-/// runs out of it. Optionals and tuples of functions share that; a struct, an array or a dictionary goes in as it is.
+/// The type of a lock's value is a type parameter. A function is stored there in a reabstraction thunk and read in another, and
+/// `withLock` stores what it has read: each access adds thunks, and with them memory and stack, until a call overflows the stack.
+/// Optionals and tuples of functions behave the same; structs, arrays and dictionaries are stored unchanged.
 enum BareClosureRule {
     private static let locks: Set = ["Lock", "Mutex", "Protected"]
 
-    /// The words that no type goes on behind.
+    /// The words before which the type of a `typealias` ends.
     private static let beginnings: Set = [
         "typealias", "let", "var", "func", "struct", "init", "private", "package", "}",
     ]
@@ -27,7 +27,7 @@ enum BareClosureRule {
         }
     }
 
-    /// The names that stand for function types.
+    /// Returns the names of the type aliases for function types.
     private static func functionNames(in file: SourceFile) -> Set<String> {
         Set(
             file.tokens.indices.compactMap { index in
@@ -37,7 +37,7 @@ enum BareClosureRule {
             })
     }
 
-    /// The tokens up to the `>` that ends the argument.
+    /// Returns the tokens up to the `>` that ends the argument.
     private static func argument(of file: SourceFile, from start: Int) -> [String] {
         var depth = 1
         var texts: [String] = []
@@ -54,7 +54,7 @@ enum BareClosureRule {
         return texts
     }
 
-    /// Whether there is an arrow outside of brackets and type arguments.
+    /// Returns whether there is an arrow outside of brackets and type arguments.
     private static func isFunction(_ tokens: some Sequence<String>) -> Bool {
         var depth = 0
         var last = ""

@@ -2,7 +2,7 @@
 
 import Testing
 
-/// No lock holds a bare closure: in the repository, and in samples that must be caught.
+/// Tests that no lock holds a bare closure, and that samples with one are caught.
 struct BareClosureTests {
     @Test func locksHoldNoBareClosures() throws {
         let files = try Repository.here.swiftFiles(under: "Sources")

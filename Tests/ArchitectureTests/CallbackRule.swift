@@ -2,16 +2,16 @@
 
 import Foundation
 
-/// The callbacks of the public interface, against `callbacks.txt`, which says where each is called and which test calls
-/// everything back from it.
+/// Compares the callbacks of the public interface with `callbacks.txt`, which names for each one the files that call it and the
+/// tests that call the library back from it.
 ///
-/// A callback is a requirement of a public protocol, a public parameter, variable or payload of an enum that is a closure, and
-/// an `open` method of an `open` class, which a subclass may override. So a new one has to be thought about: its place asserts
+/// A callback is a requirement of a public protocol, a closure as a public parameter, variable or payload of an enum, and an
+/// `open` method of an `open` class, which a subclass may override. So a new one needs a decision: the code that calls it asserts
 /// that no lock is held, and it has a row in `Tests/LupineTests/Hostile/Callback*.swift` or a suite of its own.
 struct CallbackRule {
     static let listPath = "Tests/ArchitectureTests/callbacks.txt"
 
-    /// The type aliases of function types in a file, for parameters that are written with them.
+    /// Returns the type aliases of function types in a file, for parameters that are declared with them.
     static func aliases(in file: SourceFile) -> Set<String> {
         var found: Set<String> = []
         for index in file.tokens.indices where file.token(index) == "typealias" {
@@ -29,21 +29,22 @@ struct CallbackRule {
         return found
     }
 
-    /// The callbacks of one file: `Protocol.requirement(labels:)`, `Type.function(label of the closure:)`, `Type.variable`,
-    /// `Type.case`, and `open Type.method(labels:)`.
+    /// Returns the callbacks of one file: `Protocol.requirement(labels:)`, `Type.function(label of the closure:)`,
+    /// `Type.variable`, `Type.case`, and `open Type.method(labels:)`.
     static func callbacks(in file: SourceFile, aliases: Set<String>) -> Set<String> {
         var scan = Scan(file: file, aliases: aliases)
         return scan.callbacks()
     }
 
-    /// What is missing on either side.
+    /// Returns what is missing on either side.
     ///
     /// - Parameters:
-    ///   - callbacks: What the public interface has.
-    ///   - rows: The names of the tests' table.
-    ///   - asserting: The files that assert that no lock is held, from `Sources`.
+    ///   - callbacks: The callbacks of the public interface.
+    ///   - rows: The names of the rows in the tests' table.
+    ///   - asserting: The files in `Sources` that assert that no lock is held.
     ///   - suites: The names of test suites.
-    ///   - list: Lines of `callback | files that call it | rows of the table, or suites`; its head says what else may stand there.
+    ///   - list: Lines of `callback | files that call it | rows of the table, or suites`; its head lists the other allowed
+    ///     values.
     static func differences(
         _ callbacks: Set<String>, rows: Set<String>, asserting: Set<String>, suites: Set<String>, list: String
     ) -> [String] {
@@ -59,7 +60,7 @@ struct CallbackRule {
                 fields[0].hasSuffix("*")
                 ? callbacks.filter { $0.hasPrefix(fields[0].dropLast()) }
                 : callbacks.intersection([fields[0]])
-            // Observers of notifications and of key paths stand in no interface.
+            // Observers of notifications and of key paths appear in no interface.
             if matches.isEmpty, !fields[0].hasPrefix("observers of ") {
                 found.append("\(fields[0]) is no callback of the public interface")
             }
@@ -82,7 +83,7 @@ struct CallbackRule {
         return found.sorted()
     }
 
-    /// The names of the rows in the text of a table of callbacks; a name with an interpolation is cut before it.
+    /// Returns the names of the rows in the text of a table of callbacks; a name ends before its first interpolation.
     static func rows(in text: String) -> Set<String> {
         let opening = "Callback("
         return text.components(separatedBy: opening).dropFirst().reduce(into: []) { found, part in
@@ -103,10 +104,10 @@ struct CallbackRule {
         file.token(index) == "-" && file.token(index + 1) == ">"
     }
 
-    /// One pass over a file: which types are open, and what is declared in them.
+    /// One pass over a file that tracks the types around the current token and collects their callbacks.
     private struct Scan {
         private struct Level {
-            /// Nil for a body that is no type's.
+            /// Nil for a body that is not a type's.
             var type: String?
             var isPublicProtocol = false
             var isPublicEnum = false
@@ -132,7 +133,7 @@ struct CallbackRule {
             return found
         }
 
-        /// Looks at the token at `index`, and says which one to look at next.
+        /// Handles the token at `index` and returns the index of the next token to handle.
         private mutating func step(at index: Int) -> Int {
             switch file.token(index) {
             case "class" where ["func", "var", "subscript"].contains(file.token(index + 1)): break
@@ -167,7 +168,7 @@ struct CallbackRule {
                 isOpenClass: file.token(index) == "class" && access == "open")
         }
 
-        /// `public` or `open` where a declaration has it.
+        /// Returns `public` or `open` if a declaration has it.
         private func access(at index: Int) -> String? {
             let modifiers: Set<String> = [
                 "static", "class", "final", "override", "mutating", "nonisolated", "convenience", "indirect",
@@ -183,7 +184,7 @@ struct CallbackRule {
             return names.isEmpty || names.contains(nil) ? nil : names.compactMap { $0 }.joined(separator: ".")
         }
 
-        /// A function: past its parameters, so that closures' own do not count.
+        /// Handles a function, and returns the index after its parameters, so that those of closures do not count.
         private mutating func function(at index: Int) -> Int {
             guard let type, let level = levels.last, file.token(index - 1) != "." else { return index + 1 }
             var start = index + 1
@@ -213,7 +214,7 @@ struct CallbackRule {
             let isClosure: Bool
         }
 
-        /// The parameters between the parenthesis at `start` and its like, and the token behind it.
+        /// Returns the parameters between the parenthesis at `start` and the matching one, and the index after that.
         private func parameters(from start: Int) -> ([Parameter], Int) {
             var (all, words, isClosure, depth, index) = ([Parameter](), [String](), false, 0, start)
             var isNamed = false
@@ -251,7 +252,7 @@ struct CallbackRule {
             return (all, index)
         }
 
-        /// A variable whose type is a function's, on its own line.
+        /// Handles a variable whose declared type is a function, on one line.
         private mutating func variable(at index: Int) {
             guard let type, access(at: index) != nil, file.token(index + 2) == ":" else { return }
             var last = index + 3
@@ -267,7 +268,7 @@ struct CallbackRule {
             }
         }
 
-        /// A case of a public enum that holds a closure.
+        /// Handles a case of a public enum that holds a closure.
         private mutating func payload(at index: Int) {
             guard let type, levels.last?.isPublicEnum == true, file.token(index + 2) == "(" else { return }
             var (depth, last) = (0, index + 2)

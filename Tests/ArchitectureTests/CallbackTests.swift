@@ -2,7 +2,7 @@
 
 import Testing
 
-/// Whether every callback of the public interface has its place and its test.
+/// Tests that every callback of the public interface has an assertion and a test.
 struct CallbackTests {
     private static let modules = [
         "Sources/Lupine", "Sources/LupineLoading", "Sources/LupineTransport", "Sources/LupineTLS",

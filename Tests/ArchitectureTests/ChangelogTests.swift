@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Testing
 
-/// The changelog: its form, and that its newest version is the one that the library says it has.
+/// Tests of the changelog: its form, and that its newest version is that of the library.
 struct ChangelogTests {
     @Test func theChangelogHasItsForm() throws {
         let faults = Self.faults(in: try Repository.here.text("CHANGELOG.md"))
@@ -30,14 +30,14 @@ struct ChangelogTests {
 
     private static let groups: Set = ["### Added", "### Changed", "### Fixed", "### Security"]
 
-    /// The versions that have a heading, newest first.
+    /// Returns the versions that have a heading, newest first.
     private static func versions(in text: String) -> [String] {
         text.split(separator: "\n").compactMap { line in
             line.wholeMatch(of: /## (\d+\.\d+\.\d+) - \d{4}-\d{2}-\d{2}/).map { String($0.1) }
         }
     }
 
-    /// Lines that have no place in a changelog, and what is missing from it.
+    /// Returns the lines that do not belong in a changelog, and what is missing from it.
     private static func faults(in text: String) -> [String] {
         let lines = text.split(separator: "\n").map(String.init)
         let headings = lines.filter { $0.hasPrefix("## ") }

@@ -2,13 +2,13 @@
 
 import Foundation
 
-/// The public functions that may hand a body to the program, against the tables of the tests that hold every limit against
-/// everyone who takes one.
+/// Compares the public functions that may deliver a body to the program with the tables of the tests that check every limit with
+/// each of them.
 ///
-/// Each public function of the types that loads go through has a row in a table, or stands in a list with the reason why it
-/// takes no body. So a new one is thought about.
+/// Each public function of the types that are used for loads has a row in a table, or is in a list with the reason why it
+/// delivers no body. So a new one needs a decision.
 struct ConsumerRule {
-    /// Where the functions are.
+    /// The types whose functions are compared.
     static let types: Set<String> = [
         "AsyncSequence", "DataRequest", "DataStreamRequest", "DataStreamTask", "DownloadRequest",
         "HTTPClient",
@@ -19,7 +19,7 @@ struct ConsumerRule {
 
     static let listPath = "Tests/ArchitectureTests/consumers.txt"
 
-    /// The public functions of these types, and the variables of extensions of protocols, as `Type.name`.
+    /// Returns the public functions of these types, and the variables of extensions of protocols, as `Type.name`.
     static func functions(in file: SourceFile) -> Set<String> {
         var found: Set<String> = []
         var open: [String?] = []
@@ -56,7 +56,8 @@ struct ConsumerRule {
         return ["public", "open"].contains(file.token(before))
     }
 
-    /// The names of the rows in the text of a table: the first argument of whatever begins with `Limit`, or of `both`.
+    /// Returns the names of the rows in the text of a table: the first argument of the types that begin with `Limit`, and of
+    /// `both`.
     static func rows(in text: String) -> Set<String> {
         var found: Set<String> = []
         for opening in ["LimitConsumer(\"", "LimitSocket(\"", "LimitBody(\"", "both(\""] {
@@ -67,12 +68,12 @@ struct ConsumerRule {
         return found
     }
 
-    /// What is missing on either side.
+    /// Returns what is missing on either side.
     ///
     /// - Parameters:
-    ///   - functions: What the public interface has.
-    ///   - rows: What the tables have.
-    ///   - list: Lines of `name | reason`, for what takes no body.
+    ///   - functions: The functions of the public interface.
+    ///   - rows: The names of the rows in the tables.
+    ///   - list: Lines of `name | reason`, for functions that deliver no body.
     static func differences(_ functions: Set<String>, rows: Set<String>, list: String) -> [String] {
         var (excused, found) = (Set<String>(), [String]())
         for line in list.split(separator: "\n") where !line.hasPrefix("#") {

@@ -2,7 +2,7 @@
 
 import Testing
 
-/// Whether everyone who takes a body stands in the tables of limits.
+/// Tests that every function that delivers a body is in the tables of limits.
 struct ConsumerTests {
     @Test func everyConsumerHasItsRow() throws {
         let files = try Repository.here.swiftFiles(

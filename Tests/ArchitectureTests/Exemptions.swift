@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// A list of exemptions: lines of `path | rule | reason`, `#` starts a comment. One without a reason does not count.
+/// A list of exemptions: lines of `path | rule | reason`; `#` starts a comment. An exemption without a reason is not applied.
 struct Exemptions {
     let path: String
     private(set) var lines: [(path: String, rule: String, line: Int)] = []
@@ -23,7 +23,7 @@ struct Exemptions {
         }
     }
 
-    /// The violations that remain, and the exemptions that exempt nothing any more.
+    /// Returns the violations that remain, and the exemptions that no longer match one.
     func applied(to violations: [(rule: String, violation: Violation)]) -> [Violation] {
         let remaining = violations.filter { item in
             !lines.contains { $0.path == item.violation.path && $0.rule == item.rule }

@@ -2,7 +2,8 @@
 import Foundation
 import Testing
 
-/// The inputs of the fuzz targets: few files, and archives that hold what was packed and are the same whenever it is.
+/// Tests of the inputs of the fuzz targets: that they are few files, and that archives hold all packed inputs and are
+/// reproducible.
 struct FuzzCorpusTests {
     private static let most = 1_500
 
@@ -34,7 +35,7 @@ struct FuzzCorpusTests {
         }
     }
 
-    /// The names are the SHA-1s of `1`, `2`, `3` and of nothing.
+    /// The names are the SHA-1 digests of `1`, `2`, `3` and of no octets.
     @Test func packedInputsComeOutAndTheArchiveIsReproducible() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
             "seeds-\(UUID().uuidString)")

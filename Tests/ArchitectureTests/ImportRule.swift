@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 
-/// Which module may import what. Imports run strictly downward; the table is the whole truth, a module that is not
-/// in it may not exist.
+/// Checks the imports of each module against a table. Imports run strictly downward, and every module needs a row.
 ///
-/// Every spelling of an import is understood: access levels, attributes, `import struct A.B`, submodules, several in
-/// one line. `canImport` is a question, not an import, and is not judged.
+/// Every form of an import is recognized: access levels, attributes, `import struct A.B`, submodules, several in one line.
+/// `canImport` is not an import and is ignored.
 struct ImportRule {
-    /// A module's allowed imports.
+    /// A module and its allowed imports.
     struct Module {
         let name: String
         let allowed: Set<String>
-        /// Imports that only the named folders inside the module may have.
+        /// Imports that are allowed only in the named folders of the module.
         var onlyIn: [String: Set<String>] = [:]
     }
 
@@ -71,7 +70,7 @@ struct ImportRule {
             allowed: ["LupineCommand", "LupineShow", "Foundation", "Dispatch", "Glibc"]),
     ]
 
-    /// Violations of the table in one file of `Sources`, and of the ban on FoundationNetworking anywhere.
+    /// Returns the imports of one file of `Sources` that the table does not allow, and those of FoundationNetworking in any file.
     static func violations(in file: SourceFile) -> [Violation] {
         imports(of: file).compactMap { found in
             reason(against: found.module, in: file).map {
@@ -100,7 +99,7 @@ struct ImportRule {
         return nil
     }
 
-    /// The imports of a file. `import` is a reserved word: where it is neither a member nor in backticks, it imports.
+    /// Returns the imports of a file. `import` is a reserved word: it begins an import unless it is a member or in backticks.
     static func imports(of file: SourceFile) -> [Import] {
         let kinds: Set = ["typealias", "struct", "class", "enum", "protocol", "actor", "let", "var", "func"]
         return file.tokens.indices.compactMap { index in

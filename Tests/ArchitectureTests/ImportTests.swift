@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Testing
 
-/// The direction of imports, in the repository and in samples that must be caught.
+/// Tests of the direction of imports, in the repository and in samples that must be caught.
 struct ImportTests {
     @Test func importsRunDownward() throws {
         let files = try Repository.here.swiftFiles(under: "Sources", "Tests", "Fuzz", "Benchmarks")

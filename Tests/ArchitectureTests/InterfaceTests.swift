@@ -2,9 +2,9 @@
 import Foundation
 import Testing
 
-/// The comparer of public interfaces (`Scripts/interface`), on interfaces of a few lines.
+/// Tests of the comparison of public interfaces (`Scripts/interface`), with interfaces of a few lines.
 struct InterfaceTests {
-    /// The interface of a module `M`, as a compiler would tell it.
+    /// The interface of a module `M`, as a compiler would describe it.
     struct Interface {
         var declarations: [(name: String, text: String)] = [
             ("Shape", "protocol Shape"), ("Shape.scale(by:)", "func scale(by factor: Int)"),
@@ -189,7 +189,7 @@ struct InterfaceTests {
         #expect(status == 1 && output.hasSuffix("3 \(Self.additions)\n"))
     }
 
-    /// The whole baseline is there, in order, and each of its lines has a name and what it is.
+    /// Checks that the baseline has a file for each module, in order, and that each line has a name and a declaration.
     @Test func theBaselineHasAFileForEachModuleThatProgramsImport() throws {
         let modules = [
             "Lupine", "LupineCoding", "LupineHTTP", "LupineLoading", "LupineTLS", "LupineTesting",
@@ -205,10 +205,10 @@ struct InterfaceTests {
         }
     }
 
-    /// What `write` makes of the interface that all rows begin with: recorded once.
+    /// The baseline of the interface that all rows begin with, recorded once.
     private static let standard = Result { try recorded(Interface()) }
 
-    /// The baseline of an interface; nil when no file is written.
+    /// Returns the baseline of an interface; nil if no file is written.
     private static func recorded(_ interface: Interface) throws -> Data? {
         try inFolder { folder in
             try interface.graph.write(to: folder.appendingPathComponent("M.symbols.json"))
@@ -217,7 +217,7 @@ struct InterfaceTests {
         }
     }
 
-    /// What is told of an interface that has become another one.
+    /// Returns the exit status and output of the comparison of a changed interface with a baseline.
     private static func compared(
         _ after: Interface, with baseline: Data?, by compiler: String = "6.3"
     ) throws -> (status: Int32, output: String) {

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
 import Glibc
 
-/// What a program that uses one product of the package is linked against: builds `Tests/AsUsers/Embedding` into a folder
-/// of its own and asks `ldd`.
+/// Lists the libraries that a program with one product of the package is linked against: builds `Tests/AsUsers/Embedding` in a
+/// folder of its own and runs `ldd`.
 struct Linkage {
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// What the C library, the compiler and our own dependencies bring.
+    /// The libraries of the C library, the compiler and our own dependencies.
     static let ours = [
         "linux-vdso", "ld-linux", "libc.", "libm.", "libgcc_s.", "libstdc++.", "libz.", "libbrotlidec.",
         "libbrotlicommon.", "libbrotlienc.", "libssl.", "libcrypto.",
     ]
-    /// What Swift's own runtime adds where it is linked dynamically; Foundation is no part of it.
+    /// The libraries of Swift's runtime if it is linked dynamically; Foundation is not part of it.
     static let runtime = ["libswift", "libdispatch.", "libBlocksRuntime."]
 
-    /// The names in `listing`, as `ldd` prints it, that start with none of `allowed`.
+    /// Returns the names in the output of `ldd` that start with none of `allowed`.
     static func strangers(in listing: String, allowed: [String]) -> [String] {
         listing.split(separator: "\n").compactMap { line in
             let path = line.drop(while: \.isWhitespace).prefix { !$0.isWhitespace }
@@ -25,8 +25,8 @@ struct Linkage {
         }
     }
 
-    /// Builds the program for one product and returns what a tool prints about it, `ldd` or `nm`, having run it once: with
-    /// `arguments` it has to print `expected`.
+    /// Builds the program for one product, runs it once with `arguments`, when it has to print `expected`, and returns the output
+    /// of `ldd` or `nm` for it.
     static func listing(
         by tool: String = "ldd", product: String, staticRuntime: Bool, arguments: [String], expected: String
     ) throws -> String {
@@ -43,8 +43,8 @@ struct Linkage {
         return try run([tool, program])
     }
 
-    /// Runs a command and returns what it wrote. Through `popen`: Foundation's `Process` leaves a weak reference
-    /// behind, and AddressSanitizer's leak check counts it.
+    /// Runs a command and returns its output. It uses `popen`, since Foundation's `Process` leaves a weak reference that
+    /// AddressSanitizer's leak check counts.
     private static func run(_ words: [String]) throws -> String {
         let line = words.map { "'\($0)'" }.joined(separator: " ") + " 2>&1 </dev/null"
         guard let stream = unsafe popen(line, "r") else {

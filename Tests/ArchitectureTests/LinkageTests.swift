@@ -2,9 +2,9 @@
 import LupineOrigin
 import Testing
 
-/// What a user links who takes one product: nothing but libc, the compiler's runtime, and our own few libraries.
+/// Tests that a program with one product is linked against nothing but libc, the compiler's runtime, and our own few libraries.
 ///
-/// These tests build a program for real, so they take longer than the others.
+/// These tests build a program, so they take longer than the others.
 @Suite(.serialized)
 struct LinkageTests {
     @Test(arguments: ["LupineTransport"])
@@ -21,8 +21,8 @@ struct LinkageTests {
         #expect(strangers.isEmpty, "Package.swift:1: a program on \(product) is linked against \(strangers)")
     }
 
-    /// One call of a function of `_StringProcessing`, such as `contains` with a text, brings the engine and the parser of regular
-    /// expressions into every program: 1.4 MB that no section is collected from.
+    /// Checks that the engine and the parser of regular expressions are not linked: one call of a function of
+    /// `_StringProcessing`, such as `contains` with a text, adds them to every program, 1.4 MB that the linker cannot remove.
     @Test func noRegularExpressionsInAProgram() async throws {
         let symbols = try await fetch("LupineTransport", staticRuntime: true, tool: "nm")
         let strangers = symbols.split(separator: "\n").filter {
@@ -33,7 +33,7 @@ struct LinkageTests {
             "Package.swift:1: something below LupineTransport calls one of \(strangers.prefix(5))")
     }
 
-    /// What README.md says that such a program is linked against is so, and is all.
+    /// Checks that README.md names all libraries that such a program is linked against, and no others.
     @Test func theReadmeSaysSo() async throws {
         let readme = try Repository.here.text("README.md").replacing("\n", with: " ")
         let said = try #require(readme.firstMatch(of: /is then linked against (.*?) alone/)).1
@@ -51,7 +51,7 @@ struct LinkageTests {
         #expect(Set(named) == Set(linked))
     }
 
-    /// Has the program fetch something from an origin, and returns what a tool prints about it.
+    /// Makes the program fetch something from an origin, and returns a tool's output about it.
     private func fetch(
         _ product: String, staticRuntime: Bool, tool: String = "ldd"
     ) async throws -> String {

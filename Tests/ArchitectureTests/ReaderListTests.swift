@@ -2,7 +2,7 @@
 import Foundation
 import Testing
 
-/// The lists that lead a reader through the repository name all that is there: scripts and folders of tests.
+/// Tests that the lists that guide a reader through the repository are complete: scripts and folders of tests.
 struct ReaderListTests {
     /// The scripts that a user may run, as paths from the root.
     private static var scripts: [String] {
@@ -53,7 +53,7 @@ struct ReaderListTests {
         #expect(Self.named(in: page) == ["A", "B", "C"])
     }
 
-    /// What stands as code in the first column of the tables of a page, in order.
+    /// Returns the code in the first column of the tables of a page, sorted.
     private static func named(in page: String) -> [String] {
         page.split(separator: "\n").filter { $0.hasPrefix("| `") }.flatMap { row in
             let cell = row.dropFirst().prefix { $0 != "|" }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// A command that is run in the root of the repository, for tests of scripts.
+/// Runs commands in the root of the repository, for tests of scripts.
 enum Script {
-    /// Runs `/usr/bin/env WORDS`, without input, and returns its exit status and what it printed: errors stand among the output.
+    /// Runs `/usr/bin/env WORDS` without input, and returns its exit status and its output, which includes the standard error.
     static func run(_ words: String...) throws -> (status: Int32, output: String) {
         let process = Process()
         let pipe = Pipe()

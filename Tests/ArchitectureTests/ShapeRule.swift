@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-/// How a file looks from outside: its first line, its name, its length.
+/// Checks the form of a file: its first line, its name, its length.
 ///
-/// A Swift file is named after a type that it declares or extends, `Type.swift`, or after an aspect of one,
-/// `Type+Aspect.swift`; a file of several small types may carry the noun they share (`MessageHead.swift` for `RequestHead`
-/// and `ResponseHead`) or the beginning of a name (`ProxyURL.swift` for `ProxyURLError`). Exemptions stand in `shape-exempt.txt` as `path | name or length | reason`.
+/// A Swift file is named after a type that it declares or extends, `Type.swift`, or after an aspect of one, `Type+Aspect.swift`;
+/// a file of several small types may have the noun that they share as its name (`MessageHead.swift` for `RequestHead` and
+/// `ResponseHead`) or the beginning of a name (`ProxyURL.swift` for `ProxyURLError`). `shape-exempt.txt` lists exemptions as
+/// `path | name or length | reason`.
 enum ShapeRule: String, CaseIterable {
     case licence
     case name
@@ -13,13 +14,14 @@ enum ShapeRule: String, CaseIterable {
 
     static let exemptionsPath = "Tests/ArchitectureTests/shape-exempt.txt"
     static let longest = 600
-    /// Words that say nothing; names that were inherited with one of them are listed.
+    /// Words without a meaning of their own. Inherited names that contain one are listed.
     static let vagueWords: Set = [
         "Util", "Utils", "Utilities", "Helper", "Helpers", "Common", "Misc", "Manager",
     ]
     static let inheritedNames: Set = ["ServerTrustManager", "NetworkReachabilityManager"]
 
-    /// Fuzz targets and benchmarks are named after what they exercise: their names are not judged.
+    /// Returns whether the rule applies to the file. Fuzz targets and benchmarks are named after what they exercise: their names
+    /// are not checked.
     func judges(_ file: SourceFile) -> Bool {
         self != .name || ["Sources", "Tests"].contains(file.folders.first)
     }
@@ -55,8 +57,8 @@ enum ShapeRule: String, CaseIterable {
         }
     }
 
-    /// The names of the types that the file declares or extends, at any depth; an extension of `A.B` names both.
-    /// A free function names a file too, where there is no type.
+    /// Returns the names of the types that the file declares or extends, at any depth; an extension of `A.B` adds both. Free
+    /// functions are included, since a file without a type is named after one.
     static func declaredTypes(in file: SourceFile) -> Set<String> {
         var names: Set<String> = []
         for (index, token) in file.tokens.enumerated() {
@@ -76,7 +78,7 @@ enum ShapeRule: String, CaseIterable {
         return names
     }
 
-    /// `HTTPClientUtils` is `HTTP`, `Client`, `Utils`; a folder's `common` counts as `Common`.
+    /// Returns the words of a name: `HTTPClientUtils` is `HTTP`, `Client`, `Utils`; a folder's `common` counts as `Common`.
     static func words(_ name: String) -> [String] {
         var words: [String] = []
         var current = ""

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Testing
 
-/// First lines, names and lengths of the files, in the repository and in samples that must be caught.
+/// Tests of the first lines, names and lengths of files, in the repository and in samples that must be caught.
 struct ShapeTests {
     @Test func filesLookAsTheHouseWants() throws {
         let files = try Repository.here.swiftFiles(under: "Sources", "Tests", "Fuzz", "Benchmarks")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Testing
 
-/// The lexer under the rules: what counts as code, and on which line.
+/// Tests of the lexer that the rules use: what counts as code, and on which line.
 struct SourceFileTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let name: String

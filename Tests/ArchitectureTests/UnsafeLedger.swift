@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// The list of the files that may hold unsafe code, `unsafe-files.txt`: one line each, `path | count | reason`.
+/// The list of the files that may contain unsafe code, `unsafe-files.txt`: one line each, `path | count | reason`.
 ///
-/// The count is how many marks the file holds (`unsafe`, `@unchecked`, `@safe`): it makes growth visible in a review.
-/// A file on the list that holds none, or another number, is reported like one that is missing from it.
+/// The count is the number of marks in the file (`unsafe`, `@unchecked`, `@safe`), so that an increase is visible in a review. A
+/// listed file without unsafe code or with another count is reported, like a file that is not listed.
 struct UnsafeLedger {
     struct Entry: Equatable {
         let path: String
@@ -31,7 +31,7 @@ struct UnsafeLedger {
         }
     }
 
-    /// What is unsafe in `files` and not on the list, and what is on the list and not so.
+    /// Returns a violation for unsafe code in files that are not listed, and for lines of the list that do not match their file.
     func violations(in files: [SourceFile]) -> [Violation] {
         var found = malformed
         for file in files {
@@ -68,7 +68,7 @@ struct UnsafeLedger {
         return found
     }
 
-    /// Everything that has to do with unsafe code: the marks, and the names of the types and functions behind it.
+    /// Returns the tokens of unsafe code: the marks, and the names of unsafe types and functions.
     static func traces(in file: SourceFile) -> [SourceFile.Token] {
         file.tokens.indices.filter { index in
             let text = file.tokens[index].text
@@ -80,7 +80,7 @@ struct UnsafeLedger {
         .map { file.tokens[$0] }
     }
 
-    /// How many marks the file holds; `nonisolated(unsafe)` and `@unsafe` are counted by their word.
+    /// Returns the number of marks in the file; `nonisolated(unsafe)` and `@unsafe` count as `unsafe`.
     static func marks(in file: SourceFile) -> Int {
         file.tokens.indices.count { isMark(at: $0, in: file) }
     }

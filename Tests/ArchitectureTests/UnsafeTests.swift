@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 import Testing
 
-/// Where unsafe code stands: the list is complete, exact and no longer than it must be.
+/// Tests that the list of files with unsafe code is complete and exact.
 ///
-/// Fuzz targets and benchmarks are not judged: they call C, and nobody links them.
+/// Fuzz targets and benchmarks are not checked: they call C, and no program links them.
 struct UnsafeTests {
     @Test func unsafeCodeStandsWhereTheListSays() throws {
         let ledger = UnsafeLedger(text: try Repository.here.text(UnsafeLedger.path))

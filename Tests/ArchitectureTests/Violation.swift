@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// One breach of a rule of the house: where it is and which rule it breaks, in a form that editors can jump to.
+/// A violation of a rule: its place and the rule, in a form that editors can jump to.
 struct Violation: Equatable, CustomStringConvertible {
     let path: String
     let line: Int
@@ -10,6 +10,6 @@ struct Violation: Equatable, CustomStringConvertible {
 }
 
 extension Array where Element == Violation {
-    /// All of them, one per line: what a failing test prints.
+    /// All violations, one per line, as a failing test prints them.
     var report: String { map(\.description).joined(separator: "\n") }
 }

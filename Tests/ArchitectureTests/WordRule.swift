@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 
-/// Words that have no place in the house: traps and promises in the sources, sleeps in the tests, and anywhere the
-/// paths of a machine that the repository does not stand on.
+/// Forbids words: traps and notes in the sources, sleeps in the tests, and anywhere the paths of a machine outside the
+/// repository.
 enum WordRule: CaseIterable {
-    /// `try!`, `as!`, `fatalError(`: what comes from outside never traps.
+    /// `try!`, `as!`, `fatalError(`: input from outside never traps.
     case trap
     /// Notes to do something later.
     case promise
     /// A test waits for an event, never for a duration.
     case sleep
 
-    /// Tests the clock that stands still until a test moves it: who sleeps by that waits for an event.
+    /// The tests of the manual clock, in which a call of `sleep` waits for the test to advance the clock, which is an event.
     private static let sleeperByHand = "Tests/LupineTestingTests/ManualClockTests.swift"
 
     func violations(in file: SourceFile) -> [Violation] {
@@ -47,7 +47,7 @@ enum WordRule: CaseIterable {
         }
     }
 
-    /// Paths in `text` that lead out of the repository, to a machine that the reader does not have.
+    /// Returns the paths in `text` that lead out of the repository, to a machine that the reader does not have.
     static func outsidePaths(in text: String, path: String) -> [Violation] {
         let folder = "work"
         return text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().compactMap {
@@ -55,7 +55,7 @@ enum WordRule: CaseIterable {
             let leadsOut =
                 line.contains("sha" + "red/") || line.contains("/tmp/" + "bash_")
                 || line.ranges(of: "/\(folder)/").contains { range in
-                    // A folder of that name inside the repository is its own; a path that starts with it is not.
+                    // A folder of that name inside the repository is allowed; a path that starts with it is not.
                     guard range.lowerBound > line.startIndex else { return true }
                     let before = line[line.index(before: range.lowerBound)]
                     return !(before.isLetter || before.isNumber || "_.-}$".contains(before))

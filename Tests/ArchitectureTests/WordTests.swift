@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Testing
 
-/// Banned words, in the repository and in samples that must be caught.
+/// Tests of forbidden words, in the repository and in samples that must be caught.
 struct WordTests {
     @Test func sourcesHoldNoTrapsAndNoPromises() throws {
         let files = try Repository.here.swiftFiles(under: "Sources")

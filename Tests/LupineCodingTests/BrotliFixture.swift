@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// Streams made with brotli's own encoder (libbrotlienc 1.0.9), since this package only decodes br. Each says from
-/// what and how it was made; the bodies are those of ``SampleBody``.
+/// Streams made with brotli's own encoder (libbrotlienc 1.0.9), since this package only decodes br. The comment of each names its
+/// content and the encoder's settings; the bodies are those of ``SampleBody``.
 enum BrotliFixture {
-    /// Nothing, quality 5, window 22.
+    /// No bytes, quality 5, window 22.
     static let empty = bytes(hex: "06")
     /// One `x`, quality 11, window 22.
     static let oneByte = bytes(hex: "0b00807803")
@@ -114,7 +114,7 @@ enum BrotliFixture {
             """)
 }
 
-/// The bytes that hex digits spell; line breaks and spaces are skipped.
+/// Returns the bytes written as hex digits; line breaks and spaces are skipped.
 func bytes(hex: String) -> [UInt8] {
     let digits = hex.compactMap(\.hexDigitValue)
     precondition(digits.count.isMultiple(of: 2), "half a byte")

@@ -4,7 +4,7 @@ import LupineCoding
 import LupineTestKit
 import Testing
 
-/// The checksum of gzip.
+/// Tests of gzip's checksum.
 struct CRC32Tests {
     private static func sum(_ pieces: [UInt8]...) -> UInt32 {
         var sum = CRC32()

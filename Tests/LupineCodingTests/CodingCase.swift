@@ -2,19 +2,19 @@
 import LupineCoding
 import Testing
 
-/// One encoded body and what must become of it, however it is cut.
+/// An encoded body and the result of decoding it, however it is cut.
 struct CodingCase: CustomTestStringConvertible, Sendable {
     let testDescription: String
     let codings: [ContentCoding]
     let encoded: [UInt8]
-    /// All that is delivered, also before a fault.
+    /// All bytes that are delivered, including those before a fault.
     let decoded: [UInt8]
     /// Nil when the body is valid.
     let fault: CodingError?
-    /// Whether a beginning of the body is a body too: one member of two, or without the trailing bytes.
+    /// True if a prefix of the body is a valid body, too: one member of two, or the body without trailing bytes.
     let mayEndEarly: Bool
 
-    /// How the body must end.
+    /// The expected end of the body.
     var end: CodingRun.End { fault.map { .failed($0) } ?? .complete }
 
     init(
@@ -262,6 +262,6 @@ struct CodingCase: CustomTestStringConvertible, Sendable {
 }
 
 extension GzipMember {
-    /// One whose data was made by the encoder.
+    /// Returns a member whose data is made by the encoder.
     static func of(_ body: ArraySlice<UInt8>) -> GzipMember { of(Array(body)) }
 }

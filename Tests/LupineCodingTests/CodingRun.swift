@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import LupineCoding
 
-/// A body's way through a ``CodingStream``: what came out, and how it ended.
+/// The result of passing a body through a ``CodingStream``: the decoded bytes and how it ended.
 struct CodingRun: Equatable {
     enum End: Equatable {
         case complete
@@ -47,7 +47,8 @@ struct CodingRun: Equatable {
         bytes = delivered
     }
 
-    /// br looks ahead by as much as it is given, so there the offset depends on the division and is left out.
+    /// Returns how a run ends with `error`. br reads ahead as far as its input goes, so its offset depends on the division and is
+    /// omitted.
     private static func failure(_ error: CodingError) -> End {
         guard case .corrupt(.br, _, let fault) = error else { return .failed(error) }
         return .failed(.corrupt(coding: .br, offset: 0, fault: fault))
@@ -74,7 +75,7 @@ struct CodingRun: Equatable {
     }
 }
 
-/// `body` in a coding, through the encoder, which takes and gives pieces of the sizes named.
+/// Returns `body` in a coding. The encoder takes and returns pieces of the given sizes.
 func encode(
     _ body: [UInt8], as coding: DeflateEncoder.Coding, level: CompressionLevel = .standard, part: Int = 4096,
     piece: Int = 4096
@@ -83,7 +84,7 @@ func encode(
     return encode(body, with: encoder, part: part, piece: piece)
 }
 
-/// `body` through `encoder`, to its end.
+/// Returns the output of `encoder` for the whole of `body`.
 func encode(_ body: [UInt8], with encoder: DeflateEncoder, part: Int = 4096, piece: Int = 4096) -> [UInt8] {
     var result: [UInt8] = []
     var buffer = SampleBody.zeros(piece)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import LupineCoding
 
-/// Every case of the table, whole and in every division that the wire or a caller could choose.
+/// Tests of every case of the table, whole and in every division that the wire or a caller could choose.
 struct CodingStreamTests {
     @Test(arguments: CodingCase.all)
     func wholeBodies(_ row: CodingCase) {
@@ -33,8 +33,8 @@ struct CodingStreamTests {
         }
     }
 
-    /// A body that lacks its end is an error wherever it is cut, and never the error that its bytes are wrong. What
-    /// is delivered is the beginning of the body.
+    /// Checks that a truncated body is an error wherever it is cut, and never the error of corrupt data, and that what is
+    /// delivered is a prefix of the body.
     @Test(arguments: CodingCase.valid.filter { !$0.mayEndEarly })
     func cutShortAtEveryByte(_ row: CodingCase) {
         for count in stride(from: 1, to: row.encoded.count, by: 1) {
@@ -48,8 +48,8 @@ struct CodingStreamTests {
         }
     }
 
-    /// A flipped bit anywhere makes a failure or another body, and br decides the same in any division, apart from how
-    /// much it delivers before the fault and what exactly it calls it.
+    /// Checks that br treats a body with a flipped bit the same in any division, except for how much it delivers before the fault
+    /// and the exact error.
     @Test func damagedBrotliFailsAlikeInAnyDivision() {
         for index in BrotliFixture.flushed.indices {
             var body = BrotliFixture.flushed
@@ -111,7 +111,7 @@ struct CodingStreamTests {
         }
     }
 
-    /// What the sender flushed is there without waiting for more: event streams are sent in codings too.
+    /// Checks that flushed bytes are delivered without waiting for more input: event streams are sent in codings, too.
     @Test func flushedBytesComeAtOnce() throws {
         let stream = CodingStream([.br])
         let body = BrotliFixture.flushed
@@ -125,7 +125,7 @@ struct CodingStreamTests {
         #expect(counts.isSuperset(of: stride(from: 500, to: total, by: 500)))
     }
 
-    /// The bytes before a fault come first, in the call before the one that throws; after it nothing else comes.
+    /// Checks that the bytes before a fault are delivered in the call before the one that throws, and nothing after it.
     @Test func aFaultWaitsForItsBytesAndStays() throws {
         let hello = Array("hello".utf8)
         let body = GzipMember(data: storedBlock(hello), body: hello, checksumError: 1).bytes
@@ -157,14 +157,14 @@ struct CodingStreamTests {
         #expect(!CodingStream([.gzip]).isIdentity)
     }
 
-    /// Runs every case of a coding through one stream, whatever became of the one before.
+    /// Checks that a stream that is reset after any case of a coding decodes every other case correctly.
     @Test(arguments: [[.gzip], [.deflate], [.br], [.deflate, .gzip]] as [[ContentCoding]])
     func resetForgetsEverything(_ codings: [ContentCoding]) {
         let rows = CodingCase.all.filter { $0.codings == codings }
         let stream = CodingStream(codings)
         for first in rows {
             for second in rows {
-                // Left in the middle, in whatever state.
+                // Stopped in the middle, in whatever state.
                 _ = CodingRun([first.encoded[..<(first.encoded.count / 2)]], through: stream)
                 stream.reset()
                 let run = CodingRun([second.encoded[...]], through: stream)
@@ -185,11 +185,11 @@ struct CodingStreamTests {
         try stream.push(bytes.span) { _ in }
     }
 
-    /// Octets of brotli may cost much: a call takes so many, also behind another coding.
+    /// Checks that a call decodes a limited number of octets of brotli, which can be expensive, even below another coding.
     @Test(arguments: [false, true]) func littleBrotliIsReadWithOneCall(_ isWrapped: Bool) throws {
         let body = SampleBody.noise(30_000)
         let header = UInt32(body.count - 1) << 4 | 1 << 20
-        // One meta-block that is not compressed, and the end (RFC 7932 §9.1 and §9.2).
+        // One uncompressed meta-block, and the empty last one (RFC 7932 §9.1 and §9.2).
         let plain = [UInt8(header & 0xFF), UInt8(header >> 8 & 0xFF), UInt8(header >> 16)] + body + [3]
         let sent = isWrapped ? encode(plain, as: .gzip) : plain
         let stream = CodingStream(isWrapped ? [.br, .gzip] : [.br])

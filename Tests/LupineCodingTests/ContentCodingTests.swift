@@ -2,7 +2,7 @@
 import LupineCoding
 import Testing
 
-/// The two header fields that name codings.
+/// Tests of the two header fields that name codings.
 struct ContentCodingTests {
     @Test(
         arguments: [
@@ -67,7 +67,7 @@ struct ContentCodingTests {
         #expect(many.hasSuffix("gzip;q=0.1, gzip;q=0.1, gzip;q=0.1"))
     }
 
-    /// What is asked for can be undone, and is known by the name it is asked for.
+    /// Checks that every coding in `Accept-Encoding` can be decoded and is known by the name that is sent.
     @Test func everyAcceptedCodingIsKnown() throws {
         for coding in ContentCoding.decodable {
             #expect(try ContentCoding.list(coding.rawValue) == [coding])

@@ -2,7 +2,7 @@
 import LupineCoding
 import Testing
 
-/// What is encoded here decodes to the same, at each level and in any division.
+/// Tests that encoded bodies decode to the original, at each level and in any division.
 struct DeflateEncoderTests {
     private static let body = SampleBody.json(rows: 300) + SampleBody.noise(3000)
 
@@ -39,7 +39,7 @@ struct DeflateEncoderTests {
         #expect(encode([], as: .gzip).starts(with: [0x1f, 0x8b, 0x08, 0x00]))
     }
 
-    /// After a flush the other side can decode all that was encoded, and the body goes on.
+    /// Checks that after a flush the other side can decode everything encoded so far, and that the body can be continued.
     @Test(arguments: DeflateEncoder.Coding.allCases, [DeflateEncoder.flushRoom, 17, 4096])
     func flushMakesReadableWhatCameBefore(_ coding: DeflateEncoder.Coding, piece: Int) throws {
         let encoder = try DeflateEncoder(coding)

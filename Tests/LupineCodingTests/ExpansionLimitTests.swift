@@ -2,7 +2,7 @@
 import LupineCoding
 import Testing
 
-/// What stops a bomb, and that it stops nothing else.
+/// Tests that the limits stop decompression bombs and nothing else.
 struct ExpansionLimitTests {
     private static let floor = 16 << 20
 
@@ -12,7 +12,7 @@ struct ExpansionLimitTests {
         let encoded: [UInt8]
     }
 
-    /// All of them decode to zeros, by the dozens of megabytes.
+    /// All of them decode to many megabytes of zeros.
     private static let bombs = [
         Bomb(testDescription: "br", codings: [.br], encoded: BrotliFixture.bomb),
         Bomb(testDescription: "gzip, br", codings: [.gzip, .br], encoded: BrotliFixture.overGzipBomb),
@@ -43,8 +43,8 @@ struct ExpansionLimitTests {
         #expect(received <= bomb.encoded.count)
     }
 
-    /// The multiplication stops between the codings too: these members decode to nothing, yet more than a megabyte of
-    /// them would pass through the middle.
+    /// Checks that the limit also applies between two codings: these members decode to nothing, yet together they would pass more
+    /// than a megabyte from one coding to the other.
     @Test func aBombThatEndsInNothingIsStoppedInTheMiddle() {
         let members = Array(repeatElement(GzipMember().bytes, count: 60_000).joined())
         let body = encode(members, as: .gzip, level: .smallest)
@@ -56,7 +56,7 @@ struct ExpansionLimitTests {
             return
         }
         #expect(decoded == max(10_000, received * 20))
-        // The same with what is usual.
+        // The same with the standard limit.
         guard
             case .failed(.ratioLimit(.gzip, limit: 20, _, decoded: 1 << 20)) = CodingRun(
                 body, [.gzip, .gzip]
@@ -67,7 +67,8 @@ struct ExpansionLimitTests {
         }
     }
 
-    /// What comes to nothing comes back to the caller in between, who may have other things to do.
+    /// Checks that a call returns after a limited amount of input even if it decodes to nothing, so that the caller can do other
+    /// work.
     @Test(arguments: [2, 3]) func aCallDoesSoMuchAndNoMore(_ count: Int) throws {
         let members = Array(repeatElement(GzipMember().bytes, count: 20_000).joined())
         var body = members
@@ -88,7 +89,7 @@ struct ExpansionLimitTests {
         try stream.finish()
     }
 
-    /// Deflate cannot exceed 1032:1, so no honest body in one coding meets the standard limit.
+    /// Deflate cannot exceed 1032:1, so no regular body in one coding reaches the standard limit.
     @Test func zerosInOneGzipCodingPass() {
         let run = CodingRun(Self.gzipOfZeros, [.gzip], piece: 1 << 20)
         #expect(run.end == .complete)
@@ -123,7 +124,7 @@ struct ExpansionLimitTests {
         #expect(throws: CodingError.outputLimit(coding: .identity, limit: 10)) { try stream.finish() }
     }
 
-    /// An inner form larger than the body is no reason to refuse the body.
+    /// Checks that an intermediate form larger than the limit does not cause the body to be refused.
     @Test func theAbsoluteLimitIsOnTheBodyAlone() {
         let body = SampleBody.noise(100)
         let wrapped = encode(encode(body, as: .gzip), as: .gzip)
@@ -132,7 +133,7 @@ struct ExpansionLimitTests {
         #expect(run.end == .complete)
     }
 
-    /// With gzip the ratio is exact to the byte, and the division of the input changes nothing.
+    /// Checks that with gzip the ratio is exact to the byte, in any division of the input.
     @Test func theRatioIsExact() {
         let body = SampleBody.zeros(100_000)
         let encodedBody = encode(body, as: .gzip)
@@ -180,7 +181,7 @@ struct ExpansionLimitTests {
         }
     }
 
-    /// The bounds that the documentation states, on bodies made to need much.
+    /// Checks the documented bounds with bodies that need much memory.
     @Test func memoryStaysWithinItsBound() {
         let noise = SampleBody.noise(200_000)
         let gzip = CodingStream([.gzip])

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import LupineCoding
 
-/// A gzip member (RFC 1952 §2.3) put together by hand, so that each of its parts can be set, or set wrong.
+/// A gzip member (RFC 1952 §2.3) assembled by hand, so that each of its parts can be set, also to a wrong value.
 struct GzipMember {
     var method: UInt8 = 8
     var isText = false
@@ -10,10 +10,10 @@ struct GzipMember {
     var comment: String?
     var hasHeaderCheck = false
     var reservedFlags: UInt8 = 0
-    /// Raw deflate data, and what it decodes to.
+    /// Raw deflate data; `body` is its decoded form.
     var data: [UInt8] = [0x03, 0x00]
     var body: [UInt8] = []
-    /// Turned over in the check sums.
+    /// The bits to flip in each checksum.
     var headerCheckError: UInt16 = 0
     var checksumError: UInt32 = 0
     var lengthError: UInt32 = 0
@@ -40,18 +40,18 @@ struct GzipMember {
             + littleEndian(UInt32(truncatingIfNeeded: body.count) ^ lengthError)
     }
 
-    /// One whose data was made by the encoder.
+    /// Returns a member whose data is made by the encoder.
     static func of(_ body: [UInt8], level: CompressionLevel = .standard) -> GzipMember {
         GzipMember(data: rawDeflate(body, level: level), body: body)
     }
 }
 
-/// The raw form of deflate: the zlib form without its header and its check.
+/// Returns the raw deflate form: the zlib form without its header and checksum.
 func rawDeflate(_ body: [UInt8], level: CompressionLevel = .standard) -> [UInt8] {
     Array(encode(body, as: .deflate, level: level).dropFirst(2).dropLast(4))
 }
 
-/// A stored block (RFC 1951 §3.2.4), the last one of its stream.
+/// Returns a stored block (RFC 1951 §3.2.4), the last one of its stream.
 func storedBlock(_ body: [UInt8]) -> [UInt8] {
     [0x01] + littleEndian(UInt16(body.count)) + littleEndian(~UInt16(body.count)) + body
 }
@@ -60,7 +60,7 @@ func littleEndian<Value: FixedWidthInteger>(_ value: Value) -> [UInt8] {
     (0..<Value.bitWidth / 8).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
 }
 
-/// CRC-32 (RFC 1952 §8), bit by bit.
+/// Returns the CRC-32 (RFC 1952 §8), calculated bit by bit.
 private func crc32(_ bytes: [UInt8]) -> UInt32 {
     var crc: UInt32 = 0xffff_ffff
     for byte in bytes {

@@ -4,7 +4,7 @@ import LupineCoding
 import LupineTestKit
 import Testing
 
-/// Messages compressed and back, the examples of RFC 7692, and what is refused.
+/// Tests of compressing messages and decompressing them, with the examples of RFC 7692, and of invalid messages.
 struct MessageInflaterTests {
     private static let hello = Array("Hello".utf8)
 
@@ -108,7 +108,7 @@ struct MessageInflaterTests {
                 #expect(part != message, "cut at \(cut)")
             }
         }
-        // In a block without compression, whose octets the mark would be taken for.
+        // Truncated inside a stored block: the tail appended to each message would be taken for its content.
         #expect(throws: CodingError.cutShort(coding: .deflate, offset: 7)) {
             try inflated([0x00, 0x20, 0x00, 0xDF, 0xFF, 0x61, 0x62])
         }

@@ -2,7 +2,7 @@
 
 /// Bodies to encode and decode, the same in each run.
 enum SampleBody {
-    /// A list of records, as an API would send it; about 60 bytes a row.
+    /// Returns a list of records, as an API would send it; about 60 bytes a row.
     static func json(rows: Int) -> [UInt8] {
         var text = "["
         for row in 0..<rows {
@@ -12,7 +12,7 @@ enum SampleBody {
         return Array((text + "null]").utf8)
     }
 
-    /// Bytes that no coding makes smaller.
+    /// Returns incompressible bytes.
     static func noise(_ count: Int) -> [UInt8] {
         var seed: UInt64 = 42
         return (0..<count).map { _ in

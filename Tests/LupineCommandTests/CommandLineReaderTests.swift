@@ -4,7 +4,7 @@ import Testing
 
 @testable import LupineCommand
 
-/// One command line and what it has to mean.
+/// A command line and its meaning.
 struct LineCase: CustomTestStringConvertible, Sendable {
     let words: [String]
     let option: OptionName
@@ -111,7 +111,7 @@ struct LineCase: CustomTestStringConvertible, Sendable {
         LineCase("--sse", .serverSentEvents) { $0.followsEvents },
     ]
 
-    /// Options that lines of curl and HTTPie have besides.
+    /// Options that everyday lines of curl and HTTPie use in addition.
     static let everyday: [LineCase] = [
         LineCase("--url-query a=b", .urlQuery) { $0.queryPieces == ["a=b"] },
         LineCase("-F a=@b --form-string a=@b", .formString) {
@@ -181,7 +181,7 @@ struct LineCase: CustomTestStringConvertible, Sendable {
     ]
 }
 
-/// The grammar of the command line.
+/// Tests of the grammar of the command line.
 struct CommandLineReaderTests {
     private func invocation(_ words: [String]) throws -> Invocation {
         guard case .fetch(let invocation) = try CommandLineReader.read(words) else {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LupineShow
 
-/// What `lupine demo` and `lupine serve` say and do.
+/// Tests of `lupine demo` and `lupine serve`.
 struct DemoTests {
     @Test func theDemoComesOut() async throws {
         try await Shell.use { shell in
@@ -24,7 +24,7 @@ struct DemoTests {
         }
     }
 
-    /// The code that is shown is the code that runs: each line stands in the act a second time.
+    /// Checks that the code that an act shows also runs: each of its lines stands in the source a second time.
     @Test func theCodeThatIsShownIsTheCodeThatRuns() throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("Sources/LupineShow/Acts")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LupineCommand
 
-/// Downloads that are cut and gone on with.
+/// Tests of downloads that are interrupted and resumed.
 struct DownloadTests {
     @Test func whatWasCutIsGoneOnWith() async throws {
         try await withShell { shell, origin in
@@ -25,7 +25,8 @@ struct DownloadTests {
         }
     }
 
-    /// The head of `-i` stands before what the kernel puts into the file, and nothing is lost between the two.
+    /// Checks that with `-i` the head precedes the content that the kernel moves into the file, and that nothing is lost in
+    /// between.
     @Test(arguments: ["", "-i ", "--limit-rate 100M ", "--raw-encoding "])
     func whatIsSavedIsWhatCame(_ switches: String) async throws {
         try await withShell { shell, origin in
@@ -119,7 +120,7 @@ struct DownloadTests {
         }
     }
 
-    /// A file that holds the page of an error, or a part from the middle, is not one to go on with.
+    /// Checks that resuming is not offered for a file that holds the page of an error or a part from the middle.
     @Test(arguments: [
         ("--fail-with-body", "404 Not Found", 1000), ("--check-status", "503 Service Unavailable", 1000),
         ("--check-status", "404 Not Found", 400), ("-r 100-199", "206 Partial Content", 1000),
@@ -141,7 +142,7 @@ struct DownloadTests {
         }
     }
 
-    /// The ETag would name what has not come.
+    /// Checks that the ETag of an incomplete response is not saved: it would name content that has not arrived.
     @Test func anETagIsKeptOfWhatCameWholeAlone() async throws {
         try await withShell { shell, origin in
             let head = "HTTP/1.1 200 OK\r\nETag: \"e\"\r\nContent-Length: 5\r\nConnection: close\r\n\r\n"

@@ -8,7 +8,7 @@ import Testing
 
 @testable import LupineCommand
 
-/// The command against an origin in this process.
+/// Tests of the command against an origin in this process.
 struct FetchTests {
     @Test func bodiesInAPipeAreWhatCame() async throws {
         try await withShell { shell, origin in
@@ -104,7 +104,7 @@ struct FetchTests {
         }
     }
 
-    /// It may have been put there to be read.
+    /// Checks that heads are not written to another user's file: that user may have created it to read them.
     @Test(.enabled(if: geteuid() == 0, "only root can make a file of another user"))
     func headsAreKeptInNoFileOfOthers() async throws {
         try await withShell { shell, origin in
@@ -163,7 +163,7 @@ struct FetchTests {
         }
     }
 
-    /// A pipe is empty when it is opened again: the answer to the first attempt is the last one.
+    /// Checks that a request whose content was read from a pipe or a terminal is not retried: the content cannot be read again.
     @Test(arguments: [
         (ProcessContext.Input.Kind.pipe, "--retry 2", ["text"], 0), (.terminal, "--retry 2", ["text"], 0),
         (.file, "--retry 2", ["text", "text", "text"], 0), (.file, "-f --retry 1", ["text", "text"], 24),
@@ -190,7 +190,7 @@ struct FetchTests {
         }
     }
 
-    /// Nothing was read of it where nobody listened.
+    /// Checks that standard input is sent by a retry if the first attempt found no server and read nothing of it.
     @Test func theStandardInputIsKeptForAnotherAttempt() async throws {
         try await Shell.use { shell in
             try shell.write("text", to: "input")
@@ -303,7 +303,7 @@ struct FetchTests {
             let through = await shell.run("-x 127.0.0.1:\(proxy.port) \(line)")
             let counts = server.counts.requests
             await server.shutdown()
-            // A server that takes absolute targets is proxy enough for plain HTTP.
+            // For plain HTTP, any server that accepts absolute targets can act as a proxy.
             #expect(
                 direct.output == "the server" && around.output == "the server",
                 "\(direct.errors)\(around.errors)")

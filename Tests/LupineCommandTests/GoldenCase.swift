@@ -4,20 +4,20 @@ import Testing
 
 @testable import LupineCommand
 
-/// A line, what it prints and how it ends. `@` stands for the origin's port; the date is left out.
+/// A command line, its output and its exit code. `@` stands for the origin's port; the date is left out.
 ///
-/// Of every option there is one at least, which `GoldenTests` sees to.
+/// There is at least one case for each option; `GoldenTests` checks that.
 struct GoldenCase: CustomTestStringConvertible, Sendable {
     let line: String
     var code: ExitCode = .success
-    /// What the standard output has to be, or, with `isPart`, to contain.
+    /// The expected standard output, or, with `isPart`, a part of it.
     let output: String
     var isPart = false
-    /// What the standard error has to contain.
+    /// A part of the expected standard error.
     var errors = ""
     var input: String?
     var isTerminal = false
-    /// What a file has to contain afterwards.
+    /// The files that have to exist afterwards, each with a text that it has to contain.
     var files: [String: String] = [:]
 
     init(
@@ -87,7 +87,7 @@ struct GoldenCase: CustomTestStringConvertible, Sendable {
         echo("--tlsv1.2 --tlsv1.3 @/anything", "\"method\""),
     ]
 
-    /// Options that lines of curl and HTTPie have besides.
+    /// Options that everyday lines of curl and HTTPie use in addition.
     static let everyday: [GoldenCase] = [
         echo("--url @/anything", "\"method\": \"GET\""),
         echo("--url-query a=b&c @/anything", "\"a\": \"b&c\""),
@@ -366,7 +366,7 @@ struct GoldenCase: CustomTestStringConvertible, Sendable {
         ),
     ]
 
-    /// All of them.
+    /// All cases.
     static var all: [GoldenCase] { sending + everyday + printing + keeping + reaching + speaking + securing }
 
     private func with(_ method: String) -> GoldenCase {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import LupineCommand
 
-/// Lines and what they print, for every option of the table, against an origin in this process.
+/// Tests of command lines and their output, for every option of the table, against an origin in this process.
 struct GoldenTests {
     private func check(_ row: GoldenCase) async throws {
         try await withShell { try await check(row, $0, $1) }
@@ -51,7 +51,7 @@ struct GoldenTests {
         }
     }
 
-    /// The output without what changes from run to run.
+    /// Returns the output without the parts that change from run to run.
     private static func normal(_ text: String, _ origin: LupineOrigin.Origin) -> String {
         var text = text.replacing(":\(origin.port)", with: ":@")
         for end in ["\r\n", "\n"] {
@@ -108,7 +108,7 @@ struct GoldenTests {
         }
     }
 
-    /// The switches that a line has, as the shell's words of it.
+    /// Returns the options in a line, split as a shell would.
     private static func switches(of line: String) -> Set<OptionName> {
         var found: Set<OptionName> = []
         for word in line.split(separator: " ") where word.hasPrefix("-") && word != "-" {

@@ -10,9 +10,9 @@ import Testing
 
 @testable import LupineCommand
 
-/// The command over HTTP/2: when it is spoken, and what is told of it.
+/// Tests of the command over HTTP/2: when it is used, and what is shown of it.
 struct HTTP2Tests {
-    /// Has `body` use an origin that speaks HTTP/2, and under TLS lets its clients choose among `offered`.
+    /// Calls `body` with an origin that supports HTTP/2; under TLS its clients choose among `offered`.
     private func serving(
         _ offered: [String]?, _ body: (Shell, LupineOrigin.Origin, _ address: String) async throws -> Void
     ) async throws {
@@ -88,7 +88,8 @@ struct HTTP2Tests {
         }
     }
 
-    /// What came, as the heads are shown: in lines, with the pseudo-fields that a request line has no place for.
+    /// Returns a received request as the command shows heads: in lines, with the pseudo-fields that a request line does not
+    /// contain.
     private static func shown(_ request: OriginRequest) -> String {
         let head = request.head
         var text = "\(head.method.rawValue) \(head.target) \(head.version)\n"
@@ -100,7 +101,7 @@ struct HTTP2Tests {
         return text + "\n"
     }
 
-    /// The requests that came.
+    /// The requests that were received.
     private final class Diary: Sendable {
         private let heads = Lock<[String]>([])
         var all: [String] { heads.withLock { $0 } }
@@ -108,7 +109,7 @@ struct HTTP2Tests {
         func note(_ head: String) { heads.withLock { $0.append(head) } }
     }
 
-    /// Has the origin answer `/x` to POST, and note what came.
+    /// Makes the origin answer POST of `/x`, and returns the record of those requests.
     private func noting(_ origin: LupineOrigin.Origin) -> Diary {
         let came = Diary()
         origin.route("POST", "/x") { request throws(Refusal) in
@@ -250,7 +251,7 @@ struct HTTP2Tests {
         }
     }
 
-    /// The server, and clients that choose HTTP/2 or begin in it.
+    /// Checks `lupine serve` with clients that choose HTTP/2 or begin with it.
     @Test(arguments: [true, false])
     func serveSpeaksBoth(_ usesTLS: Bool) async throws {
         try await Shell.use { shell in

@@ -7,9 +7,9 @@ import Testing
 
 @testable import LupineCommand
 
-/// `--to-curl` of hostile names, values, addresses and bodies, in the hands of a real shell.
+/// Tests of `--to-curl` with hostile names, values, addresses and bodies, by running its output in a real shell.
 struct HostileCommandLineTests {
-    /// Texts that would mean something to a shell or to curl. None has a NUL in it.
+    /// Texts with a meaning to a shell or to curl. None contains NUL.
     static let texts = [
         "plain", "$(touch pwned)", "`touch pwned`", "$HOME", "a\\", "\\\\", "a\\$b", "\\\"",
         "\"; touch pwned; \"", "'; touch pwned; '", "'\u{301}; touch pwned; '\u{301}", "a\nb", "a\\\nb", "!x",
@@ -17,7 +17,7 @@ struct HostileCommandLineTests {
         "\u{2028}", "\r\n", "é", "😀", "@/etc/passwd", "-K/etc/passwd", "%00", "a=b", "=a",
     ]
 
-    /// What a shell hands to curl for the line that the command prints.
+    /// Returns the arguments that a shell passes to curl for the line that the command prints.
     private static func words(_ arguments: [String]) async throws -> [String] {
         try await Shell.use { shell in
             let result = await shell.run(["--to-curl"] + arguments)
@@ -30,7 +30,7 @@ struct HostileCommandLineTests {
         }
     }
 
-    /// Whether two words stand behind each other, octet by octet.
+    /// Returns whether one word directly follows the other, compared octet by octet.
     private static func has(_ words: [String], _ first: String, _ second: String) -> Bool {
         zip(words, words.dropFirst()).contains {
             Array($0.utf8) == Array(first.utf8) && Array($1.utf8) == Array(second.utf8)
@@ -71,7 +71,7 @@ struct HostileCommandLineTests {
         let url = try Address("http://h.test/\(text)").url().absoluteString
         let words = try await Self.words(["http://h.test/\(text)"])
         #expect(words.last == url, "\(words)")
-        // What curl would take for a range of addresses is one to us.
+        // curl would expand it as a range of addresses; to lupine it is one address.
         let isPattern = url.contains { "[]{}".contains($0) }
         #expect(words.contains("-g") == isPattern, "\(words)")
     }
@@ -91,7 +91,7 @@ struct HostileCommandLineTests {
         }
     }
 
-    /// curl would read cookies from a file of that name.
+    /// Checks that a cookie is not passed by `-b`: curl would read cookies from a file of that name.
     @Test(arguments: [["-b", "@a=b"], ["-b", "@a=b", "--session", "me"]])
     func aLoneCookieIsNoFile(_ switches: [String]) async throws {
         let words = try await Self.words(["--show-secrets"] + switches + ["http://h.test/"])
@@ -113,7 +113,7 @@ struct HostileCommandLineTests {
         #expect(shown.contains { $0.contains("s3cr3t") || $0.contains("bWU6czNjcjN0") }, "\(shown)")
     }
 
-    /// What is wrong with a certificate is told without its password.
+    /// Checks that the error of an invalid certificate does not contain its password.
     @Test func aPasswordIsInNoError() async throws {
         try await withShell { shell, origin in
             try shell.write("no certificate", to: "client.p12")

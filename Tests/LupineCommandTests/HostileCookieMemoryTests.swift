@@ -8,10 +8,10 @@ import Testing
 
 @testable import LupineCommand
 
-/// What `-b`, `-c` and `--session` write down, and where it goes: no cookie of a server that nobody has checked, and none that was
-/// given on the command line.
+/// Tests of what `-b`, `-c` and `--session` save, and where it is sent: no cookie of an unverified server is saved, and none that
+/// was given on the command line.
 @Suite(.timeLimit(.minutes(10))) struct HostileCookieMemoryTests {
-    /// A shell with the root of an origin that sets two cookies at `/evil`, over TLS.
+    /// Calls `body` with a shell and the root URL of an origin over TLS that sets two cookies at `/evil`.
     private func withSecureShell(_ body: (Shell, String) async throws -> Void) async throws {
         let identity = try EphemeralIdentity.make()
         var configuration = OriginConfiguration()
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    /// In the run that takes them they are cookies like others, and nothing is said where none has come.
+    /// Checks that within the same run such cookies are used, and that there is no warning if there are none.
     @Test func whatNobodyHasCheckedServesTheRun() async throws {
         try await withSecureShell { shell, root in
             let used = await shell.run("-k -c jar -L \(root)/cookies/set/a/b")
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    /// Without TLS there is nothing that -k leaves out.
+    /// Checks that without TLS `-k` changes nothing.
     @Test func inTheClearNothingChanges() async throws {
         try await withShell { shell, origin in
             let result = await shell.run("-k -c jar :\(origin.port)/cookies/set/a/b")
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    /// Whoever throws cookies away, or hands them on, keeps the device and the pipe.
+    /// Checks that a cookie jar that is a device or a pipe is written to, not replaced.
     @Test func aJarThatIsNoFileIsWrittenTo() async throws {
         try await withShell { shell, origin in
             let manager = FileManager.default
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    /// What the file has under the same name stays in it, unless the server says otherwise.
+    /// Checks that a stored cookie of the same name is kept, unless the server changes it.
     @Test(arguments: [("/cookies", "old"), ("/cookies/set/a/new", "new"), ("/cookies/delete?a=", nil)])
     func aGivenCookieHidesWhatIsKept(_ path: String, _ value: String?) async throws {
         var recording = OriginConfiguration()
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    /// A redirect to another port, or from https to http on the same host.
+    /// Checks a redirect to another port, and one from https to http on the same host.
     @Test(arguments: [false, true])
     func aGivenCookieStaysWithItsOrigin(_ isSecure: Bool) async throws {
         var recording = OriginConfiguration()
@@ -154,7 +154,7 @@ import Testing
         await elsewhere.shutdown()
     }
 
-    /// All addresses of the line are given it, whatever their ports are.
+    /// Checks that all addresses of the line get a given cookie, whatever their ports are.
     @Test func aGivenCookieGoesToAllAddressesOfTheLine() async throws {
         let other = try LupineOrigin.Origin.start()
         try await withShell { shell, origin in

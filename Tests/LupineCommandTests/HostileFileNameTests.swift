@@ -7,7 +7,8 @@ import Testing
 
 @testable import LupineCommand
 
-/// Which file a download is written to, when the address, the server or somebody with the same folder would have it another one.
+/// Tests of the file that a download is written to, when the address, the server or another user of the folder tries to choose
+/// it.
 @Suite(.timeLimit(.minutes(10))) struct HostileFileNameTests {
     private static let offered =
         "Content-Disposition: attachment; filename=\"victim\"\r\nETag: \"v1\"\r\nConnection: close\r\n"
@@ -43,7 +44,7 @@ import Testing
         }
     }
 
-    /// What is gone on with is the file that was measured, also where nobody has looked at the switches.
+    /// Checks that the file whose length was measured is the one that is resumed, even for options that the reader would refuse.
     @Test func whatIsGoneOnWithIsWhatWasMeasured() async throws {
         try await withShell { shell, origin in
             serveRest(origin)
@@ -96,7 +97,7 @@ import Testing
         }
     }
 
-    /// Another attempt goes on with the file that the first one has made.
+    /// Checks that a retry continues the file that the first attempt has created.
     @Test func aServersNameIsTakenAgain() async throws {
         try await withShell { shell, origin in
             let head = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n" + Self.offered + "\r\n"
@@ -132,7 +133,7 @@ import Testing
             name.utf8.first != UInt8(ascii: ".") && !name.utf8.contains(UInt8(ascii: "/")) && !name.isEmpty)
     }
 
-    /// A server that writes a mark could have its octets joined to another's.
+    /// Checks that a server cannot name a file like a mark, by which its octets could be joined to another server's.
     @Test func theNameOfAServerIsNoMarks() throws {
         #expect(RemoteName.unhidden("a.lupine-part") == "a.lupine-par_")
         #expect(RemoteName.of(try #require(URL(string: "http://h.test/a.lupine-part"))) == "a.lupine-par_")
@@ -141,7 +142,7 @@ import Testing
         #expect(RemoteName.unhidden("lupine-part") == "lupine-part")
     }
 
-    /// `~` in a name that somebody else gave is a letter.
+    /// Checks that `~` in a name from an address or a server is an ordinary character.
     @Test(arguments: ["~", "-"])
     func theNameOfAnAddressIsAFileHere(_ name: String) async throws {
         try await withShell { shell, origin in
@@ -216,7 +217,7 @@ import Testing
         }
     }
 
-    /// A link, a pipe or a folder is no note.
+    /// Checks that a link, a pipe or a folder is not read as a mark.
     @Test(arguments: ["link", "pipe", "folder"])
     func theNoteIsAFile(_ kind: String) async throws {
         try await withShell { shell, origin in

@@ -6,9 +6,9 @@ import Testing
 
 @testable import LupineCommand
 
-/// JSON for people, made by somebody who wants to fill a terminal, a memory or a disk.
+/// Tests of pretty-printed JSON made to fill a terminal, the memory or a disk.
 struct HostileJSONTests {
-    /// What a terminal is given for content that comes in pieces of that length.
+    /// Returns the octets written to a terminal for content that arrives in pieces of that length.
     private static func shown(
         _ content: [UInt8], pieces length: Int = .max, colours: Bool = true,
         manner: BodyPresenter.Manner = .pretty(breaksLines: true), type: String = "application/json",
@@ -93,7 +93,7 @@ struct HostileJSONTests {
         #expect(text == shown)
     }
 
-    /// What was painted is left standing, and no ink runs on behind it.
+    /// Checks that formatting ends at the first fault: what was written before stays, and no colour continues after it.
     @Test func inksEndWhereJSONEnds() throws {
         let text = try Self.text("[\"a\\x\u{1B}[2J", colours: true)
         #expect(text == "[\n    \u{1B}[32m\"a\\\u{1B}[0mx\\u{1b}[2J\n")
@@ -128,7 +128,7 @@ struct HostileJSONTests {
         }
     }
 
-    /// It is painted while it comes: what has no end is shown too, and is not held.
+    /// Checks that JSON is formatted as it arrives: an incomplete value is shown, too, and not buffered.
     @Test func itIsPaintedWhileItComes() throws {
         let paper = Shell.Paper()
         var presenter = BodyPresenter(

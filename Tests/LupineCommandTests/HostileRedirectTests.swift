@@ -8,13 +8,13 @@ import Testing
 
 @testable import LupineCommand
 
-/// What the command takes along where `-L` leads: the table is the library's, the switches are its own.
+/// Tests of what the command sends to the target of a redirect with `-L`: the rules are the library's, the options the command's.
 @Suite(.timeLimit(.minutes(10))) struct HostileRedirectTests {
     private static let switches =
         "-k -L -u user:s3cr3t -H X-Api-Key:s3cr3t -H X-Mine:mine -H Origin:https://mine.test -b id=s3cr3t "
         + "-e https://mine.test/s3cr3t -A mine/1"
 
-    /// What an origin elsewhere was sent behind a redirect, as text.
+    /// Returns the exit code and errors of the command, and what another origin received after a redirect.
     private func arrives(
         isSecure: Bool, _ switches: String = switches
     ) async throws -> (code: Int32, errors: String, text: String) {

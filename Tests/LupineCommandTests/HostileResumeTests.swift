@@ -6,20 +6,20 @@ import Testing
 
 @testable import LupineCommand
 
-/// `-C -` against servers whose answer does not go with what is there: the file stays as it is, and the command says so.
+/// Tests of `-C -` against servers whose response does not match the file: the file stays unchanged, and the command says so.
 struct HostileResumeTests {
-    /// An answer to a request for what follows the five bytes of `begun`, of which the whole is `begunworld`, version `"v1"`.
+    /// A response to a request for the rest after the five bytes `begun`, where the whole is `begunworld` in version `"v1"`.
     struct Answer: Sendable, CustomTestStringConvertible {
         let testDescription: String
         var status = "206 Partial Content"
         var fields = ["ETag: \"v1\"", "Content-Range: bytes 5-9/10"]
-        /// What frames the body; its length when nil.
+        /// The fields that frame the body; its length if nil.
         var framing: String?
         var body = "world"
-        /// What stands beside the file.
+        /// The mark beside the file.
         var mark: String? = "\"v1\"\n10\n"
         var code = ExitCode.resume
-        /// What is said.
+        /// A part of the expected error.
         var says = "Cannot go on with the download"
     }
 
@@ -158,7 +158,7 @@ struct HostileResumeTests {
         }
     }
 
-    /// What is said names both versions.
+    /// Checks that the error names both versions.
     @Test func bothVersionsAreNamed() async throws {
         try await resume(Self.refused[0]) { result, _ in
             let text = result.errors.replacing("\n", with: " ")
@@ -166,7 +166,7 @@ struct HostileResumeTests {
         }
     }
 
-    /// What comes from a file or out of its own address has no version and no range: it comes as a whole.
+    /// Checks that a file or data URL, which has no version and no ranges, does not change the file.
     @Test(arguments: ["file", "data"])
     func whatHasNoPartsLeavesTheFileAlone(_ scheme: String) async throws {
         try await withShell { shell, _ in
@@ -180,7 +180,7 @@ struct HostileResumeTests {
         }
     }
 
-    /// A file that is shorter than the place to go on at would get a hole.
+    /// Checks that a file shorter than the offset is refused: writing at the offset would leave a hole.
     @Test func aFileGetsNoHole() async throws {
         try await withShell { shell, origin in
             try shell.write("abc", to: "part")
@@ -191,7 +191,7 @@ struct HostileResumeTests {
         }
     }
 
-    /// What stood behind the place to go on at is not left behind the new end.
+    /// Checks that bytes of the old file after the new end are removed.
     @Test func aFileHasTheLengthOfTheWhole() async throws {
         try await withShell { shell, origin in
             try shell.write("abcxxxxxxxxxxxxx", to: "part")
@@ -202,7 +202,7 @@ struct HostileResumeTests {
         }
     }
 
-    /// A cut in the middle of a part that fits is gone on with: what has come stays.
+    /// Checks that a part that matches is resumed again after it was interrupted: what has arrived stays.
     @Test func aCutPartIsGoneOnWith() async throws {
         try await withShell { shell, origin in
             try shell.write("begun", to: "part")
@@ -227,7 +227,8 @@ struct HostileResumeTests {
         }
     }
 
-    /// What stood behind the place is gone when the rest is cut, too: nothing of it is taken for content later.
+    /// Checks that bytes after the offset are removed even if the rest is interrupted, so that they are not taken for content
+    /// later.
     @Test func aCutPartEndsWhereItWasCut() async throws {
         try await withShell { shell, origin in
             try shell.write("begunXXXXX", to: "part")
@@ -246,7 +247,7 @@ struct HostileResumeTests {
         }
     }
 
-    /// Nothing newer than a part makes no whole of it.
+    /// Checks that a response without newer content leaves a partial download partial.
     @Test(arguments: ["-z part", "-z part -C -", "--etag-compare tag", "--etag-compare tag -C -"])
     func aPartThatIsNotNewerStaysAPart(_ switches: String) async throws {
         try await withShell { shell, origin in
@@ -263,7 +264,7 @@ struct HostileResumeTests {
         }
     }
 
-    /// The length that the first answer gave is noted, and a part of another whole is refused by it.
+    /// Checks that the length in the first response is recorded, and that a part of a whole with another length is refused.
     @Test func aDownloadNotesItsVersionAndItsLength() async throws {
         try await withShell { shell, origin in
             let head = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\nConnection: close\r\n"
@@ -288,7 +289,7 @@ struct HostileResumeTests {
 
     // MARK: heads, codings, dates
 
-    /// What begins with a head is no part of what the server has.
+    /// Checks that a file that begins with a head is not resumed: it is not a part of the server's content.
     @Test func aHeadInTheFileIsNotGoneOnWith() async throws {
         try await withShell { shell, origin in
             let head = "HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nContent-Length: 10\r\n\r\n"
@@ -308,8 +309,8 @@ struct HostileResumeTests {
         }
     }
 
-    /// A file that is begun in one coding is gone on with in that one: how both attempts take it, what codings they are answered in, and
-    /// whether they fit.
+    /// Checks that a file is resumed only in the content coding in which it was begun. The arguments: the options of the first
+    /// attempt and the coding of its response, the same for the second, and true if they match.
     @Test(arguments: [
         ("--raw-encoding", "gzip", "", "", false), ("--raw-encoding", "gzip", "--raw-encoding", "", false),
         ("", "", "--raw-encoding", "gzip", false), ("--raw-encoding", "", "", "", true),
@@ -341,7 +342,7 @@ struct HostileResumeTests {
         }
     }
 
-    /// A date names a version only if the answer was made a second later at least (RFC 9110 §8.8.2.2).
+    /// Checks that a date is a validator only if the response was made at least a second later (RFC 9110 §8.8.2.2).
     @Test(arguments: [
         ("Mon, 01 Jan 2024 00:00:01 GMT", true), ("Mon, 01 Jan 2024 01:00:00 GMT", true),
         ("Mon, 01 Jan 2024 00:00:00 GMT", false), ("Sun, 31 Dec 2023 23:59:59 GMT", false), (nil, false),
@@ -361,7 +362,7 @@ struct HostileResumeTests {
         }
     }
 
-    /// A validator is kept however long a head allows it to be.
+    /// Checks that a validator is recorded up to the length that a head allows.
     @Test func aLongVersionIsAVersion() async throws {
         try await withShell { shell, origin in
             let tag = "\"" + String(repeating: "e", count: 30_000) + "\""
@@ -374,7 +375,7 @@ struct HostileResumeTests {
         }
     }
 
-    /// Of what nobody has noted the version is not known: the command says so, and goes on as curl does.
+    /// Checks that without a recorded version the command says that it cannot check it, and resumes as curl does.
     @Test(arguments: [nil, "\n10\n", "\"v1\"\n10\n"])
     func whatCannotBeCheckedIsSaid(_ mark: String?) async throws {
         try await withShell { shell, origin in

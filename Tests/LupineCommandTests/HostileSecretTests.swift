@@ -6,9 +6,9 @@ import Testing
 
 @testable import LupineCommand
 
-/// What is told about a transfer has no query and no password in it: logs are kept, and read by others.
+/// Tests that what is reported about a transfer has no query and no password: logs are kept, and read by others.
 @Suite(.timeLimit(.minutes(10))) struct HostileSecretTests {
-    /// Lines in which `@` is the origin with a name and a password, and `?` is followed by a secret.
+    /// Checks lines in which `@` stands for the origin with a name and a password, and a secret follows `?`.
     @Test(arguments: [
         "-L --max-redirs 0 @/redirect/2?s3cr3t", "-L --max-redirs 1 @/redirect/2?s3cr3t",
         "--sse @/status/404?s3cr3t", "--sse @/status/503?s3cr3t", "-f @/status/404?s3cr3t",
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    /// Where the line has no secret it stands there, to be pasted.
+    /// Checks that a line without secrets is shown in full, to be pasted.
     @Test func aLineWithoutSecretsIsThereToBePasted() async throws {
         try await withShell { shell, origin in
             origin.script(
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    /// Services take tokens by many names.
+    /// Checks field names that services use for tokens.
     @Test(arguments: ["X-Token", "Private-Token", "x-vault-token", "X-Authorization", "Api-Key", "Cookie"])
     func tokensAreHidden(_ name: String) async throws {
         try await withShell { shell, origin in

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LupineCommand
 
-/// What `--session` and cookie files keep goes to the origin that it came from, whatever stands in the files.
+/// Tests that what session and cookie files keep is sent only to the origin that it came from, whatever the files contain.
 struct HostileSessionFileTests {
     @Test func interfacesAreToldApart() throws {
         let origins = try ["lo", "LO"].map { zone in
@@ -18,7 +18,7 @@ struct HostileSessionFileTests {
         #expect(origins.allSatisfy { SessionOrigin(text: $0.text) == $0 && $0.host.hasPrefix("fe80::a") })
     }
 
-    /// What would be sent to a URL under a session, as words; nothing is loaded.
+    /// Returns the curl line for each URL under a session, without loading anything.
     private func line(_ shell: Shell, _ session: String, _ urls: [String]) async -> [String] {
         let result = await shell.run(["--to-curl", "--show-secrets", "--session", session] + urls)
         #expect(result.code == 0, "\(result.errors)")
@@ -58,7 +58,7 @@ struct HostileSessionFileTests {
             _ = await shell.run(["-s", "--session", session, own + "/cookies/set/a/s3cr3t"])
             let lines = await line(shell, session, [own, "http://localhost:1/", "https://localhost/"])
             #expect(lines.map { $0.contains("s3cr3t") } == [true, false, false], "\(lines)")
-            // An origin that is visited in between takes nothing along, and loses nothing.
+            // Another origin visited in between gets none of the cookies and removes none.
             let other = try LupineOrigin.Origin.start()
             let visited = await shell.run([
                 "-s", "--session", session, "http://localhost:\(other.port)/headers", own + "/headers",
@@ -82,7 +82,7 @@ struct HostileSessionFileTests {
         }
     }
 
-    /// Whoever may write to it decides what is sent in the user's name.
+    /// Checks that a file that others may write to is refused: they would decide what is sent in the user's name.
     @Test(arguments: ["me", "./me.json"], ["--session", "--session-read-only"])
     func aFileOfOthersIsNotBelieved(_ session: String, _ option: String) async throws {
         try await withShell { shell, origin in
@@ -103,12 +103,12 @@ struct HostileSessionFileTests {
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
             let lines = await line(shell, session, [url])
             #expect(lines.first?.contains("s3cr3t") == true, "\(lines)")
-            // Only root can give a file away.
+            // Only root can change a file's owner.
             if geteuid() == 0 { try await refused([.ownerAccountID: 65_534], "another user") }
         }
     }
 
-    /// Two names are two sessions, however odd their letters are.
+    /// Checks that different names are different sessions, whatever characters they have.
     @Test(arguments: [("a@x", "a_x"), ("a!", "a?"), ("é", "e\u{301}é"), ("..", "__"), ("a%40x", "a@x")])
     func twoNamesAreTwoSessions(_ first: String, _ second: String) async throws {
         try await withShell { shell, origin in
@@ -130,7 +130,8 @@ struct HostileSessionFileTests {
           {"name": "accept", "value": "text/flower"}]}
         """
 
-    /// Nobody knows whose the fields of a file from before are: what may be a secret is given up, and cookies go to their hosts.
+    /// Checks that in a file of the old format, whose fields have no origin, possible secrets are dropped and cookies are
+    /// assigned to their hosts.
     @Test(arguments: ["me", "./me.json"])
     func anOldFileIsReadOnceAndSplit(_ session: String) async throws {
         try await Shell.use { shell in
@@ -161,7 +162,7 @@ struct HostileSessionFileTests {
         }
     }
 
-    /// What is kept for one origin stays there, whatever its name is; what stands on the command line is the user's to send.
+    /// Checks that stored fields are not sent after a redirect, whatever their names are; those on the command line are.
     @Test func whatIsKeptDoesNotFollowARedirect() async throws {
         var recording = OriginConfiguration()
         recording.recordedBytes = 1 << 16
@@ -182,7 +183,7 @@ struct HostileSessionFileTests {
         await elsewhere.shutdown()
     }
 
-    /// Files that nobody wrote with this command. Each ends with a sentence, none with a trap, and none is written over.
+    /// Checks files that this command did not write: each leads to an error message, none to a trap, and none is overwritten.
     @Test(arguments: [
         "", "{", "[]", "null", "1", "{\"origins\": 1}", "{\"origins\": [{}]}",
         String(repeating: "[", count: 100_000), String(repeating: "{\"origins\":", count: 20_000),
@@ -202,7 +203,7 @@ struct HostileSessionFileTests {
         }
     }
 
-    /// Values that are JSON and still nonsense: nothing of them breaks a request apart, nothing traps.
+    /// Checks JSON values that are valid but make no sense: none of them splits a request, and none traps.
     @Test(arguments: [
         ("\"name\": \"X-A\\r\\nX-Evil\", \"value\": \"1\"", "1e300"),
         ("\"name\": \"X-A\", \"value\": \"1\\r\\nX-Evil: 1\"", "-1e300"),
@@ -236,7 +237,7 @@ struct HostileSessionFileTests {
         }
     }
 
-    /// A server's cookie is one line of a cookie file, and stays that server's.
+    /// Checks that a server's cookie is one line of a cookie file and remains that server's.
     @Test(arguments: ["\u{2028}", "\u{2029}", "\u{85}", "\t", "\u{B}"])
     func aCookieCannotWriteOneForAnotherHost(_ end: String) async throws {
         try await withShell { shell, origin in

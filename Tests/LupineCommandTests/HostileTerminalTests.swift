@@ -8,9 +8,10 @@ import Testing
 
 @testable import LupineCommand
 
-/// What somebody else wrote does not command the user's terminal, wherever it stands; a pipe and a file get it as it came.
+/// Tests that content from others contains no commands for the user's terminal, wherever it is shown; a pipe and a file get it
+/// unchanged.
 struct HostileTerminalTests {
-    /// What a terminal would obey.
+    /// Texts that a terminal would obey.
     static let commands: [String] = sequences + controls
 
     private static let sequences = [
@@ -18,7 +19,7 @@ struct HostileTerminalTests {
         "\u{202E}",
     ]
 
-    /// All of C0 but for tab and line feed, DEL, all of C1.
+    /// All of C0 except tab and line feed, DEL, and all of C1.
     private static let controls: [String] = (UInt8(0)...0x9F).filter { number in
         switch number {
         case 0x09, 0x0A, 0x20..<0x7F: false
@@ -26,12 +27,12 @@ struct HostileTerminalTests {
         }
     }.map { String(Unicode.Scalar($0)) }
 
-    /// The commands that are ours: inks, and what draws the bars. None of the above is among them.
+    /// The commands that lupine itself writes: colours and the drawing of bars. None of the above is among them.
     private static var own: some RegexComponent {
         /\u{1B}\[(36|32|33|35|2|1|1;32|1;33|1;31|0)m|\u{1B}\[[0-9]+A\r|\u{1B}\[K/
     }
 
-    /// What of a text a terminal would obey, our own inks aside.
+    /// Returns the characters that a terminal would obey, except for lupine's own commands.
     static func orders(_ text: String, whileDrawing: Bool = false) -> [String] {
         var left = String.UnicodeScalarView()
         for scalar in text.replacing(own, with: "").unicodeScalars { left.append(scalar) }
@@ -71,7 +72,7 @@ struct HostileTerminalTests {
         let body = Data("before \(command) after\r\nnext\n".utf8)
         for arguments in [["--body"], ["--body", "--pretty", "none"], ["--body", "-N"], []] {
             let result = try await show(arguments, body: body)
-            // A NUL makes it something that is no text, which is not shown at all.
+            // NUL makes the body binary, which is not shown at all.
             if command != "\0" {
                 #expect(
                     result.output.contains("before ") && result.output.contains(" after"), "\(result.output)")
@@ -82,7 +83,7 @@ struct HostileTerminalTests {
         #expect(pipe.bytes == body)
     }
 
-    /// A character that arrives in two pieces, and octets that are no UTF-8.
+    /// Checks characters that arrive in two pieces, and octets that are not UTF-8.
     @Test func octetsOnATerminalAreHarmlessHoweverTheyAreCut() throws {
         let all: [UInt8] =
             Array("a\u{9B}2J\u{85}é😀b\u{1B}[2J".utf8) + [0x9B, 0x32, 0x4A, 0xC2] + Array("c\n".utf8) + [
@@ -102,7 +103,7 @@ struct HostileTerminalTests {
         #expect(shown == ["a\\u{9b}2J\\u{85}é😀b\\u{1b}[2J\\x9b2J\\xc2c\n\\xe2\\x80\n"])
     }
 
-    /// An eight-bit terminal obeys the octets 80 to 9F, also those of a harmless character in UTF-8.
+    /// Checks that an eight-bit terminal gets no octets 80 to 9F, which it obeys, not even within a character in UTF-8.
     @Test func aTerminalThatReadsNoUTF8GetsNoneOfItsCommands() async throws {
         try await withShell { shell, origin in
             var shell = shell
@@ -159,7 +160,7 @@ struct HostileTerminalTests {
         #expect(file.contains(field), "\(file)")
     }
 
-    /// A reason that is no text, in every place that tells of it.
+    /// Checks a reason phrase that is not text, wherever it is shown.
     @Test(arguments: [["-v"], ["-f"], ["-i"], ["--events"], ["--timing"]])
     func aReasonIsHarmless(_ arguments: [String]) async throws {
         try await withShell { shell, origin in
@@ -175,7 +176,7 @@ struct HostileTerminalTests {
         }
     }
 
-    /// Where a redirect leads to is told by a monitor, a waterfall and an error.
+    /// Checks the address of a redirect in the output of a monitor, a waterfall and an error.
     @Test(arguments: [
         ["-L", "--events"], ["-L", "--timing"], ["-L", "-v"], ["-w", "%{redirect_url} %{url_effective}"],
     ])
@@ -216,7 +217,7 @@ struct HostileTerminalTests {
                 ["--resolve", "h:1:\(command)", url], ["--interface", "x\(command)", url],
             ] {
                 let result = await shell.run(arguments)
-                // Our own line ends are there; a line end of theirs is one only in what has lines: a body, a curl line.
+                // Lupine's own line ends are allowed; a line end of the server's only in a body or a curl line.
                 #expect(
                     Self.orders(result.output, whileDrawing: true) == [], "\(arguments): \(result.output)")
                 #expect(
@@ -225,7 +226,7 @@ struct HostileTerminalTests {
         }
     }
 
-    /// A name that the server gives is made a file's without what a terminal would obey when it is listed.
+    /// Checks that the name of a file from a server contains nothing that a terminal would obey when it is listed.
     @Test(arguments: ["a%1B%5B2Jb", "a%7Fb", "a%C2%9B2Jb", "a%0Ab", "a%E2%80%AEb", "a%0Db"])
     func namesOfFilesAreHarmless(_ name: String) async throws {
         try await withShell { shell, origin in

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LupineCommand
 
-/// What is left behind when the process is ended at once.
+/// Tests of what is left when the process is terminated.
 @Suite(.timeLimit(.minutes(10))) struct InterruptionTests {
     @Test func whatIsToBeDoneBeforeLeavingIsDoneOnce() {
         let interruption = Interruption()
@@ -16,14 +16,14 @@ import Testing
         let second = interruption.beforeLeaving { done.withLock { $0.append(2) } }
         _ = interruption.beforeLeaving { done.withLock { $0.append(3) } }
         interruption.forget(second)
-        // Who only tidies up is not at work.
+        // A handler that only cleans up does not count as work to interrupt.
         #expect(!interruption.interrupt())
         interruption.leave()
         interruption.leave()
         #expect(done.withLock { $0 } == [1, 3])
     }
 
-    /// A long form lies in a folder of its own until it is sent.
+    /// Checks that a long form, which is in a temporary folder until it is sent, is removed when the process exits.
     @Test func aLongFormIsGoneWhenTheProcessLeaves() async throws {
         try await withShell { shell, origin in
             let place = shell.folder + "/tmp"
@@ -51,8 +51,8 @@ import Testing
         }
     }
 
-    /// Starts `argv` and interrupts it when it has begun a form in TMPDIR, where a sanitizer's runtime may have a file of its own
-    /// before that. Ends with 0 if it ended so and has left nothing.
+    /// Starts `argv` and interrupts it when it has created a form in TMPDIR, where a sanitizer's runtime may create a file
+    /// earlier. Exits with 0 if the program was interrupted and has left nothing there.
     private static let keeper = """
         import os, signal, subprocess, sys
         place = os.environ["TMPDIR"]

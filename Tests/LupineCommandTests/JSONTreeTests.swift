@@ -4,7 +4,7 @@ import Testing
 
 @testable import LupineCommand
 
-/// Items whose names are paths of JSON.
+/// Tests of items whose names are paths in JSON.
 struct JSONTreeTests {
     private func text(_ names: [String]) throws -> String {
         var tree = names.first?.hasPrefix("[") == true ? JSONTree.array([]) : JSONTree.object([])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LupineCommand
 
-/// The table of options, and everything that is made from it.
+/// Tests of the table of options and of everything that is made from it.
 struct OptionTableTests {
     @Test func everySwitchHasOneRow() {
         let names = OptionTable.all.map(\.name)
@@ -20,7 +20,7 @@ struct OptionTableTests {
         #expect(OptionTable.all.allSatisfy { !$0.longs.isEmpty && !$0.brief.isEmpty })
     }
 
-    /// curl's letters, for what this command has.
+    /// Checks curl's letters, for the options that this command has.
     @Test(
         arguments: [
             ("X", .request), ("o", .output), ("O", .remoteName), ("L", .location), ("i", .include),

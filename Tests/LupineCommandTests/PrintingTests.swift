@@ -5,7 +5,7 @@ import Testing
 
 @testable import LupineCommand
 
-/// What is put on paper, without anything being loaded.
+/// Tests of the output, without loading anything.
 struct PrintingTests {
     @Test(arguments: [
         ("{}", "{}"), ("[]", "[]"), ("[1,2]", "[\n    1,\n    2\n]"),
@@ -18,7 +18,7 @@ struct PrintingTests {
         #expect(painted(json, Style(isOn: false), breaksLines: true) == text)
     }
 
-    /// What the painter makes of a text.
+    /// Returns a text as the JSON painter writes it.
     private func painted(_ json: String, _ style: Style, breaksLines: Bool) -> String {
         let paper = Shell.Paper()
         var writer = ProcessContext.ContentWriter(ProcessContext.Sink { paper.write($0) })
@@ -78,7 +78,7 @@ struct PrintingTests {
     @Test(arguments: [(0.000418, "0.42 ms"), (0.0123, "12.3 ms"), (1.237, "1.24 s"), (0.9996, "1.00 s")])
     func durations(_ seconds: Double, _ text: String) { #expect(ByteText.duration(seconds) == text) }
 
-    /// No line is wider than its window, whatever is known and however long the name is.
+    /// Checks that no line is wider than its window, whatever is known and however long the name is.
     @Test(arguments: [12, 20, 39, 40, 41, 60, 80, 200])
     func barsFit(_ columns: Int) {
         var bars: [ProgressBar] = []

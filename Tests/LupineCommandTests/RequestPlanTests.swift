@@ -6,7 +6,7 @@ import Testing
 
 @testable import LupineCommand
 
-/// Command lines become requests; nothing is sent.
+/// Tests of the requests made from command lines, without sending them.
 struct RequestPlanTests {
     @Test(arguments: [
         ("h.test", "http://h.test"), ("h.test/a?b#c", "http://h.test/a?b"), ("//h.test/", "http://h.test/"),
@@ -187,7 +187,8 @@ struct RequestPlanTests {
         #expect(!schedule.takes(503) && !schedule.takes(CommandFailure(.timeout, "")))
     }
 
-    /// The switches, the seconds that are spent and those of Retry-After, and what is waited for then; nil: no attempt any more.
+    /// Checks the pause before a retry. The arguments: the options, the seconds spent, those of Retry-After, and the pause; nil
+    /// if there is no retry.
     @Test(
         arguments: [
             ("", 1e6, nil, 1), ("--retry-delay 0", 0, nil, 1), ("--retry-delay 0", 0, 3, 3),

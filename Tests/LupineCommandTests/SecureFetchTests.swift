@@ -8,7 +8,7 @@ import Testing
 
 @testable import LupineCommand
 
-/// The command over TLS: roots, pins, certificates of its own.
+/// Tests of the command over TLS: roots, pins, client certificates.
 struct SecureFetchTests {
     private func converse(
         _ tls: TLSServerConfiguration? = nil,

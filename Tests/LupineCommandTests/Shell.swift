@@ -5,9 +5,9 @@ import LupineCommand
 import LupineOrigin
 import LupineTransport
 
-/// A shell for tests: runs the command in this process, with files and a terminal that are values.
+/// Runs the command in this process, with files and a terminal that are values.
 struct Shell: Sendable {
-    /// What a command left behind.
+    /// The exit code and the output of a command.
     struct Result: Sendable {
         let code: Int32
         let bytes: Data
@@ -15,7 +15,7 @@ struct Shell: Sendable {
         var output: String { String(decoding: bytes, as: UTF8.self) }
     }
 
-    /// What is written to it.
+    /// Records what is written to it.
     final class Paper: Sendable {
         private let bytes = Lock(Data())
         private let listener: (@Sendable (Data) -> Void)?
@@ -33,19 +33,19 @@ struct Shell: Sendable {
     var columns = 80
     var input: Data?
     var inputKind = ProcessContext.Input.Kind.other
-    /// A path under which the input can be opened.
+    /// The path of a file to open as the input.
     var inputPath: String?
-    /// What is typed at a question for a password.
+    /// The answer to a prompt for a password.
     var password = ""
     var interruption = Interruption()
-    /// Hears of what is written to the standard error.
+    /// Called with what is written to the standard error.
     var onError: (@Sendable (Data) -> Void)?
-    /// Hears of what is written to the standard output.
+    /// Called with what is written to the standard output.
     var onOutput: (@Sendable (Data) -> Void)?
-    /// What writing to the standard output fails with.
+    /// The error of writes to the standard output.
     var outputFailure: POSIXError?
 
-    /// Has `body` use a shell in an empty folder of its own.
+    /// Calls `body` with a shell in an empty folder of its own.
     static func use<T>(_ body: (Shell) async throws -> T) async throws -> T {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
             "command-\(UUID().uuidString)")
@@ -83,7 +83,7 @@ struct Shell: Sendable {
             code: code, bytes: output.content, errors: String(decoding: errors.content, as: UTF8.self))
     }
 
-    /// The same for a line whose words are separated by blanks.
+    /// Runs a line whose words are separated by spaces.
     func run(_ line: String) async -> Result { await run(line.split(separator: " ").map(String.init)) }
 
     func write(_ text: String, to name: String) throws {
@@ -95,7 +95,8 @@ struct Shell: Sendable {
     }
 }
 
-/// Has `body` use a shell and an origin, which is gone afterwards, and which waits for a command that a busy machine is slow to run.
+/// Calls `body` with a shell and an origin, which is shut down afterwards. Its idle time-out is long enough for a command on a
+/// busy machine.
 func withShell<T>(
     _ configuration: OriginConfiguration = OriginConfiguration(),
     _ body: (Shell, LupineOrigin.Origin) async throws -> T

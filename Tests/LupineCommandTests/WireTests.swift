@@ -7,9 +7,9 @@ import Testing
 
 @testable import LupineCommand
 
-/// `-v`, `--print` and `--offline` show what goes over the wire: each request as the origin got it, and in its place.
+/// Tests that `-v`, `--print` and `--offline` show what is sent: each request as the origin received it, and in order.
 struct WireTests {
-    /// The requests that came, as text: lines end with a line feed, and an empty one stands at the end.
+    /// The received requests as text: each line ends with a line feed, and an empty line follows the head.
     private final class Diary: Sendable {
         private let heads = Lock<[String]>([])
         var all: [String] { heads.withLock { $0 } }
@@ -24,7 +24,7 @@ struct WireTests {
         }
     }
 
-    /// `/moved` leads to `/closed`, which wants Digest, and is busy the first time that it gets it.
+    /// Adds routes: `/moved` redirects to `/closed`, which requires Digest, and is busy at the first authorized request.
     private func serve(_ origin: LupineOrigin.Origin) -> Diary {
         let diary = Diary()
         let isBusy = Lock(true)
@@ -62,7 +62,7 @@ struct WireTests {
             let sent = lines.filter { $0.hasPrefix(">") }.map { $0.dropFirst($0.hasPrefix("> ") ? 2 : 1) }
             #expect(sent.joined(separator: "\n") + "\n" == diary.all.joined())
             #expect(diary.all.count > 4)
-            // Requests and responses take turns.
+            // Requests and responses alternate.
             let starts = lines.filter { !$0.hasPrefix("*") && $0.contains("HTTP/1.1") }.map { $0.prefix(1) }
             #expect(starts == Array(repeating: [">", "<"], count: diary.all.count).flatMap(\.self))
         }
@@ -72,7 +72,7 @@ struct WireTests {
         try await withShell { shell, origin in
             let diary = serve(origin)
             let result = await shell.run("--print HBhb \(Self.line) :\(origin.port)/moved")
-            // What is left when the requests are taken out is a head of a response each.
+            // Between the requests, the head of one response each remains.
             var rest = Substring(result.output)
             for head in diary.all {
                 let start = try #require(rest.firstRange(of: head + "content\n\n"), "\(result.output)")
@@ -84,7 +84,7 @@ struct WireTests {
         }
     }
 
-    /// What is left out, given twice over, or read from a file.
+    /// Checks fields that are removed or given twice, and content that is read from a file.
     @Test(arguments: [
         "", "-d a=b", "-H Accept: -H X-None;", "-T file", "--json -d {}", "-u me:pw -b a=b", "-X PUT",
         "--compressed",
@@ -105,7 +105,7 @@ struct WireTests {
             #expect(diary.all.isEmpty)
             let sent = await shell.run(["--print", "H", "--show-secrets"] + words)
             #expect(shown.code == 0 && sent.code == 0, "\(shown.errors)\(sent.errors)")
-            // The border of a form is made anew each time.
+            // The boundary of a form is different in each run.
             func normal(_ text: String) -> String {
                 text.replacing(/boundary=[^\n]*/, with: "boundary=")
             }

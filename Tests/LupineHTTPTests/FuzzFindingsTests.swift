@@ -3,14 +3,14 @@
 import LupineHTTP
 import Testing
 
-/// What fuzzing has found, each input by what went wrong with it. The fuzz targets hold the invariants in general.
+/// Regression tests of inputs that fuzzing has found, each named by its fault. The fuzz targets check the general invariants.
 @Suite struct FuzzFindingsTests {
     struct Row: CustomTestStringConvertible {
         let shows: String
         var method = Method.get
         var limits = ParserLimits()
         let wire: String
-        /// What is said of it, whole and octet by octet.
+        /// The events and errors expected for it, whole and octet by octet.
         let expected: [String]
 
         var testDescription: String { shows }

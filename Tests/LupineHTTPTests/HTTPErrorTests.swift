@@ -9,7 +9,7 @@ import Testing
 
     static let some = Excerpt("x\r\n")
 
-    /// Every case once.
+    /// Each case once.
     static let rows: [Row] = [
         (
             .notHTTP(octet: 0x3C, offset: 0), .remote,

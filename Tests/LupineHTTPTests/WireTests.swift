@@ -4,7 +4,7 @@ import Foundation
 import LupineTestKit
 import Testing
 
-/// Every document in `Wire/`, read in every way in which its octets can arrive.
+/// Tests of every document in `Wire/`, read in every way in which its octets can arrive.
 @Suite struct WireTests {
     /// `request-*.http` are read by the server's codec, `response-*.http` by the client's.
     static let rows: [WireCase] = {

@@ -58,7 +58,7 @@ import Testing
     @Test(arguments: [("a%20b+c", "a b+c"), ("%zz%4", "%zz%4"), ("%C3%A9", "é"), ("", "")])
     func percentCoding(_ coded: String, _ plain: String) { #expect(PercentCoding.decoded(coded) == plain) }
 
-    /// A text that it would take long to compare is one of octets.
+    /// Checks that text that would be slow to compare is decoded octet by octet.
     @Test func percentCodingOfMarks() {
         let marks = String(repeating: "\u{301}", count: 40)
         let octets = String(String.UnicodeScalarView(marks.utf8.map { Unicode.Scalar($0) }))

@@ -74,7 +74,7 @@ import Testing
             try client.send("GET /websocket?mute=\(mute)" + Self.upgrade)
             #expect(try client.receiveHead().status == 101)
             try client.send([0xF1, 0x80, 0x61, 0x62, 0x63, 0x64])
-            // A close frame with code 1002, and the end.
+            // A close frame with code 1002, then the end of the connection.
             #expect(try client.receiveAll().prefix(4) == [0x88, UInt8(2), 0x03, 0xEA])
         }
     }
@@ -254,7 +254,7 @@ import Testing
         }
     }
 
-    /// A client that does not read gets what fits in the kernel and in one high-water mark, and no more is made.
+    /// Checks that for a client that does not read, the origin produces only what fits into the kernel and one high-water mark.
     @Test func aClientThatDoesNotReadHoldsTheBodyBack() async throws {
         try await withOrigin { origin in
             let made = Lock(0)
@@ -269,8 +269,8 @@ import Testing
             let client = try RawClient(port: origin.port, receiveBuffer: 4_096)
             try client.send("GET /endless HTTP/1.1\r\nHost: a\r\n\r\n")
             #expect(try client.receiveHead().status == 200)
-            // Another connection of the same loop gets its turn a hundred times over: nothing is made meanwhile
-            // but what the kernel has room for.
+            // Another connection of the same loop is served a hundred times: meanwhile only what the kernel has room for is
+            // produced.
             let other = try RawClient(port: origin.port)
             for _ in 0..<100 { _ = try other.get("/get") }
             let sent = origin.counts.bytesSent

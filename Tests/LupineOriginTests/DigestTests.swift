@@ -20,7 +20,7 @@ import Testing
         var body = ""
     }
 
-    /// RFC 7616 section 3.4, by hand.
+    /// Returns the Authorization value of RFC 7616 §3.4, calculated by hand.
     private func authorization(_ attempt: Try, _ uri: String, _ nonce: String) -> String {
         func digest(_ text: String) -> String {
             let function: MessageDigest =

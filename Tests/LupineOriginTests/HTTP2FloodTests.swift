@@ -5,8 +5,8 @@ import LupineOrigin
 import LupineTestKit
 import Testing
 
-/// The known floods of HTTP/2, sent to an origin over a socket: what goes too far ends its connection with the code that says
-/// so, what is wrong with one message costs its stream, and other connections are served on.
+/// Tests of the known floods of HTTP/2, sent to an origin over a socket: a flood ends its connection with the corresponding error
+/// code, an error in one message ends its stream, and other connections are still served.
 @Suite struct HTTP2FloodTests {
     struct Flood: CustomTestStringConvertible, Sendable {
         let testDescription: String
@@ -86,7 +86,7 @@ import Testing
             try other.send(ClientFrames().get(1, "/get").octets)
             try heard.hear(other) { $0.ended.contains(1) }
             let flooding = try RawClient(port: origin.port)
-            // An origin that has said why may close before it has heard everything.
+            // An origin that has sent GOAWAY may close before it has read everything.
             try? flooding.send(flood.frames.octets)
             flooding.closeOurHalf()
             var last = ServerHearing()
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    /// A header block for `/get`: nothing of it enters the table.
+    /// A header block for `/get` that adds nothing to the dynamic table.
     private static let plain: [UInt8] = [0x82, 0x86, 0x01, 1, 0x61, 0x04, 4] + Array("/get".utf8)
 
     static let malformed: [(String, HTTP2ErrorCode, [UInt8])] = [
@@ -123,14 +123,15 @@ import Testing
             var heard = ServerHearing()
             try heard.hear(client) { $0.resets[1] != nil }
             #expect(heard.resets[1] == code, "\(name)")
-            // Its own literals: the table of the bomb holds other entries than this encoder's.
+            // Literals only: the bomb has left entries in the table that this encoder does not have.
             try client.send(ClientFrames.bare.frame(1, flags: 5, 3, Self.plain).octets)
             try heard.hear(client) { $0.ended.contains(3) }
             #expect(heard.farewell == nil, "\(name)")
         }
     }
 
-    /// CVE-2019-9517: the windows are open and the socket is not read. An origin makes no more of a body than it can send.
+    /// CVE-2019-9517: the windows are open and the socket is not read. Checks that the origin produces no more of a body than it
+    /// can send.
     @Test("[H-11.7] CVE-2019-9517, a client that opens its windows and reads nothing")
     func bufferedData() async throws {
         let widest = UInt32(FlowWindow.largest)
@@ -147,18 +148,18 @@ import Testing
             try other.send(ClientFrames().get(1, "/get").octets)
             var heard = ServerHearing()
             try heard.hear(other) { $0.ended.contains(1) }
-            // Of 200 MB, what the kernel's two buffers hold and a piece for each stream.
+            // Of 200 MB, the contents of the kernel's two buffers and a piece for each stream.
             #expect(origin.counts.bytesSent < 8 << 20)
         }
     }
 }
 
-/// What a client says in HTTP/2, octet by octet, also what none should say.
+/// The octets that an HTTP/2 client sends, including invalid ones.
 struct ClientFrames: Sendable {
     private(set) var octets: [UInt8] = []
     private var encoder = HPACKEncoder(tableSizeLimit: 0)
 
-    /// The preface, with these settings.
+    /// Creates frames that begin with the preface and these settings.
     init(_ settings: [Setting] = []) {
         octets = FrameReader.clientPreface
         FrameWriter.settings(settings, into: &octets)
@@ -171,14 +172,14 @@ struct ClientFrames: Sendable {
         return frames
     }
 
-    /// A request without content.
+    /// Adds a request without content.
     func get(_ stream: UInt32, _ path: String) -> ClientFrames {
         headers(
             stream,
             [(":method", "GET"), (":scheme", "http"), (":authority", "a"), (":path", path)], ends: true)
     }
 
-    /// HEADERS with any list.
+    /// Adds HEADERS with any list of fields.
     func headers(_ stream: UInt32, _ fields: [(String, String)], ends: Bool = false) -> ClientFrames {
         adding { frames in
             var list = HeaderList()
@@ -191,7 +192,7 @@ struct ClientFrames: Sendable {
         }
     }
 
-    /// Any frame, whether or not there is one like it.
+    /// Adds any frame, of a known or an unknown type.
     func frame(
         _ type: UInt8, flags: UInt8 = 0, _ stream: UInt32 = 0, _ payload: [UInt8] = []
     ) -> ClientFrames {
@@ -203,7 +204,7 @@ struct ClientFrames: Sendable {
         }
     }
 
-    /// What `part` adds, so many times; it has no header block.
+    /// Adds that many times what `part` adds, which must not contain a header block.
     func times(_ count: Int, _ part: (ClientFrames) -> ClientFrames) -> ClientFrames {
         let one = part(.bare).octets
         return adding { frames in
@@ -218,7 +219,7 @@ struct ClientFrames: Sendable {
     }
 }
 
-/// What a client hears of an origin: where streams ended, and why.
+/// The frames that a client has received from an origin: which streams have ended, and why.
 struct ServerHearing {
     private(set) var ended: Set<UInt32> = []
     private(set) var resets: [UInt32: HTTP2ErrorCode] = [:]
@@ -226,7 +227,7 @@ struct ServerHearing {
     private(set) var farewell: HTTP2ErrorCode?
     private var octets: [UInt8] = []
 
-    /// Hears until that is enough, or until the end.
+    /// Receives until `isEnough` returns true, or until the end of the connection.
     mutating func hear(_ client: RawClient, until isEnough: (ServerHearing) -> Bool) throws {
         while true {
             while takeFrame() {}

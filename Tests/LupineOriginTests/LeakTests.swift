@@ -3,7 +3,7 @@
 import LupineTestKit
 import Testing
 
-/// What can only be counted in a process that runs nothing else: see `Tests/Probes/Origin`.
+/// Tests of counts that need a process of their own: see `Tests/Probes/Origin`.
 @Suite struct LeakTests {
     @Test func shutdownLeavesNoDescriptorAndNoThread() async throws {
         let products = CommandLine.arguments[0].split(separator: "/", omittingEmptySubsequences: false)

@@ -5,10 +5,10 @@ import LupineTLS
 import LupineTestKit
 import Testing
 
-/// Clients that ask for another handshake of TLS 1.2 (RFC 9113 §9.2.1). A client that asks understands nothing of the answer, so
-/// what comes is told by the kinds and the lengths of its records.
+/// Tests of clients that start a renegotiation of TLS 1.2 (RFC 9113 §9.2.1). Such a client cannot read the answer, so the tests
+/// identify its records by type and length.
 @Suite struct RenegotiationTests {
-    /// A record as it stands on the wire: encrypted, and 16 octets longer than what is in it.
+    /// A record by its type and the length of its content. The 16 octets that encryption adds are not counted.
     private struct Record: Equatable {
         static let alert = Record(kind: 21, count: 2)
 
@@ -18,14 +18,14 @@ import Testing
         static func content(_ count: Int) -> Record { Record(kind: 23, count: count) }
     }
 
-    /// Cuts what comes into records.
+    /// Divides received octets into records.
     private final class Records {
         private let client: RawClient
         private var octets: [UInt8] = []
 
         init(_ client: RawClient) { self.client = client }
 
-        /// The next one; nil at the end.
+        /// Returns the next record; nil at the end of the connection.
         func next() throws -> Record? {
             while true {
                 if octets.count >= 5 {
@@ -45,7 +45,8 @@ import Testing
         }
     }
 
-    /// An origin and a client that have agreed on TLS 1.2, on a suite without octets of its own in each record, and on `name`.
+    /// Calls `body` with an origin and a client that have negotiated TLS 1.2, a cipher suite without an explicit nonce in each
+    /// record, and the protocol `name`.
     private func withClient(
         speaking name: String, _ body: (RawClient, Origin) async throws -> Void
     ) async throws {
@@ -60,7 +61,7 @@ import Testing
         try await withSecureClient(serving, SecureOrigin.client(configuration), body)
     }
 
-    /// Reads frames until one of that type and these flags has come.
+    /// Reads frames up to one of that type with these flags.
     private func receive(_ type: UInt8, _ flags: UInt8, _ client: RawClient) throws {
         while true {
             let head = try client.receive(exactly: 9)
@@ -73,7 +74,7 @@ import Testing
     func overHTTP2() async throws {
         try await withClient(speaking: "h2") { client, _ in
             try client.send(Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + [0, 0, 0, 4, 0, 0, 0, 0, 0])
-            // The acknowledgement of SETTINGS is all that is left to say.
+            // The acknowledgement of SETTINGS is the last frame that the origin has to send.
             try receive(4, 1, client)
             try client.requestRenegotiation()
             let records = Records(client)

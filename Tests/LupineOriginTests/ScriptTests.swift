@@ -31,7 +31,7 @@ import Testing
     @Test func aScriptMayGoOnAsHTTP() async throws {
         let plan = ScriptPlan(.expectHead, .send(Self.answer), .speakHTTP)
         try await withClient(.scripted(plan)) { client, _ in
-            // The next request has come already.
+            // The next request has already arrived.
             try client.send("GET / HTTP/1.1\r\n\r\nGET /status/201 HTTP/1.1\r\nHost: a\r\n\r\n")
             #expect(try client.receiveResponse().text == "ok")
             #expect(try client.receiveResponse().status == 201)

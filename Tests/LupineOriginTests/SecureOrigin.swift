@@ -4,19 +4,19 @@ import LupineOrigin
 import LupineTLS
 import LupineTestKit
 
-/// What tests of the origin over TLS begin with.
+/// The configurations and contexts for tests of the origin over TLS.
 enum SecureOrigin {
-    /// An identity from the fixtures, with its chain.
+    /// Returns an identity of the fixtures, with its chain.
     static func identity(_ name: String) throws -> TLSIdentity {
         try TLSIdentity(pemChain: PKI.bytes("\(name)-chain.pem"), pemKey: PKI.bytes("\(name).key"))
     }
 
-    /// The one certificate in a file of the fixtures.
+    /// Returns the first certificate in a file of the fixtures.
     static func certificate(_ name: String) throws -> Certificate {
         try Certificate(der: Certificate.pem(PKI.bytes("\(name).pem"))[0].der)
     }
 
-    /// A configuration with the identities of these names.
+    /// Returns a configuration with the identities of these names.
     static func configuration(
         _ names: [String] = ["good"], _ change: (inout TLSServerConfiguration) throws -> Void = { _ in }
     ) throws -> OriginConfiguration {
@@ -29,7 +29,7 @@ enum SecureOrigin {
         return configuration
     }
 
-    /// A configuration whose connections follow the plan.
+    /// Returns a configuration whose connections follow the plan.
     static func scripted(
         _ plan: ScriptPlan, _ change: (inout TLSServerConfiguration) throws -> Void = { _ in }
     ) throws -> OriginConfiguration {
@@ -38,14 +38,14 @@ enum SecureOrigin {
         return configuration
     }
 
-    /// A client's context; what a server shows is judged by the test.
+    /// Returns a client's context; the test decides about the server's certificate.
     static func client(
         _ configuration: TLSConfiguration = TLSConfiguration(roots: TrustRoots(includesSystem: false))
     ) throws -> TLSClientContext {
         try TLSClientContext(configuration)
     }
 
-    /// A client's context for one version.
+    /// Returns a client's context for one version.
     static func client(_ version: TLSVersion) throws -> TLSClientContext {
         try client(
             TLSConfiguration(
@@ -53,7 +53,7 @@ enum SecureOrigin {
     }
 }
 
-/// Runs `body` with an origin that speaks TLS and a client that has made its handshake.
+/// Calls `body` with an origin over TLS and a client that has completed its handshake.
 func withSecureClient<Result>(
     _ configuration: OriginConfiguration? = nil, _ context: TLSClientContext? = nil,
     host: String = "good.test", _ body: (RawClient, Origin) async throws -> Result

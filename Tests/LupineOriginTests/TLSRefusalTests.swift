@@ -5,7 +5,7 @@ import LupineTLS
 import LupineTestKit
 import Testing
 
-/// Who gets in and who does not: client certificates, clients that refuse the origin, and what is no TLS.
+/// Tests of client certificates, of clients that refuse the origin, and of input that is not TLS.
 @Suite struct TLSRefusalTests {
     enum Asking: Sendable { case none, requested, required }
 
@@ -56,7 +56,7 @@ import Testing
                 #expect(text.contains("\"client-certificate\": null") == (expected == nil))
                 if let expected { #expect(text.contains("\"subject\": \"\(expected.subject)\"")) }
             } else {
-                // TLS 1.3 tells the client behind its own end of the handshake.
+                // In TLS 1.3 the client learns of the refusal after its own handshake has ended.
                 #expect(throws: TLSError.self) {
                     try client.startTLS(context, host: "good.test")
                     _ = try client.get("/tls")
@@ -115,7 +115,7 @@ import Testing
     @Test func theAlertIsThereBehindInputThatNobodyReads() async throws {
         try await withOrigin(SecureOrigin.configuration()) { origin in
             let client = try RawClient(port: origin.port)
-            // A handshake message that there is not, and much more.
+            // A handshake message of an unknown type, and much more.
             try client.send([22, 3, 1, 0, 4, 99, 0, 0, 0] + [UInt8](repeating: 0, count: 300_000))
             let answer = try client.receiveAll()
             #expect(answer.first == 21, "an alert, and no reset")
@@ -158,7 +158,7 @@ import Testing
     @Test func aHandshakeThatDoesNotGoOnIsNotWaitedForForEver() async throws {
         var configuration = try SecureOrigin.configuration()
         configuration.idleTimeout = .milliseconds(20)
-        // A script's own silence is never the client's fault; a handshake's is.
+        // The idle time-out does not apply to a script that stalls, but it does to a handshake.
         configuration.script = ScriptPlan(.stall)
         try await withOrigin(configuration) { origin in
             let client = try RawClient(port: origin.port)

@@ -6,13 +6,13 @@ import LupineTLS
 import LupineTestKit
 import Testing
 
-/// Scripts inside of TLS, beneath it, and around its beginning.
+/// Tests of scripts inside TLS, below it, and around its beginning.
 @Suite struct TLSScriptTests {
     private static let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
     private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
-    /// What a handshake with an origin that follows the plan throws.
+    /// Returns the error of a handshake with an origin that follows the plan.
     private func failure(
         _ plan: ScriptPlan, _ version: TLSVersion = .v1_3, ending: Bool = false
     ) async throws -> (any Error)? {
@@ -24,7 +24,7 @@ import Testing
                 await origin.shutdown()
             }
         }
-        // It blocks: on a thread of its own, so that the tasks that it waits for have theirs.
+        // The handshake blocks, so it has its own thread and leaves those of the tasks free.
         let error = await withCheckedContinuation { continuation in
             Thread.detachNewThread {
                 do {

@@ -5,7 +5,7 @@ import LupineTLS
 import LupineTestKit
 import Testing
 
-/// The origin over TLS: what it agrees on, what it shows, what it counts.
+/// Tests of the origin over TLS: what it negotiates, presents and counts.
 @Suite struct TLSTests {
     // MARK: names
 
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    /// What ALPN has not chosen is not spoken, whatever the client begins with.
+    /// Checks that only the protocol chosen by ALPN is spoken, whatever the client begins with.
     @Test("[H-3.4] the preface of HTTP/2 over TLS without ALPN", arguments: [[], ["http/1.1"]])
     func prefaceWithoutALPN(_ offered: [String]) async throws {
         var serving = try SecureOrigin.configuration { $0.applicationProtocols = ["h2", "http/1.1"] }
@@ -279,7 +279,7 @@ import Testing
                 let isResumed = row.issued && index > 0
                 #expect(try client.get("/tls").text.contains("\"resumed\": \(isResumed)"))
                 #expect(client.engine?.info.isResumed == isResumed)
-                // TLS 1.2 goes on with the first ticket.
+                // In TLS 1.2 the first ticket is used again.
                 let next = client.engine?.takeSessions().last
                 session = next ?? (row.version == .v1_2 ? session : nil)
             }
@@ -319,7 +319,7 @@ import Testing
             var body = try client.receiveHead()
             while body.body.count < 300_000 { body.body += try client.receive(atMost: 777) }
             #expect(body.body.count == 300_000)
-            // The end is the protocol's own, however full the socket was: a truncation would be thrown.
+            // The end is a close_notify even if the socket was full: a truncation would throw.
             #expect(try client.receive() == [])
         }
     }

@@ -3,7 +3,7 @@
 import LupineOrigin
 import LupineTestKit
 
-/// Runs `body` against an origin of its own, ended afterwards.
+/// Calls `body` with an origin of its own, which is shut down afterwards.
 func withOrigin<Result>(
     _ configuration: OriginConfiguration = OriginConfiguration(), _ body: (Origin) async throws -> Result
 ) async throws -> Result {
@@ -18,7 +18,7 @@ func withOrigin<Result>(
     }
 }
 
-/// Runs `body` with an origin and a client connected to it.
+/// Calls `body` with an origin and a client connected to it.
 func withClient<Result>(
     _ configuration: OriginConfiguration = OriginConfiguration(),
     _ body: (RawClient, Origin) async throws -> Result
@@ -27,7 +27,7 @@ func withClient<Result>(
 }
 
 extension OriginConfiguration {
-    /// A configuration whose connections follow the plan.
+    /// Returns a configuration whose connections follow the plan.
     static func scripted(_ plan: ScriptPlan) -> OriginConfiguration {
         var configuration = OriginConfiguration()
         configuration.script = plan

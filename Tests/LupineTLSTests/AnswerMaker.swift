@@ -6,11 +6,12 @@ import Testing
 
 @testable import LupineTLS
 
-/// Makes OCSP answers of the fixtures' intermediate for other times than those of the prepared ones.
+/// Makes OCSP responses signed by the fixtures' intermediate, with other times than the prepared ones.
 enum AnswerMaker {
-    /// "Good" about a certificate, between these times.
+    /// Returns a response with the status "good" about a certificate, valid between these times.
     ///
-    /// - Parameter delegate: The key of a responder whom the intermediate lets answer in its place; nil for none.
+    /// - Parameter delegate: The key of a responder to which the intermediate has delegated signing; nil for the intermediate
+    /// itself.
     static func good(
         _ certificate: Certificate, from begin: UnixTime, until end: UnixTime, by delegate: PrivateKey? = nil
     ) throws -> [UInt8] {

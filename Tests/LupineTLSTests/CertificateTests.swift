@@ -24,7 +24,7 @@ import Testing
         #expect(identity.privateKey.type == certificate.keyType)
     }
 
-    /// As `facts.txt` writes a moment.
+    /// Returns a time as `facts.txt` writes it.
     private static func spaced(_ time: UnixTime) -> String {
         String(time.description.map { $0 == "T" ? " " : $0 })
     }

@@ -52,12 +52,12 @@ import Testing
         for count in 0..<key.count {
             #expect(throws: CertificateError.self) { try PrivateKey(der: Array(key.prefix(count))) }
         }
-        // An encrypted key in DER is refused, and nobody is asked for its password.
+        // An encrypted key in DER is refused without asking for its password.
         let encrypted = Base64.decode(try Self.body("client-rsa-encrypted.key").utf8) ?? []
         #expect(throws: CertificateError.self) { try PrivateKey(der: encrypted) }
     }
 
-    /// The text between the first and the last line.
+    /// Returns the text between the first and the last line.
     private static func body(_ file: String) throws -> String {
         try PKI.text(file).split(separator: "\n").filter { !$0.hasPrefix("-") }.joined()
     }
@@ -65,7 +65,7 @@ import Testing
     @Test(arguments: ["client-rsa-encrypted.key", "client-ecdsa-encrypted.key"])
     func aKeyThatCostsTooMuch(_ file: String) throws {
         var der = try #require(Base64.decode(try Self.body(file).utf8))
-        // PBKDF2's count of 2048 becomes 32767, and with the tag's length kept the salt gives the room for more.
+        // PBKDF2's count of 2048 becomes 32767, in as many bytes.
         let count: [UInt8] = [0x02, 0x02, 0x08, 0x00]
         let place = try #require(der.indices.first { der[$0...].starts(with: count) })
         der[place + 2] = 0x7F
@@ -73,7 +73,7 @@ import Testing
         #expect(throws: CertificateError.wrongPassword(.privateKey)) {
             try PrivateKey(pem: Self.pem(der), password: PKI.password)
         }
-        // The salt before it (04 08 …) shrinks by 4 bytes for a count of 6.
+        // A count of 6 bytes needs 4 bytes more, which are taken from the salt before it (04 08 …).
         der[place - 9] -= 4
         der.replaceSubrange(
             (place - 4)..<(place + 4), with: [0x02, 0x06, 0x00, 0x80, 0x00, 0x00, 0x00, 0x00])
@@ -152,7 +152,7 @@ import Testing
 
     @Test func aPKCS12ThatCostsTooMuch() throws {
         var file = try PKI.bytes("client-ecdsa.p12")
-        // The last count of the file is that of the MAC, after its salt of 8 bytes.
+        // The last count in the file is that of the MAC, after its salt of 8 bytes.
         let count: [UInt8] = [0x02, 0x02, 0x08, 0x00]
         #expect(file.suffix(4).elementsEqual(count))
         let place = file.count - 4

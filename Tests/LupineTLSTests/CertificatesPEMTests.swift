@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    /// A signature may be any octets, a line of PEM among them.
+    /// A signature may contain any octets, even a line of PEM.
     @Test(arguments: ["\n-----BEGIN PRIVATE KEY-----\n", "\n-----BEGIN CERTIFICATE-----\n"])
     func aCertificateInDERWithALineOfPEMInIt(line: String) throws {
         var der = try PKI.bytes("good.der")
@@ -86,12 +86,12 @@ import Testing
         #expect(try Certificate.bundle(content: text, of: "x.pem") == [certificate])
     }
 
-    /// So may a key.
+    /// A key may contain one too.
     @Test func aPublicKeyInDERWithALineOfPEMInIt() throws {
         let rsa = try #require(try Certificate(der: PKI.bytes("root.der")).publicKey)
         let line = Array("\n-----BEGIN PUBLIC KEY-----\n".utf8)
         var der = rsa.subjectPublicKeyInfo
-        // In the midst of the modulus.
+        // In the middle of the modulus.
         der.replaceSubrange(100..<100 + line.count, with: line)
         let key = try PublicKey(subjectPublicKeyInfo: der)
         let folder = try RootFolder()
@@ -103,7 +103,7 @@ import Testing
             try Certificate.bundle(file: PKI.path("good.der")) == Certificate.pem(try PKI.text("good.pem")))
         let bundle = try Certificate.bundle(file: PKI.path("bundle.pem"))
         #expect(Set(try Certificate.directory(path: PKI.roots)) == Set(bundle))
-        // The whole folder of fixtures: keys and texts are passed over, copies count once.
+        // The whole folder of fixtures: keys and texts are skipped, duplicates count once.
         let all = try Certificate.directory(path: PKI.folder + "/")
         #expect(all.count == Set(all).count && all.count >= 70)
         #expect(throws: CertificateError.self) {
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    /// RFC 4648 section 10.
+    /// The vectors of RFC 4648 §10.
     @Test(arguments: [
         ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
         ("foobar", "Zm9vYmFy"),

@@ -6,18 +6,18 @@ import Testing
 
 @testable import LupineTLS
 
-/// Makes long chains, all of one key of the fixtures, for the limits of trust evaluation.
+/// Makes long chains with one key of the fixtures, for the limits of trust evaluation.
 enum ChainMaker {
-    /// OpenSSL is out of memory.
+    /// Thrown when OpenSSL is out of memory.
     struct Failure: Error {}
 
-    /// The leaf, so many intermediates, and the root.
+    /// Returns the leaf, that many intermediates, and the root.
     ///
     /// - Parameters:
-    ///   - names: How many names the leaf has.
-    ///   - mailboxes: How many mailboxes in UTF-8 (RFC 8398) it has besides.
-    ///   - constraints: How many names each authority excludes.
-    ///   - key: The key of all of them; nil is one of the fixtures'.
+    ///   - names: The number of names of the leaf.
+    ///   - mailboxes: The number of UTF-8 mailboxes (RFC 8398) that it has in addition.
+    ///   - constraints: The number of names that each authority excludes.
+    ///   - key: The key of all certificates; nil for one of the fixtures'.
     static func chain(
         intermediates: Int, names: Int = 1, mailboxes: Int = 0, constraints: Int = 0, key: PrivateKey? = nil
     ) throws -> [Certificate] {
@@ -38,13 +38,13 @@ enum ChainMaker {
         }
     }
 
-    /// An authority.
+    /// Returns the certificate of an authority.
     ///
     /// - Parameters:
     ///   - name: Its common name.
-    ///   - issuer: That of its issuer; nil for its own.
-    ///   - key: A key of the fixtures.
-    ///   - signer: The issuer's.
+    ///   - issuer: The common name of its issuer; nil if it is self-signed.
+    ///   - key: The name of its key in the fixtures.
+    ///   - signer: The name of its issuer's key in the fixtures.
     ///   - end: The end of its validity.
     static func authority(
         _ name: String, issuer: String? = nil, key: String, signer: String? = nil, end: Int64 = 4_102_444_799
@@ -55,7 +55,7 @@ enum ChainMaker {
             signer: PrivateKey(pem: PKI.text("\(signer ?? key).key"), password: nil), end: end)
     }
 
-    /// A leaf for `localhost`.
+    /// Returns a leaf for `localhost`.
     static func leaf(_ name: String, issuer: String, signer: String) throws -> Certificate {
         try certificate(
             name, issuer: issuer, [(NID_subject_alt_name, "DNS:localhost")],
@@ -63,7 +63,7 @@ enum ChainMaker {
             signer: PrivateKey(pem: PKI.text("\(signer).key"), password: nil))
     }
 
-    /// A certificate with so many distribution points that are named relative to its issuer.
+    /// Returns a certificate with that many distribution points that are named relative to their CRL issuer.
     static func relativePoints(_ count: Int) throws -> Certificate {
         let key = try PrivateKey(pem: PKI.text("intermediate.key"), password: nil)
         let points = [UInt8]((0..<count).flatMap { _ in [0x30, 0x04, 0xA0, 0x02, 0xA1, 0x00] as [UInt8] })
@@ -95,7 +95,7 @@ enum ChainMaker {
         return try Certificate(der: unsafe OpenSSLEncoding.write { unsafe i2d_X509(made, $0) })
     }
 
-    /// The certificate of a responder of OCSP answers, by which an issuer lets it answer.
+    /// Returns the certificate of a delegated OCSP responder, signed by the issuer.
     static func responder(of issuer: Certificate, _ issuersKey: PrivateKey, _ key: PrivateKey) throws
         -> Certificate
     {

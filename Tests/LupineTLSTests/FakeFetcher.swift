@@ -5,9 +5,9 @@ import Synchronization
 
 @testable import LupineTLS
 
-/// Answers from the fixtures' files, and counts who was asked.
+/// Answers from the fixtures' files and records the queries.
 final class FakeFetcher: RevocationFetcher {
-    /// What there is at an address.
+    /// The response of an address.
     enum Answer: Sendable {
         case file(String)
         case bytes(Int)
@@ -17,7 +17,7 @@ final class FakeFetcher: RevocationFetcher {
     private let answers: [String: Answer]
     private let asked = Mutex<[RevocationQuery]>([])
 
-    /// The hosts of the addresses are left out.
+    /// Creates a fetcher with these responses, by the last parts of the addresses.
     init(_ answers: [String: Answer]) { self.answers = answers }
 
     /// The queries so far.

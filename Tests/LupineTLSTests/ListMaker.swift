@@ -8,11 +8,11 @@ import Testing
 
 /// Makes revocation lists that `openssl ca` cannot make, signed by the fixtures' intermediate.
 enum ListMaker {
-    /// OpenSSL is out of memory.
+    /// Thrown when OpenSSL is out of memory.
     struct Failure: Error {}
 
-    /// A list with the extensions of an OpenSSL configuration's section `list`, with an entry for `revoked`; the entry
-    /// has the extensions of the section `entry` if there is one.
+    /// Returns a list with the extensions of section `list` of an OpenSSL configuration, and with an entry for `revoked`, which
+    /// has the extensions of section `entry` if there is one.
     static func list(_ settings: String, revoked: Certificate? = nil) throws -> [UInt8] {
         let issuer = try TrustFixture.certificate("intermediate")
         let key = try PrivateKey(pem: PKI.text("intermediate.key"), password: nil)
@@ -32,7 +32,7 @@ enum ListMaker {
         defer { unsafe NCONF_free(configuration) }
         let text = unsafe BIO_new(BIO_s_mem())
         defer { unsafe _ = BIO_free(text) }
-        // A BIO over the caller's bytes would outlive what a String lends.
+        // Copied: a BIO over the caller's bytes would outlive the pointer that the String lends.
         unsafe _ = BIO_write(text, settings, Int32(settings.utf8.count))
         var line = 0
         try #require(unsafe NCONF_load_bio(configuration, text, &line) == 1)

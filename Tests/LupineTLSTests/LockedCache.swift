@@ -4,7 +4,7 @@ import Synchronization
 
 @testable import LupineTLS
 
-/// The cache behind a lock, as the transport has it.
+/// A revocation cache behind a lock, as in the transport.
 final class LockedCache: RevocationCaching {
     private let cache: Mutex<RevocationCache>
 

@@ -4,7 +4,7 @@ import LupineTLS
 import Testing
 
 struct MessageDigestTests {
-    /// The digests of nothing, of `abc`, and of a million times `a`: RFC 1321, FIPS 180-4.
+    /// The digests of no octets, of `abc`, and of a million times `a`: RFC 1321, FIPS 180-4.
     static let rows: [(MessageDigest, empty: String, abc: String, million: String)] = [
         (
             .md5, "d41d8cd98f00b204e9800998ecf8427e", "900150983cd24fb0d6963f7d28e17f72",
@@ -38,7 +38,7 @@ struct MessageDigestTests {
         #expect(Self.text(function.digest(of: [UInt8](repeating: 0x61, count: 1_000_000))) == million)
     }
 
-    /// RFC 1321 appendix A.5, RFC 6234 section 8.5.
+    /// The vectors of RFC 1321 appendix A.5 and RFC 6234 §8.5.
     @Test(
         arguments: [
             (.md5, "a", "0cc175b9c0f1b6a831c399e269772661"),

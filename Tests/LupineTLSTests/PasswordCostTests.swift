@@ -54,11 +54,11 @@ import Testing
         }
     }
 
-    /// A megabyte of algorithms in each other would take a megabyte of returns.
+    /// Checks that nested algorithms are not followed: recursion into a megabyte of them would need as deep a stack.
     @Test func whatIsNestedIsNotFollowed() {
         let object = Self.element(0x06, Self.pkcs5 + [14])
         let levels = 40_000
-        // From the inside out: each level is a sequence of the name and a sequence of the next.
+        // From the inside out: each level is a sequence of the name and the sequence of the next level.
         var heads: [[UInt8]] = []
         var count = 0
         for _ in 0..<levels {
@@ -74,7 +74,7 @@ import Testing
         #expect(PasswordCost.macRounds(of: nested) == .max)
     }
 
-    /// The head of an element of so many octets.
+    /// Returns the header of an element of that many octets.
     private static func long(_ tag: UInt8, _ count: Int) -> [UInt8] {
         if count < 0x80 { return [tag, UInt8(count)] }
         var octets: [UInt8] = []

@@ -4,7 +4,7 @@ import LupineTLS
 import LupineTestKit
 import Testing
 
-/// One host and one presented name.
+/// A host and one presented name.
 struct IdentityCase: Sendable, CustomStringConvertible {
     let host: String
     let name: SubjectAlternativeName
@@ -143,7 +143,7 @@ struct IdentityCase: Sendable, CustomStringConvertible {
     func aServersCertificateMatchesWhereItsVerdictSaysSo(_ entry: PKIEntry) throws {
         let certificate = try #require(try Certificate.pem(try PKI.text("\(entry.name).pem")).first)
         let host = try #require(entry.host)
-        // 62 is a host that does not match; OpenSSL takes the common name of `no-san`, this house does not.
+        // 62 is a host that does not match; OpenSSL uses the common name of `no-san`, Lupine does not.
         let isForHost = entry.code != 62
         #expect(PeerIdentity.matches(host: host, certificate: certificate) == isForHost)
         #expect(!PeerIdentity.matches(host: "elsewhere.test", certificate: certificate))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LupineTLS
 
-/// Every prepared OCSP response and revocation list, judged for one certificate at one time.
+/// Tests of every prepared OCSP response and revocation list, for one certificate at one time.
 @Suite struct RevocationAnswerTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let answer: String
@@ -17,7 +17,7 @@ import Testing
         var testDescription: String { "\(answer) about \(about) at \(at)" }
     }
 
-    /// 2024-01-08T00:00:00Z, when the short answers end.
+    /// 2024-01-08T00:00:00Z, when the short-lived responses expire.
     static let end: Int64 = 1_704_672_000
     static let begin = TrustFixture.answersBegin.seconds
     static let keyCompromise = "revoked 1704067200 keyCompromise"
@@ -53,7 +53,7 @@ import Testing
         Row(answer: "delegated-foreign", expected: "badSignature"),
         Row(answer: "try-later", expected: "responderRefused 3"),
         Row(answer: "garbage", expected: "malformed"),
-        // The right answer to another question.
+        // A valid response about another certificate.
         Row(answer: "good", about: "revoked-ocsp", expected: "otherCertificate"),
         Row(answer: "good", about: "good-ocsp", issuer: "root", expected: "badSignature"),
         Row(answer: "good", about: "good-ocsp", issuer: "intermediate-impostor", expected: "badSignature"),
@@ -103,7 +103,7 @@ import Testing
         #expect(found == row.expected)
     }
 
-    /// No byte of a signed answer can be changed, cut off or added without losing it.
+    /// Checks that a signed response becomes invalid if any byte is changed, cut off or added.
     @Test func everyByteCounts() throws {
         let good = try PKI.bytes("ocsp/good.der")
         let (certificate, issuer) = try parties(Row(answer: "good", expected: ""))
@@ -123,8 +123,8 @@ import Testing
         #expect(free == [229], "the tag of the signature algorithm's empty parameters, which nobody signs")
     }
 
-    /// What is read generously and is right when it is written anew is not what was signed (X.690 section 10): here the tag of
-    /// a SEQUENCE without the bit that says that it is constructed.
+    /// Checks that the received bytes are verified, not a re-encoding of them, which would turn BER into the DER that was signed
+    /// (X.690 §10): here the tag of a SEQUENCE lacks the constructed bit.
     @Test func theBytesThatCameAreMeant() throws {
         var answer = try PKI.bytes("ocsp/good-delegated.der")
         let (certificate, issuer) = try parties(Row(answer: "good-delegated", expected: ""))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LupineTLS
 
-/// The bounds of the cache, and the times of what it keeps.
+/// Tests of the cache's bounds and of the expiry of its entries.
 @Suite struct RevocationCacheTests {
     private func answer(until: Int64, size: Int = 1) -> RevocationAnswer {
         RevocationAnswer(

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LupineTLS
 
-/// Which sources are asked about which certificates, and what their answers mean (I-10.11).
+/// Tests of which sources are asked about which certificates, and of the verdict from their answers (I-10.11).
 @Suite struct RevocationCheckTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let what: String
@@ -26,7 +26,7 @@ import Testing
     static let offline: RevocationOptions = [.any, .requirePositiveResponse, .networkAccessDisabled]
 
     static let rows: [Row] = [
-        // Leaves alone: their intermediate names nobody to ask.
+        // Leaves only: their intermediate names no source.
         Row(
             what: "OCSP says good", leaf: "good-ocsp", answers: ["ocsp": .file("ocsp/good.der")],
             verdict: "accepted", asked: ["ocsp"]),
@@ -83,7 +83,7 @@ import Testing
             what: "the list when OCSP fails", leaf: "good-both",
             answers: ["ocsp": .failure(.timedOut), "intermediate.crl": .file("crl/empty.crl")],
             verdict: "accepted", asked: ["ocsp", "intermediate.crl"]),
-        // Soft and hard.
+        // Soft and hard failures.
         Row(
             what: "no answer is soft", leaf: "good-ocsp", answers: ["ocsp": .failure(.timedOut)],
             verdict: "accepted", asked: ["ocsp"]),
@@ -125,7 +125,7 @@ import Testing
         Row(
             what: "required and offline", leaf: "good-ocsp", options: offline,
             verdict: "revocationUnknown good-ocsp noSource"),
-        // Intermediates too.
+        // Intermediates.
         Row(
             what: "every certificate but the root", leaf: "checked", options: hard,
             answers: [
@@ -147,7 +147,7 @@ import Testing
         Row(
             what: "a revoked intermediate by a given list", leaf: "revoked-issuer", given: ["root"],
             options: .networkAccessDisabled, verdict: "revoked intermediate-revoked 1704067200 cACompromise"),
-        // The chain still has to hold (I-10.10).
+        // The chain has to be valid, too (I-10.10).
         Row(
             what: "an expired chain is not asked about", leaf: "expired",
             verdict: "expired expired 1640995199"),
@@ -173,7 +173,7 @@ import Testing
             #expect((query.body == nil) == query.url.hasSuffix(".crl"))
             #expect(query.limit == (query.body == nil ? 8 << 20 : 64 << 10))
         }
-        // With the server policy before it, a revoked staple fails there already.
+        // With the server policy before it, a revoked staple fails in that policy already.
         let both = TrustEvaluator.revocation(row.options, lists: lists)
         #expect(verdict(both.evaluate(trust, at: TrustFixture.now, revocation: access)) == row.verdict)
     }
@@ -194,7 +194,7 @@ import Testing
         }
         #expect(fetcher.places == ["checked-ocsp", "root-ocsp"])
         #expect(cache.count == 2)
-        // Kept answers count without the network, and at no other time than theirs.
+        // Cached answers are used without network access, and only within their validity.
         let kept = RevocationAccess.cached(cache)
         #expect(
             verdict(
@@ -248,7 +248,7 @@ import Testing
         #expect(cache.answer(for: key, at: TrustFixture.now) == nil)
     }
 
-    /// RFC 7633, in the server policy.
+    /// Checks that the server policy requires a valid staple for a must-staple certificate (RFC 7633).
     @Test(
         arguments: [
             (nil, "stapleMissing must-staple"), ("must-staple", "accepted"),
@@ -265,7 +265,7 @@ import Testing
         #expect(disabled == "accepted")
     }
 
-    /// Without that demand only a signed "revoked" counts.
+    /// Checks that without must-staple only a signed "revoked" has an effect.
     @Test(arguments: [
         ("good-ocsp", "good", "accepted"), ("good-ocsp", "garbage", "accepted"),
         ("good-ocsp", "wrong-key", "accepted"), ("good-ocsp", "expired", "accepted"),

@@ -2,7 +2,7 @@
 
 @testable import LupineTLS
 
-/// A status or a problem, for tables.
+/// Returns a status or a problem as text, for tables.
 func brief(_ body: () throws(RevocationProblem) -> RevocationStatus) -> String {
     do throws(RevocationProblem) {
         switch try body() {
@@ -15,7 +15,7 @@ func brief(_ body: () throws(RevocationProblem) -> RevocationStatus) -> String {
 }
 
 extension RevocationProblem {
-    /// The name of the case, with its number if it has one.
+    /// The name of the case, with its status if it has one.
     var caseName: String {
         switch self {
         case .noSource: "noSource"

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LupineTLS
 
-/// What a list's extensions make of its silence and of its entries (RFC 5280 §5.2, §5.3).
+/// Tests of how a list's extensions change its scope and the meaning of its entries (RFC 5280 §5.2, §5.3).
 @Suite struct RevocationScopeTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let what: String
@@ -73,7 +73,7 @@ import Testing
         #expect(found == row.expected)
     }
 
-    /// A certificate that names no place is not spoken for by a list for one place.
+    /// Checks that a list for one distribution point does not apply to a certificate that names none.
     @Test func aListForOnePlaceSaysNothingAboutOthers() throws {
         let list = try RevocationList(der: ListMaker.list(Self.point(Self.place)))
         let good = try TrustFixture.certificate("good")
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    /// The store, the certificates and a list are shared between threads.
+    /// Checks that threads can share the store, the certificates and a list.
     @Test func evaluationsRunAtTheSameTime() async throws {
         let list = try RevocationList(der: PKI.bytes("crl/intermediate.crl"))
         let evaluator = TrustEvaluator.composite([

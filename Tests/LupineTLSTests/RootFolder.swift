@@ -6,9 +6,9 @@ import Testing
 
 @testable import LupineTLS
 
-/// A folder of its own for a test that trusts what is in it; gone with the last reference.
+/// A temporary folder for the roots of a test; removed with the last reference.
 final class RootFolder {
-    /// A call of the system failed.
+    /// Thrown when a system call fails.
     struct Failure: Error {
         let call: String
         let code: Int32
@@ -30,10 +30,10 @@ final class RootFolder {
         unsafe rmdir(path)
     }
 
-    /// The path of a name in it.
+    /// Returns the path of a name in the folder.
     func file(_ name: String) -> String { "\(path)/\(name)" }
 
-    /// Writes a file, over the one that was there.
+    /// Writes a file, replacing an existing one, and returns its path.
     @discardableResult
     func write(_ bytes: [UInt8], to name: String) throws -> String {
         let file = unsafe open(file(name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
@@ -51,7 +51,7 @@ final class RootFolder {
         return self.file(name)
     }
 
-    /// Makes a file of so many octets, without any.
+    /// Makes a sparse file of that many octets.
     func makeHollow(_ size: Int, at name: String) throws {
         try write([], to: name)
         guard unsafe truncate(file(name), off_t(size)) == 0 else {
@@ -76,7 +76,7 @@ final class RootFolder {
 
     func remove(_ name: String) { unsafe unlink(file(name)) }
 
-    /// Puts certificates into it as c_rehash does: each in a file of its own, and a link by the hash of its subject.
+    /// Adds certificates as c_rehash does: each in its own file, with a link named by the hash of its subject.
     func fill(hashed certificates: [Certificate]) throws {
         var numbers: [String: Int] = [:]
         for (index, certificate) in certificates.enumerated() {
@@ -92,10 +92,10 @@ final class RootFolder {
 }
 
 extension Certificate {
-    /// The certificate in PEM, in lines of 64.
+    /// The certificate in PEM, in lines of 64 characters.
     var pemText: String { Certificate.pemText(of: der) }
 
-    /// Any bytes as the PEM of a certificate.
+    /// Returns bytes in the PEM form of a certificate.
     static func pemText(of der: [UInt8], label: String = "CERTIFICATE") -> String {
         let digits = Array(Base64.encode(der))
         let lines = stride(from: 0, to: digits.count, by: 64).map {

@@ -5,9 +5,9 @@ import Testing
 
 @testable import LupineTLS
 
-/// However roots are kept, the same chains are trusted; and what is broken beside them changes nothing.
+/// Tests that the same chains are trusted in whatever form roots are stored, and that broken files beside them change nothing.
 @Suite struct RootFormsTests {
-    /// Chains and the roots that they are judged by.
+    /// Chains and the roots against which they are evaluated.
     struct Row: Sendable, CustomTestStringConvertible {
         let name: String
         let chains: [[Certificate]]
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    /// Leaves of the fixtures, with every issue that a chain can have.
+    /// Leaves of the fixtures, which together have every issue that a chain can have.
     static let leaves = [
         "good", "untrusted", "expired", "expired-issuer", "expired-root", "impostor", "cycle", "second",
         "deep",
@@ -71,7 +71,7 @@ import Testing
         ]
     }
 
-    /// The store that holds them all as parsed certificates says what is right.
+    /// Checks every form against a store that holds all roots as parsed certificates.
     @Test(arguments: try rows()) func everyFormGivesTheSameVerdicts(_ row: Row) throws {
         let folder = try RootFolder()
         let bundle = try folder.write(Array(row.roots.map(\.pemText).joined(separator: "# \n").utf8), to: "x")
@@ -111,7 +111,7 @@ import Testing
 
     @Test func aDistrustedRootStaysSo() throws {
         let root = try TrustFixture.certificate("root")
-        // What `openssl x509 -addreject anyExtendedKeyUsage -trustout` appends.
+        // The octets that `openssl x509 -addreject anyExtendedKeyUsage -trustout` appends.
         let rejected = root.der + [0x30, 0x08, 0xA0, 0x06, 0x06, 0x04, 0x55, 0x1D, 0x25, 0x00]
         let text = Certificate.pemText(of: rejected, label: "TRUSTED CERTIFICATE")
         let folder = try RootFolder()
@@ -131,11 +131,11 @@ import Testing
 
     // MARK: what is broken
 
-    /// A certificate that shows only when it is parsed that it is none.
+    /// Returns an invalid certificate whose outline is valid, so that it fails only when it is parsed.
     private static func brokenInside(_ name: String) throws -> [UInt8] {
         var der = try TrustFixture.certificate(name).der
         let subject = try #require(CertificateOutline.subject(in: der))
-        // The last letter of notAfter, which ends before the subject.
+        // The last octet of notAfter, which ends where the subject begins.
         #expect(der[subject.lowerBound - 1] == UInt8(ascii: "Z"))
         der[subject.lowerBound - 1] = UInt8(ascii: "?")
         #expect(throws: CertificateError.self) { try Certificate(der: der) }
@@ -213,7 +213,8 @@ import Testing
 
     // MARK: outlines
 
-    /// Wherever a certificate is cut or changed: what has an outline and is a certificate has that subject.
+    /// Checks that a truncated certificate has no outline, and that a changed one that still parses has an outline with the same
+    /// subject.
     @Test(arguments: ["root", "good", "no-san", "many-names", "ed25519"])
     func anOutlineSaysWhatTheCertificateSays(_ name: String) throws {
         let der = try TrustFixture.certificate(name).der

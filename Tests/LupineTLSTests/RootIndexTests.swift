@@ -5,7 +5,7 @@ import Testing
 
 @testable import LupineTLS
 
-/// Roots that are read when they are needed: what is read, and what is parsed of it.
+/// Tests of roots that are read lazily: which files are read, and which certificates are parsed.
 @Suite struct RootIndexTests {
     private static func store(_ files: [String] = [], folders: [String] = []) -> TrustStore {
         TrustStore(TrustRoots(includesSystem: false, files: files, directories: folders))
@@ -59,7 +59,7 @@ import Testing
         #expect(TrustEvaluator.revocation().asksForRoots)
     }
 
-    /// A loop's thread reads no files.
+    /// Checks that a loop's thread reads no files.
     @Test func rootsThatHaveNotBeenReadAreAWorkersWork() throws {
         var trust = try TrustFixture.trust("good", roots: [])
         trust.store = Self.store([PKI.path("root.pem")])
@@ -133,7 +133,7 @@ import Testing
 
     // MARK: names
 
-    /// X509_NAME_cmp: neither case nor repeated spaces count.
+    /// Checks that names are compared without case and repeated spaces, as X509_NAME_cmp does.
     @Test func namesAreComparedAsOpenSSLDoes() throws {
         let leaf = try ChainMaker.leaf("leaf", issuer: "the  ROOT of all ", signer: "root")
         let rows: [(String, String)] = [
@@ -151,7 +151,7 @@ import Testing
     }
 
     @Test func aNameThatSharesAHashIsNoCandidate() throws {
-        // The first four octets of the SHA-1 of their canonical forms are the same.
+        // The SHA-1 digests of their canonical forms begin with the same four octets.
         let names = ["Root 14246", "Root 75831"]
         let roots = try names.map { try ChainMaker.authority($0, key: "root") }
         let hashes = roots.compactMap { OpenSSLName(subjectOf: $0)?.hash }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LupineTLS
 
-/// The walk through an evaluator's checks, and which evaluators are the same.
+/// Tests of the steps of an evaluation and of the equality of evaluators.
 @Suite struct TrustEvaluationTests {
     private func step(_ step: TrustEvaluation.Step) -> String {
         switch step {
@@ -79,7 +79,7 @@ import Testing
                 == 1_640_995_199)
     }
 
-    /// RFC 7633: what has to be vouched for afresh is not accepted for longer than somebody has vouched for it.
+    /// Checks that the verdict about a must-staple certificate expires with its staple (RFC 7633).
     @Test func aVerdictLastsNoLongerThanTheStapleThatIsDemanded() throws {
         let end = TrustFixture.now.adding(3600)
         func reusableUntil(_ leaf: String) throws -> Int64? {

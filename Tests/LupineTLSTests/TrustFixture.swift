@@ -5,24 +5,24 @@ import Testing
 
 @testable import LupineTLS
 
-/// What the tests of trust judge: the fixtures' chains under the fixtures' roots, at a fixed moment.
+/// The input of the trust tests: the fixtures' chains under the fixtures' roots, at a fixed time.
 enum TrustFixture {
-    /// 2026-11-21, when whatever is valid is valid.
+    /// 2026-11-21, within the validity of all valid fixtures.
     static let now = UnixTime(seconds: 1_795_219_200)
-    /// 2024-01-01, when the prepared answers about revocation begin.
+    /// 2024-01-01, when the validity of the prepared revocation answers begins.
     static let answersBegin = UnixTime(seconds: 1_704_067_200)
 
-    /// The certificates of a PEM file.
+    /// Returns the certificates of a PEM file.
     static func certificates(_ file: String) throws -> [Certificate] {
         try Certificate.bundle(file: PKI.path(file + ".pem"))
     }
 
-    /// One certificate.
+    /// Returns the first certificate of a PEM file.
     static func certificate(_ name: String) throws -> Certificate {
         try #require(try certificates(name).first)
     }
 
-    /// What a server with that leaf presents.
+    /// Returns the trust of a server that presents that leaf with its chain.
     static func trust(
         _ leaf: String, host: String = "localhost", staple: String? = nil, roots: [String] = ["root"]
     ) throws -> PeerTrust {
@@ -32,13 +32,13 @@ enum TrustFixture {
             store: TrustStore(anchors: try roots.map { try certificate($0) }))
     }
 
-    /// A pin of the certificate's key.
+    /// Returns a pin of the certificate's key.
     static func pin(_ name: String) throws -> PublicKeyPin {
         try #require(try certificate(name).publicKey?.pin)
     }
 }
 
-/// The verdict, for tables: "accepted", or the case of the failure and the common name of its subject.
+/// Returns a verdict as text, for tables: "accepted", or the case of the failure and the common name of its subject.
 func verdict<Success>(_ result: Result<Success, TrustFailure>) -> String {
     switch result {
     case .success: "accepted"
@@ -46,7 +46,7 @@ func verdict<Success>(_ result: Result<Success, TrustFailure>) -> String {
     }
 }
 
-/// The case of a failure with what it is about.
+/// Returns the case of a failure with its main associated values.
 func brief(_ failure: TrustFailure) -> String {
     switch failure {
     case .noCertificate: "noCertificate"
@@ -79,7 +79,7 @@ func brief(_ failure: TrustFailure) -> String {
     }
 }
 
-/// What stands behind CN= in a distinguished name, however it is written, without the fixtures' common prefix.
+/// Returns the value after `CN=` in a distinguished name of either notation, without the fixtures' common prefix.
 func commonName(_ subject: String) -> String {
     guard let range = subject.range(of: "CN=") else { return subject }
     let rest = subject[range.upperBound...].prefix { $0 != "," && $0 != "/" }

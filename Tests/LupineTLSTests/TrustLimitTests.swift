@@ -5,7 +5,7 @@ import Testing
 
 @testable import LupineTLS
 
-/// How much a peer may have a loop's thread compute.
+/// Tests of the limits of the computation that a peer can cause on a loop's thread.
 @Suite struct TrustLimitTests {
     private static func trust(_ chain: [Certificate], root: Certificate?) -> PeerTrust {
         PeerTrust(
@@ -25,7 +25,7 @@ import Testing
         #expect(trust.chain().count <= TrustPath.intermediateLimit + 2)
     }
 
-    /// Each name is compared with each constraint of each issuer.
+    /// Checks the limit of comparisons: each name is compared with each constraint of each issuer.
     @Test(arguments: [(1, 0, "accepted"), (100, 100, "accepted"), (600, 300, "nameNotPermitted 0")])
     func namesAreComparedSoOftenAndNoMore(_ names: Int, _ constraints: Int, _ expected: String) throws {
         let chain = try ChainMaker.chain(intermediates: 1, names: names, constraints: constraints)
@@ -33,7 +33,7 @@ import Testing
         #expect(verdict(TrustEvaluator.default.evaluate(trust, at: TrustFixture.now)) == expected)
     }
 
-    /// A constraint is decoded anew for each mailbox in UTF-8.
+    /// Checks that UTF-8 mailboxes count for more: a constraint is decoded again for each of them.
     @Test(arguments: [(4, 40, "accepted"), (30, 40, "nameNotPermitted 0")])
     func mailboxesCountForMore(_ mailboxes: Int, _ constraints: Int, _ expected: String) throws {
         let chain = try ChainMaker.chain(intermediates: 1, mailboxes: mailboxes, constraints: constraints)
@@ -41,7 +41,7 @@ import Testing
         #expect(verdict(TrustEvaluator.default.evaluate(trust, at: TrustFixture.now)) == expected)
     }
 
-    /// A signature that is checked with such a key costs 5 ms and more.
+    /// Checks that no signature is verified with a key that is slow by design; each verification would take 5 ms and more.
     @Test func nothingIsComputedWithKeysThatAreMadeToBeSlow() throws {
         let slow = try PrivateKey(pem: Self.longExponent, password: nil)
         let chain = try ChainMaker.chain(intermediates: 2, key: slow)
@@ -54,7 +54,7 @@ import Testing
         #expect(verdict(TrustEvaluator.default.evaluate(trusted, at: TrustFixture.now)) == "accepted")
     }
 
-    /// Nor is an answer's signature checked with one, also where the issuer itself has certified it.
+    /// Checks that an OCSP response is not verified with such a key either, even if the issuer has certified it.
     @Test func noAnswerIsCheckedWithAKeyThatIsMadeToBeSlow() throws {
         let certificate = try TrustFixture.certificate("good-ocsp")
         let issuer = try TrustFixture.certificate("intermediate")
@@ -70,7 +70,8 @@ import Testing
         #expect(try outcome(PrivateKey(pem: Self.longExponent, password: nil)) == "badSignature")
     }
 
-    /// RSA, 2048 bits, with an exponent of 65: `openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_pubexp:36893488147419103363`.
+    /// An RSA key of 2048 bits whose exponent has 65: `openssl genpkey -algorithm RSA -pkeyopt
+    /// rsa_keygen_pubexp:36893488147419103363`.
     private static let longExponent = """
         -----BEGIN PRIVATE KEY-----
         MIIEwwIBADANBgkqhkiG9w0BAQEFAASCBK0wggSpAgEAAoIBAQCgaVGw2B9SAzxw
@@ -102,7 +103,7 @@ import Testing
         -----END PRIVATE KEY-----
         """
 
-    /// Each try of another way costs a signature for each certificate of it.
+    /// Checks that the search for other paths is bounded: each path costs one verification for each of its certificates.
     @Test(arguments: [3, 90]) func tryingOtherWaysHasAnEnd(_ intermediates: Int) throws {
         let chain = try ChainMaker.chain(intermediates: intermediates)
         let path = TrustPath(of: Self.trust(chain, root: nil), at: TrustFixture.now)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LupineTLS
 
-/// Pins against the built chain (I-10.4 to I-10.9), and the chain itself (I-12.5).
+/// Tests of pins against the built chain (I-10.4 to I-10.9), and of the chain itself (I-12.5).
 @Suite struct TrustPinTests {
     struct ChainRow: Sendable, CustomTestStringConvertible {
         let what: String
@@ -90,7 +90,7 @@ import Testing
         let trust = try trust(row)
         #expect(trust.chain().map { commonName($0.subject.description) } == row.chain)
         #expect(verdict(TrustEvaluator.default.evaluate(trust, at: TrustFixture.now)) == row.verdict)
-        // Only what is linked can fit a pin.
+        // Only certificates in the built chain can match a pin.
         for name in ["good", "intermediate", "root", "other-root", "intermediate-impostor"] {
             let isLinked = try trust.chain().contains(TrustFixture.certificate(name))
             let pinned = TrustEvaluator.pinnedCertificates(
@@ -167,7 +167,7 @@ import Testing
             [try TrustFixture.certificate("other-root")], acceptsSelfSigned: true)
         #expect(
             verdict(evaluator.evaluate(trust, at: TrustFixture.now)) == "issuerMissing intermediate of root")
-        // The anchors stay for the next of a composite (I-10.1), and for this evaluation alone.
+        // The anchors also apply to the next evaluator of a composite (I-10.1), but only in this evaluation.
         let pinned = TrustEvaluator.pinnedCertificates(
             [try TrustFixture.certificate("other-root"), try TrustFixture.certificate("good")],
             acceptsSelfSigned: true, validatesChain: false, checksHost: false)

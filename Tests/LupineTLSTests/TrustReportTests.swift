@@ -5,7 +5,7 @@ import Testing
 
 @testable import LupineTLS
 
-/// One look at a peer under several policies, and clients as peers.
+/// Tests of reports about a peer under several policies, and about clients as peers.
 @Suite struct TrustReportTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let what: String
@@ -67,7 +67,7 @@ import Testing
         #expect(report.failure.map(brief)?.hasPrefix("revoked revoked-ocsp") == true)
     }
 
-    /// OpenSSL's own verdicts, as the fixtures list them.
+    /// Checks failures against OpenSSL's verdicts, as the fixtures list them.
     @Test func failuresHaveTheirNumbers() throws {
         let same = [
             "expired", "not-yet-valid", "self-signed", "untrusted", "bad-signature", "wrong-host",

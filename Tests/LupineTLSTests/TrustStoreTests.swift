@@ -5,7 +5,7 @@ import Testing
 
 @testable import LupineTLS
 
-/// Where roots come from, and what happens when they do not.
+/// Tests of where roots are read from, and of the errors if they cannot be.
 @Suite struct TrustStoreTests {
     @Test("[U-12.2] roots have another name when one of their files has been written to, replaced or removed")
     func names() throws {

@@ -5,16 +5,16 @@ import Testing
 
 @testable import LupineTLS
 
-/// Every leaf of the fixtures under the evaluators that look at the whole chain.
+/// Tests of every leaf of the fixtures under the evaluators that validate the whole chain.
 @Suite struct TrustVerdictTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let leaf: String
         var host = "localhost"
-        /// Under the default evaluator.
+        /// The verdict of the default evaluator.
         var verdict = "accepted"
-        /// Without the host's name; nil for the same.
+        /// The verdict without a host name to match; nil for the same.
         var anyHost: String?
-        /// Under the basic policy; nil for the same as without the host's name.
+        /// The verdict under the basic policy; nil for the same as without a host name.
         var basic: String?
 
         var testDescription: String { "\(leaf) for \(host)" }
@@ -80,7 +80,7 @@ import Testing
         #expect(verdict(trust.evaluate(.basic, at: TrustFixture.now)) == row.basic ?? anyHost)
         #expect(under(.disabled) == "accepted")
         #expect(under(.composite([.disabled, .default])) == row.verdict)
-        // The pins of the leaf itself fit, and change nothing about the rest.
+        // The leaf's own pins match, and leave the rest of the evaluation unchanged.
         let leaf = try TrustFixture.certificate(row.leaf)
         #expect(under(.pinnedCertificates([leaf])) == row.verdict)
         #expect(under(.pinnedCertificates([leaf], checksHost: false)) == anyHost)
@@ -90,14 +90,14 @@ import Testing
         #expect(
             under(.pinnedKeys([try TrustFixture.pin(row.leaf)], validatesChain: false, checksHost: false))
                 == "accepted")
-        // A pin that does not fit is told after what is wrong with the chain.
+        // A pin that does not match is reported only if the chain is valid.
         let other = try TrustFixture.certificate("other-root")
         #expect(
             under(.pinnedCertificates([other]))
                 == (row.verdict == "accepted" ? "certificateNotPinned" : row.verdict))
         let key = try TrustFixture.pin("other-root")
         #expect(under(.pinnedKeys([key])) == (row.verdict == "accepted" ? "keyNotPinned" : row.verdict))
-        // Without anything to ask, revocation passes what validates.
+        // Without sources to ask, the revocation evaluator accepts every valid chain.
         #expect(under(.revocation()) == row.verdict)
     }
 
@@ -108,7 +108,7 @@ import Testing
         #expect(trust.chain().isEmpty)
     }
 
-    /// The same chains at other times: expired since when, valid from when.
+    /// Checks the same chains at other times, at the limits of their validity.
     @Test(arguments: [
         ("good", Int64(1_704_067_199), "notYetValid good 1704067200"),
         ("good", 1_704_067_200, "accepted"),
@@ -121,7 +121,7 @@ import Testing
     ])
     func timeIsAnArgument(_ leaf: String, _ seconds: Int64, _ expected: String) throws {
         var trust = try TrustFixture.trust(leaf)
-        // Valid long enough for every row, and as an anchor it is not looked at.
+        // The anchor's validity covers every row, and is not checked for an anchor.
         trust.store = TrustStore(anchors: [try TrustFixture.certificate("intermediate")])
         let result = TrustEvaluator.default.evaluate(trust, at: UnixTime(seconds: seconds))
         #expect(verdict(result) == expected)

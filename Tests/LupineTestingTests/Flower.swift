@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// What the servers of these tests speak of.
+/// The content of requests and responses in these tests.
 struct Flower: Codable, Hashable, Sendable {
     var name: String
     var petals: Int

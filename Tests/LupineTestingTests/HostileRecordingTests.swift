@@ -11,9 +11,9 @@ import Testing
 
 @testable import LupineTesting
 
-/// What is recorded crosses no border of trust that the session in front keeps.
+/// Tests that recording keeps every trust boundary that the recorded session would keep.
 @Suite(.timeLimit(.minutes(10))) struct HostileRecordingTests {
-    /// Runs `body` with a recorder that reaches servers so.
+    /// Calls `body` with a recorder that connects to servers with the configuration that `configure` changes.
     private func recording(
         by configure: (URLSessionConfiguration) throws -> Void, _ body: (Recorder) async throws -> Void
     ) async throws {
@@ -92,7 +92,7 @@ import Testing
         for origin in origins { await origin.shutdown() }
     }
 
-    /// Trusts everybody or nobody, and says how often it was asked.
+    /// Trusts every server or none, and counts the evaluations.
     private final class Judge: ServerTrustEvaluating {
         private let trusts: Bool
         private let asked = Lock(0)
@@ -228,7 +228,7 @@ import Testing
             origin.route("GET", "/") { request in
                 .text(request.headers["Cookie"] ?? "none").header("Set-Cookie", "id=1; Secure")
             }
-            // The recorder's roots are not the origin's.
+            // The recorder does not trust the origin's root.
             try await recording { _ in
             } _: { recorder in
                 let configuration = recorder.configuration
@@ -274,7 +274,7 @@ import Testing
                         #expect(response.response?.statusCode == (name == nil ? 401 : 200))
                     }
                 }
-                // Who says who they are is not the session's user behind a redirect either.
+                // A request with a user in its URL does not use the session's credential after a redirect either.
                 var named = try #require(
                     URLComponents(url: origin.url("/from"), resolvingAgainstBaseURL: true))
                 (named.user, named.password) = ("eve", "E")
@@ -288,7 +288,7 @@ import Testing
         }
     }
 
-    /// Says who asks.
+    /// Responds with the credential of the request; 401 without one.
     private static let greeting: @Sendable (TestRequest) async -> TestResponse = { request in
         guard let given = request.headers["Authorization"] else {
             return .status(401).header("WWW-Authenticate", "Basic realm=\"r\"")

@@ -7,7 +7,7 @@ import LupineOrigin
 import LupineTesting
 import Testing
 
-/// Sessions that go by a clock of the test's: what waits an hour, and what strikes or is stale behind one.
+/// Tests of sessions with a manual clock: waits of an hour, and time-outs and caches that expire after one.
 @Suite(.timeLimit(.minutes(10))) struct ManualClockSessionTests {
     /// Retries twice, an hour after each failure.
     struct Hourly: RequestInterceptor {
@@ -72,7 +72,7 @@ import Testing
             .serializingString().value
         var waits: [Duration] = []
         for _ in 1...3 { waits.append(try await clock.advanceToNext()) }
-        // The last one is what is left to the date; by the policy alone it would be 40.
+        // The last wait lasts until the date of Retry-After; the policy alone would wait 40 seconds.
         #expect(waits == [.seconds(10), .seconds(20), .seconds(53)])
         let told = try await text
         #expect(told == "at last")
@@ -87,7 +87,7 @@ import Testing
             maximumWait: .seconds(300))
         async let response = stubs.session(interceptor: retrier).request("https://api.test/")
             .serializingData().response
-        // The retrier is asked about the load, and once more about what the serializer makes of its failure.
+        // The retrier is asked about the failed load, and again about the serializer's failure that results from it.
         for _ in 1...2 { #expect(try await clock.advanceToNext() == .seconds(300)) }
         let error = await response.error
         #expect(Self.code(error) == .notConnectedToInternet)
@@ -95,7 +95,7 @@ import Testing
 
     // MARK: time-outs
 
-    /// Which time-out is 1,000 seconds long.
+    /// The time-out that is 1,000 seconds long.
     enum Limit: CaseIterable { case request, resource }
 
     private func configuration(_ source: some SessionSource, _ limit: Limit) -> URLSessionConfiguration {
@@ -132,7 +132,7 @@ import Testing
             for await stream in session.streamRequest(origin.url).streamTask().streamingStrings() {
                 switch stream.event {
                 case .stream(let result):
-                    // The first piece is here: nothing on its way starts a time-out anew.
+                    // The first piece has arrived, so nothing in transit restarts a time-out.
                     if text.isEmpty { clock.advance(by: .seconds(seconds)) }
                     if seconds < 1_000 { goOn.open() }
                     text += result.get()
@@ -152,7 +152,7 @@ import Testing
         try await withOrigin(clock: clock) { origin in
             origin.route("GET", "/", .text("lupin").header("Cache-Control", "max-age=60"))
             let session = origin.session()
-            // Seconds since the last step, and how many requests have reached the origin then.
+            // The seconds since the last step, and the number of requests that have then reached the origin.
             for (seconds, count) in [(0, 1), (59, 1), (2, 2), (59, 2), (2, 3), (3_600, 4), (30, 4)] {
                 clock.advance(by: .seconds(seconds))
                 let text = try await session.request(origin.url).serializingString().value
@@ -260,7 +260,7 @@ import Testing
         let url = try #require(URL(string: "ws://127.0.0.1:\(origin.port)/websocket"))
         let socket = session.webSocketRequest(to: url, configuration: .pingInterval(7_200))
         let events = Task { for await _ in socket.webSocketTask().streamingMessageEvents() {} }
-        // Each begins to wait when the pong of the one before has come.
+        // Each ping waits until the pong of the previous one has arrived.
         for _ in 1...3 { #expect(try await clock.advanceToNext() == .seconds(7_200)) }
         try await clock.untilWaiting()
         socket.cancel()
@@ -319,7 +319,7 @@ import Testing
         #expect(try await texts[1].value == "at last")
     }
 
-    /// A request that waits an hour to be retried, with the one session that it has.
+    /// Returns a request that waits an hour for its retry, and the only reference to its session.
     private func waiting(_ stubs: Stubs) -> (session: Session, request: DataRequest) {
         let session = Session(configuration: stubs.configuration, interceptor: Hourly())
         return (session, session.request("https://api.test/").validate())
@@ -350,7 +350,7 @@ import Testing
         async let response = request.serializingData().response
         try await clock.untilWaiting()
         request.cancel()
-        // It ends with what the attempt before has met.
+        // It ends with the error of its last attempt.
         let error = await response.error
         #expect(request.isCancelled && error?.responseCode == 503)
         clock.advance(by: .seconds(7_200))

@@ -4,9 +4,9 @@ import Foundation
 import LupineTesting
 import Testing
 
-/// A clock that stands still, and code that waits for it by the standard library's `Clock`.
+/// Tests of a manual clock and of code that waits for it by the standard library's `Clock`.
 @Suite(.timeLimit(.minutes(10))) struct ManualClockTests {
-    /// Returns its number when it has slept so many seconds.
+    /// Returns a task that sleeps that many seconds and returns their number.
     private func sleeper(_ seconds: Int, _ clock: any Clock<Duration>) -> Task<Int, any Error> {
         Task {
             try await clock.sleep(for: .seconds(seconds))
@@ -59,7 +59,7 @@ import Testing
         clock.advance(by: .milliseconds(1_500))
         #expect(clock.date == Date(timeIntervalSince1970: 784_111_778.5))
         #expect(clock.minimumResolution == .nanoseconds(1))
-        // What is absurd ends at the last moment that there is.
+        // A time out of range becomes the last one that the clock can represent.
         clock.advance(by: .seconds(Int64.max))
         clock.advance(by: .seconds(1))
         #expect(clock.now.elapsed > .seconds(9_000_000_000))

@@ -6,9 +6,9 @@ import Testing
 
 @testable import LupineTesting
 
-/// Exchanges that are written down and played back.
+/// Tests of exchanges that are recorded and replayed.
 @Suite(.timeLimit(.minutes(10))) struct RecordingTests {
-    /// A folder of the test's own, removed behind it.
+    /// Calls `body` with a temporary folder, which is removed afterwards.
     static func inFolder(_ body: (URL) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "lupine-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -94,7 +94,7 @@ import Testing
                         headers: ["Authorization": "Bearer \(secret)", "Cookie": secret, "X-Api-Key": secret]
                     ).serializingString().response
                 }
-                // The program gets what the server said.
+                // The program gets the server's response unchanged.
                 #expect(await ask(recorder.session()).value == answer)
                 try recorder.verify()
                 let name = try #require(try Self.names(folder).first)
@@ -120,7 +120,7 @@ import Testing
         #expect(headers["Location"] == clean)
     }
 
-    /// A mark that combines with the octet before it hides nothing.
+    /// Checks that a mark that combines with the octet before it does not hide a secret.
     @Test func secretsBehindMarksAreLeftOut() {
         let redaction = RecordingRedaction(["mine"])
         let form = redaction.body(
@@ -211,7 +211,7 @@ import Testing
             #expect(throws: RecordingError.tooMany(path: folder.path, limit: 2)) {
                 try Stubs.replaying(folder, limits: limits)
             }
-            // A folder of that name is no file.
+            // A folder with such a name is not a recording.
             try FileManager.default.createDirectory(
                 at: folder.appending(path: "9.json"), withIntermediateDirectories: false)
             #expect(throws: RecordingError.self) { try Stubs.replaying(folder) }

@@ -5,9 +5,9 @@ import Lupine
 import LupineTesting
 import Testing
 
-/// Sessions that stubs answer: what is matched, what is played, what is said where nothing fits.
+/// Tests of sessions that stubs answer: which requests match, what is sent, and the errors when nothing matches.
 @Suite(.timeLimit(.minutes(10))) struct StubsTests {
-    /// A request of `Session` to an address, for its response.
+    /// Returns the response of `Session` to a request to an address.
     static func ask(
         _ stubs: Stubs, _ address: String, _ method: HTTPMethod = .get, body: Data? = nil,
         headers: HTTPHeaders? = nil
@@ -148,7 +148,7 @@ import Testing
                     "GET http://a.test/data came before:\n  POST /login: expected once, was asked 0 times"))
         #expect(await Self.ask(stubs, "http://a.test/login", .post).error == nil)
         #expect(await Self.ask(stubs, "http://a.test/data").error == nil)
-        // What went wrong stays known.
+        // `verify` still reports the earlier error.
         #expect(throws: StubError.self) { try stubs.verify() }
     }
 

@@ -6,7 +6,7 @@ import LupineTesting
 import LupineTransport
 import Testing
 
-/// A test's origin, asked through a session and through a raw socket.
+/// Tests of a test's origin through a session and through a raw socket.
 @Suite(.timeLimit(.minutes(10))) struct TestOriginTests {
     @Test func routesAreClosures() async throws {
         try await withOrigin { origin in
@@ -117,7 +117,7 @@ import Testing
                     serverTrustManager: ServerTrustManager(evaluators: [host: authority.evaluator]))
                 : origin.session()
             #expect(try await session.request(origin.url).serializingString().value == "secret")
-            // Nobody else trusts it, and it trusts nobody else.
+            // Other sessions do not trust it, and its session trusts no other origin.
             let unknowing = Session(configuration: .ephemeral)
             let stranger = await unknowing.request(origin.url).serializingData()
                 .response
@@ -243,7 +243,7 @@ import Testing
         async let first: Void = origin.shutdown()
         async let second: Void = origin.shutdown()
         _ = await (first, second)
-        // It has ended already: a wait that is cancelled at once still finds it so.
+        // It has already ended: even a wait that is cancelled at once finds it so.
         let check = Task { try await ended.wait() }
         check.cancel()
         try await check.value

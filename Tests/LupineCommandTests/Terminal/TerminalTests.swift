@@ -5,18 +5,18 @@ import LupineOrigin
 import LupineTestKit
 import Testing
 
-/// The built command on a terminal: a pseudo-terminal of Python's, as wide as a test wants it, which types when it has seen
-/// what it waits for.
+/// Tests of the built command on a pseudo-terminal of Python's, as wide as a test requires, which types when it has seen the
+/// expected output.
 struct TerminalTests {
-    /// What a command showed.
+    /// The output and the exit status of a command.
     struct Showing: Decodable, Sendable {
         let output: String
         let status: Int32
-        /// How many of the keys were typed.
+        /// The number of keys that were typed.
         let typed: Int
     }
 
-    /// What is typed, once what is waited for has been shown behind what was waited for before.
+    /// Keys that are typed once `sight` has been shown, after the `sight` of the keys before.
     struct Keys: Encodable, Sendable {
         let sight: String
         let keys: String
@@ -30,7 +30,7 @@ struct TerminalTests {
         static func end(at sight: String) -> Keys { Keys(at: sight, "\u{4}") }
     }
 
-    /// Runs `argv` on a terminal. What is seen is written as JSON, in ISO 8859-1 so that every byte is one character.
+    /// Runs `argv` on a terminal. Writes its output as JSON, in ISO 8859-1, so that every byte is one character.
     private static let keeper = """
         import fcntl, json, os, pty, select, signal, struct, sys, termios, time
         result, columns, keys = sys.argv[1], int(sys.argv[2]), json.loads(sys.argv[3])
@@ -71,7 +71,7 @@ struct TerminalTests {
             let words = line.split(separator: " ").map {
                 $0.hasPrefix("~/") ? shell.folder + $0.dropFirst() : String($0)
             }
-            // The report of leaks, which AddressSanitizer writes at the end, would stand on the terminal too.
+            // The leak report that AddressSanitizer writes at the end would appear on the terminal, too.
             var environment = [
                 "LC_ALL": "C.UTF-8", "TERM": "xterm", "HOME": shell.folder, "NO_COLOR": "",
                 "ASAN_OPTIONS": "detect_leaks=0",
@@ -98,7 +98,7 @@ struct TerminalTests {
         await origin.shutdown()
     }
 
-    /// Lines as they stood on the terminal, without escapes.
+    /// Returns the lines as they appear on the terminal, without escape sequences.
     private func lines(_ showing: Showing) -> [String] {
         let plain = showing.output.replacing(/\u{1B}\[[0-9;]*[A-Za-z]/, with: "")
         return plain.split(whereSeparator: { $0 == "\r" || $0 == "\n" || $0 == "\r\n" }).map(String.init)
@@ -175,7 +175,7 @@ struct TerminalTests {
         }
     }
 
-    /// The shell goes on when the command has ended, and says how it found the terminal.
+    /// Checks the state of the terminal by `stty` in the shell, which continues after the command has ended.
     @Test func controlCAtThePasswordLeavesATerminalThatShowsWhatIsTyped() async throws {
         try await converse { root in
             let showing = try await show(
@@ -205,7 +205,7 @@ struct TerminalTests {
         }
     }
 
-    /// What is typed is shown once by the terminal itself and once more as what came back.
+    /// Checks what is shown of each line: once as the terminal's echo, and again as it comes back from the server.
     @Test func linesTypedGoOverAWebSocketAndComeBack() async throws {
         try await converse { root in
             let url = root.replacing("http://", with: "ws://") + "/websocket"

@@ -5,7 +5,7 @@ import Testing
 @testable import LupineHTTP
 
 @Suite struct ClientCodecTests {
-    /// A client's codec and the octets that went out.
+    /// A client's codec and the octets that it has written.
     struct Client {
         var codec = ClientCodec()
         var sent: [UInt8] = []
@@ -23,7 +23,7 @@ import Testing
             try codec.send(head, body: body, expectContinue: expectContinue, into: &sent)
         }
 
-        /// The events of `text`, in short.
+        /// Returns the events of `text` in short form.
         @discardableResult
         mutating func receive(_ text: String) throws(HTTPError) -> [String] {
             var rest = Array(text.utf8)

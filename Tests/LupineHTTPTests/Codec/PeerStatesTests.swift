@@ -4,13 +4,13 @@ import Testing
 
 @testable import LupineHTTP
 
-/// The joint states are few enough to walk them all: from the first one, along every legal event.
+/// Tests of all reachable joint states: from the initial one, along every legal event.
 @Suite struct PeerStatesTests {
     static let events: [PeerStates.Event] = [
         .requestBegan, .requestEnded, .headReceived, .handoverReceived, .bodyEnded, .peerClosed, .peerFailed,
     ]
 
-    /// A way to a joint state, and where it leads.
+    /// A joint state.
     struct Place: Hashable {
         let ours: PeerStates.Ours
         let theirs: PeerStates.Theirs
@@ -28,7 +28,7 @@ import Testing
             self.keepAlive = keepAlive
         }
 
-        /// Where `event` leads by the table of the documentation; nil where it cannot happen.
+        /// Returns the state after `event` by the documented table; nil if the event cannot occur.
         func after(_ event: PeerStates.Event) -> Place? {
             switch event {
             case .requestBegan:
@@ -62,7 +62,7 @@ import Testing
                 if seen.insert(Place(next)).inserted { queue.append(next) }
             }
         }
-        // Four without a request; nine while it is sent and as many behind it, of which three may be reused.
+        // Four without a request, nine while it is being sent, and nine after that, three of which may be reused.
         #expect(seen.count == 22)
         #expect(steps > 60)
     }

@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    /// Whatever a caller puts where, no line of the head is the caller's own making.
+    /// Checks that no value of a caller can add a line to the head, in whichever part it is passed.
     @Test(arguments: ["\r\nX: y", "\nX: y", "\rX", "\0", " HTTP/1.1\r\n\r\n", "\u{7F}", "\u{B}"])
     func injectionIsRefusedEverywhere(_ poison: String) throws {
         #expect(throws: HTTPError.self) { try Method("GET" + poison) }

@@ -5,8 +5,7 @@ import Testing
 
 @testable import LupineHTTP
 
-/// What one side writes the other side reads, whatever it is and however it is cut: random exchanges, the same in
-/// every run.
+/// Tests that each side reads what the other has written, however it is cut: random exchanges, the same in every run.
 @Suite struct RoundTripTests {
     struct Message: Equatable {
         var fields: Fields
@@ -14,7 +13,7 @@ import Testing
         var trailers = Fields()
     }
 
-    /// Random heads and bodies.
+    /// Generates random heads and bodies.
     struct Maker {
         var random: SeededRandom
 

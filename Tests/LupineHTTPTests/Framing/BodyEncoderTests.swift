@@ -5,7 +5,7 @@ import Testing
 @testable import LupineHTTP
 
 @Suite struct BodyEncoderTests {
-    /// What goes around pieces of content of these lengths; the content itself is dots.
+    /// Returns the encoded body for pieces of content of these lengths; each octet of content is a dot.
     static func wire(
         _ encoder: BodyEncoder, _ pieces: [Int], trailers: Fields = Fields()
     ) throws(HTTPError) -> String {
@@ -67,7 +67,7 @@ import Testing
         #expect(throws: HTTPError.trailerWithoutChunks(Excerpt("Digest"))) {
             try Self.wire(BodyEncoder(body), pieces, trailers: trailers)
         }
-        // A client of HTTP/1.0 is the reason there, not the caller.
+        // Trailers are dropped here instead: the reason is the HTTP/1.0 client, not the caller.
         #expect(try Self.wire(.untilClose, pieces, trailers: trailers) == pieces.map { _ in "." }.joined())
     }
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LupineHTTP
 
-/// What octets of a peer are as text: never one that takes long to compare.
+/// Tests of the conversion of a peer's octets to text, which must never be slow to compare.
 @Suite struct OctetTextTests {
     private static func text(_ octets: [UInt8]) -> String { octets.span.text(0..<octets.count) }
 

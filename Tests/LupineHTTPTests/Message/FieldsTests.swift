@@ -14,7 +14,7 @@ import Testing
         return fields
     }
 
-    /// The same fields as a parser finds them, with the head's other octets around them.
+    /// Returns the fields as a parser reads them, from between the head's other octets.
     static func parsed(_ text: String, leniency: Leniency = .client) throws -> Fields {
         var parser = HeadParser(.response, limits: ParserLimits(), leniency: leniency)
         let bytes = Array("HTTP/1.1 200 OK\r\n\(text)\r\n".utf8)
@@ -170,7 +170,7 @@ import Testing
     }
 
     @Test func namesOfOneTagAreToldApart() throws {
-        // Same length, same first and last letter.
+        // The same length, and the same first and last letter.
         let fields = try Self.fields(("content-lengxh", "1"), ("Content-Length", "2"))
         #expect(FieldName.contentLength.tag == (try FieldName("content-lengxh")).tag)
         #expect(fields[.contentLength] == "2")

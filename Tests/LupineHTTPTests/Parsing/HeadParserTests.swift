@@ -4,7 +4,7 @@ import Testing
 
 @testable import LupineHTTP
 
-/// One parser, head after head; what it says of a single head is in `Wire/`.
+/// Tests of one parser for several heads; the cases of a single head are in `Wire/`.
 @Suite struct HeadParserTests {
     private let first = Array("HTTP/1.1 200 OK\r\nETag: 1\r\nFold: a\r\n b\r\n\r\n".utf8)
     private let second = Array("HTTP/1.1 404 Not Found\r\nServer: x\r\n\r\n".utf8)

@@ -5,12 +5,12 @@ import Testing
 @testable import LupineHTTP
 
 @Suite struct ServerCodecTests {
-    /// A server's codec and the octets that went out.
+    /// A server's codec and the octets that it has written.
     struct Server {
         var codec = ServerCodec()
         var sent: [UInt8] = []
 
-        /// The events of `text`, in short; what is left over is not kept.
+        /// Returns the events of `text` in short form; unconsumed octets are dropped.
         @discardableResult
         mutating func receive(_ text: String) throws(HTTPError) -> [String] {
             var rest = Array(text.utf8)
@@ -27,7 +27,7 @@ import Testing
             }
         }
 
-        /// What goes out for a response of that content.
+        /// Sends a response with that content and returns what is written.
         mutating func answer(
             _ code: Int, _ body: OutgoingBody, _ pieces: [String] = [], close: Bool = false,
             fields lines: (String, String)...
@@ -204,7 +204,7 @@ import Testing
         #expect(try server.receive(Self.get) == ["head GET", "end"])
     }
 
-    /// Whoever waited too long for a request says so and closes; what comes then is not read as a request.
+    /// Checks that a server that times out while waiting for a request responds and closes: later input is not read as a request.
     @Test(arguments: ["", "GET / HT"]) func aResponseToNoRequestIsTheLast(_ begun: String) throws {
         var server = Server()
         #expect(try server.receive(begun) == [])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LupineHTTP
 
-/// permessage-deflate: what is offered, and which answers agree with it (RFC 7692 §7.1).
+/// Tests of permessage-deflate: the offer, and the responses that agree with it (RFC 7692 §7.1).
 @Suite struct DeflateOfferTests {
     @Test(arguments: [
         (DeflateOffer(), "permessage-deflate; client_max_window_bits"),

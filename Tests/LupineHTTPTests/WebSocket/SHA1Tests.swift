@@ -4,7 +4,7 @@ import Testing
 
 @testable import LupineHTTP
 
-/// The vectors of RFC 3174 §7.3 and FIPS 180, and the lengths around a block.
+/// Tests with the vectors of RFC 3174 §7.3 and FIPS 180, and with lengths around that of a block.
 @Suite struct SHA1Tests {
     private func hash(_ octets: [UInt8]) -> String {
         SHA1.digest(octets.span).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()

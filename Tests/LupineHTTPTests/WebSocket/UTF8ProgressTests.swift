@@ -4,9 +4,9 @@ import LupineHTTP
 import LupineTestKit
 import Testing
 
-/// Text in pieces, held against the standard library's own opinion of the whole.
+/// Tests of the validation of text in pieces, compared with the standard library's validation of the whole.
 @Suite struct UTF8ProgressTests {
-    /// The place of the first octet that cannot stand where it does; nil when there is none.
+    /// Returns the index of the first invalid octet, nil if there is none, and true if the text ends between characters.
     private func fault(in octets: [UInt8], cutAt cut: Int) -> (fault: Int?, ends: Bool) {
         var progress = UTF8Progress()
         let before = octets[..<cut]
@@ -16,7 +16,7 @@ import Testing
         return (nil, progress.isBetweenCharacters)
     }
 
-    /// Whether the octets are judged as they should be, wherever they are cut.
+    /// Returns whether the validation of the octets is correct at every cut.
     private func isJudgedRight(_ octets: [UInt8]) -> Bool {
         let isText = String(validating: octets, as: UTF8.self) != nil
         let (whole, ends) = fault(in: octets, cutAt: 0)
@@ -26,7 +26,8 @@ import Testing
             guard split.fault == whole, split.ends == ends else { return false }
         }
         guard let whole else { return true }
-        // What stands before the fault can be made whole, and with the octet at it nothing can: that is early.
+        // The octets before the fault can be completed to valid text, and those up to it cannot: the fault is reported as early
+        // as possible.
         return canBeText(Array(octets[..<whole])) && !canBeText(Array(octets[...whole]))
     }
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LupineHTTP
 
-/// The opening handshake from the server's end.
+/// Tests of the opening handshake at the server.
 @Suite struct WebSocketAcceptanceTests {
     static let right: [(String, String)] = [
         ("Host", "server.example.com"), ("Upgrade", "websocket"), ("Connection", "Upgrade"),

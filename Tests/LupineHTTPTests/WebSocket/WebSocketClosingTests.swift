@@ -4,7 +4,7 @@ import LupineHTTP
 import LupineTestKit
 import Testing
 
-/// The closing handshake: every event in every state.
+/// Tests of the closing handshake: every event in every state.
 @Suite struct WebSocketClosingTests {
     typealias Event = WebSocketClosing.Event
     typealias Actions = WebSocketClosing.Actions
@@ -124,7 +124,7 @@ import Testing
         #expect(closing.state == row.state)
     }
 
-    /// Whatever happens in whatever order: one outcome and at most one close frame, and a timer wherever it waits.
+    /// Checks that events in any order lead to one outcome and at most one close frame, with a timer in every state that waits.
     @Test(arguments: 0..<200) func anyOrderEndsOnce(_ seed: Int) throws {
         var random = SeededRandom(seed: UInt64(seed))
         let role = WebSocketRole.allCases[seed % 2]

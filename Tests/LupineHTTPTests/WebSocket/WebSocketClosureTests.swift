@@ -4,7 +4,7 @@ import Testing
 
 @testable import LupineHTTP
 
-/// What close frames can be made to say.
+/// Tests of the contents of close frames.
 @Suite struct WebSocketClosureTests {
     @Test func onlyCodesOfTheWireAreSent() {
         let wrong = (0...UInt16.max).filter { number in

@@ -4,7 +4,7 @@ import LupineHTTP
 import LupineTestKit
 import Testing
 
-/// What is written, and that the other end reads it as it was meant.
+/// Tests of what a codec writes and how the other end's codec reads it.
 @Suite struct WebSocketCodecTests {
     static let hello = Array("Hello".utf8)
     static let mask = WebSocketMask(key: 0x37FA_213D)
@@ -82,7 +82,7 @@ import Testing
         #expect(output == [0x88, 0x86, 0, 0, 0, 0, 0x03, 0xE8] + Array("done".utf8))
         #expect(!client.maySend)
         output = []
-        // What came before the peer's close frame is still read; the rest is not.
+        // Messages before the peer's close frame are still read; those after it are not.
         let wire = WebSocketFrames.text("late") + WebSocketFrames.close(1000) + WebSocketFrames.text("later")
         #expect(WebSocketFrames.saidAtEveryCut(of: wire, by: client) == [["text 'late'", "close 1000 ''"]])
         let actions = client.close(.received(try WebSocketClosure(.normal)), mask: Self.mask, into: &output)

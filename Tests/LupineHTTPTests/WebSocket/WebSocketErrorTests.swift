@@ -4,7 +4,7 @@ import Testing
 
 @testable import LupineHTTP
 
-/// How a fault is answered, whose it is, and what is said of it.
+/// Tests of errors: their close code, whose fault they are, and their description.
 @Suite struct WebSocketErrorTests {
     static let quoted = Excerpt("x")
     static let all: [(WebSocketError, WebSocketCloseCode, HTTPError.Fault)] = [

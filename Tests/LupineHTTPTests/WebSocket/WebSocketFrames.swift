@@ -2,12 +2,12 @@
 
 import LupineHTTP
 
-/// Frames made by hand, right ones and wrong ones: nothing here shares code with the encoder.
+/// Makes valid and invalid frames by hand, without any code of the encoder.
 enum WebSocketFrames {
-    /// How a length is written.
+    /// The encoding of a payload length.
     enum Width { case short, two, eight }
 
-    /// A frame of its octets. The first is given whole: FIN, the reserved bits and the opcode.
+    /// Returns a frame. `first` is its first octet: FIN, the reserved bits and the opcode.
     static func frame(
         _ first: UInt8, _ payload: [UInt8] = [], width: Width? = nil, mask: [UInt8]? = nil
     ) -> [UInt8] {
@@ -31,12 +31,12 @@ enum WebSocketFrames {
         frame(isFinal ? 0x81 : 0x01, Array(text.utf8))
     }
 
-    /// A close frame with any code and reason.
+    /// Returns a close frame with any code and reason.
     static func close(_ code: UInt16, _ reason: [UInt8] = []) -> [UInt8] {
         frame(0x88, [UInt8(code >> 8), UInt8(code & 255)] + reason)
     }
 
-    /// What a codec says of pieces of input, in words: its events, and the error if it throws one.
+    /// Returns the events of a codec for pieces of input, as text, with the error if it throws one.
     static func said(of pieces: [[UInt8]], by codec: WebSocketCodec) -> [String] {
         var codec = codec
         var said: [String] = []
@@ -59,7 +59,8 @@ enum WebSocketFrames {
         return said
     }
 
-    /// What is said of input as a whole, at every cut in two and octet by octet; one of them, when all agree.
+    /// Returns the different results for the input as a whole, cut in two at every place, and octet by octet; a single one if all
+    /// agree.
     static func saidAtEveryCut(of wire: [UInt8], by codec: WebSocketCodec) -> [[String]] {
         var all: Set<[String]> = [said(of: [wire], by: codec), said(of: wire.map { [$0] }, by: codec)]
         for cut in 0...wire.count {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LupineHTTP
 
-/// The opening handshake from the client's end: what is asked, and which answers are taken.
+/// Tests of the opening handshake at the client: the request, and the responses that are accepted.
 @Suite struct WebSocketHandshakeTests {
     /// RFC 6455 §1.3: the octets of the key are those of "the sample nonce".
     static let key = WebSocketKey(0x7468_6520_7361_6D70, 0x6C65_206E_6F6E_6365)

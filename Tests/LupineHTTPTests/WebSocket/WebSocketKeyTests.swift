@@ -4,7 +4,7 @@ import Testing
 
 @testable import LupineHTTP
 
-/// Keys and their answers.
+/// Tests of keys and of the values that accept them.
 @Suite struct WebSocketKeyTests {
     @Test func theSampleOfTheStandard() {
         let key = WebSocketKey(0x7468_6520_7361_6D70, 0x6C65_206E_6F6E_6365)

@@ -3,7 +3,7 @@
 import LupineHTTP
 import Testing
 
-/// What is read of frames, and what of them is refused. Each row is read whole, in two at each octet, and octet by octet.
+/// Tests of valid and invalid frames. Each row is read whole, in two parts at each cut, and octet by octet.
 @Suite struct WebSocketReaderTests {
     struct Row: CustomTestStringConvertible {
         let shows: String
@@ -19,7 +19,7 @@ import Testing
     typealias Frames = WebSocketFrames
     static let key: [UInt8] = [0x37, 0xFA, 0x21, 0x3D]
 
-    /// RFC 6455 §5.7, octet by octet as printed there.
+    /// The examples of RFC 6455 §5.7, octet by octet.
     static let examples: [Row] = [
         Row(
             shows: "an unmasked text message in a single frame",
@@ -195,7 +195,7 @@ import Testing
                 expected: ["\(WebSocketError.reservedBits(octet: 0xC9))"]),
         ]
 
-    /// The text is refused at the octet that breaks it: what follows has not come yet.
+    /// Text is refused at its first invalid octet: the rest of the frame has not arrived yet.
     static let brokenText: [Row] = [
         Row(
             shows: "[U-8.5] an octet that no text has", wire: [0x81, 0x05, 0x61, 0xFF],
@@ -259,7 +259,7 @@ import Testing
     }
 
     @Test func everyCloseCode() {
-        // RFC 6455 §7.4 and IANA's registry: these may stand on the wire, no others.
+        // RFC 6455 §7.4 and IANA's registry: only these codes are allowed in a close frame.
         let registered: Set<UInt16> = [
             1000, 1001, 1002, 1003, 1007, 1008, 1009, 1010, 1011, 1012, 1013, 1014,
         ]

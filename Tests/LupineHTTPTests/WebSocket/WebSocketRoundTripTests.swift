@@ -4,7 +4,7 @@ import LupineHTTP
 import LupineTestKit
 import Testing
 
-/// Whatever one end sends, in whatever fragments, the other reads, in whatever pieces it comes.
+/// Tests that each end reads what the other has sent, in whatever fragments and pieces.
 @Suite struct WebSocketRoundTripTests {
     @Test(arguments: 0..<200) func comesThrough(_ seed: Int) throws {
         var random = SeededRandom(seed: UInt64(seed))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LupineHTTP
 
-/// The opening handshake on a stream of HTTP/2 (RFC 8441 §5), from both ends.
+/// Tests of the opening handshake on an HTTP/2 stream (RFC 8441 §5), at both ends.
 @Suite struct WebSocketStreamTests {
     private func agreement(
         _ status: Int, _ answer: [(String, String)] = [], deflate: DeflateOffer? = nil

@@ -3,7 +3,7 @@
 import LupineHTTP
 import Testing
 
-/// From a request in HTTP to an echo over WebSocket, with both ends' codecs and nothing between them.
+/// Tests of the way from an HTTP request to an echo over WebSocket, with both ends' codecs connected directly.
 @Suite struct WebSocketUpgradeTests {
     @Test func handshakeEchoAndClose() throws {
         // The request.
@@ -28,7 +28,7 @@ import Testing
         var toClient: [UInt8] = []
         try serverHTTP.send(acceptance.response, body: .none, into: &toClient)
 
-        // The answer, and a first frame right behind it.
+        // The response, directly followed by a first frame.
         var server = WebSocketCodec(.server, allowsCompression: acceptance.agreement.deflate != nil)
         let welcome = Array("welcome".utf8)
         server.send(.text, welcome.span, mask: nil, into: &toClient)
@@ -49,7 +49,7 @@ import Testing
         var client = WebSocketCodec(.client, allowsCompression: agreement.deflate != nil)
         #expect(try client.next(behind.span).event == .message(WebSocketMessage(.text, welcome)))
 
-        // There and back, and the end.
+        // An echo in both directions, then the closing handshake.
         toServer = []
         client.send(.binary, welcome.span, mask: WebSocketMask(key: 99), into: &toServer)
         let heard = try server.next(toServer.span).event

@@ -4,9 +4,9 @@ import Testing
 
 @testable import LupineTLS
 
-/// What a client's first message offers, and what it leaves out.
+/// Tests of the ClientHello: what it offers and what it leaves out.
 @Suite struct ClientHelloTests {
-    /// What stands in a ClientHello (RFC 8446 §4.1.2).
+    /// The contents of a ClientHello (RFC 8446 §4.1.2).
     struct Hello {
         var compressions: [UInt8] = []
         var extensions: [Int: [UInt8]] = [:]

@@ -6,11 +6,11 @@ import Testing
 
 @testable import LupineTLS
 
-/// Many records that have come already, read with one call by somebody who has room for them.
+/// Tests of reads with room for many records that have already arrived.
 @Suite struct EngineBurstTests {
     private static let wide = 256 * 1024
 
-    /// A pair of which the client's wire says what it holds, and a server whose words nobody has read yet.
+    /// Returns an established pair whose client's wire reports what it holds. The client has read the server's tickets.
     private func established(
         _ version: TLSVersion, manner: WireManner = WireManner.all[0]
     ) throws -> EnginePair {
@@ -25,7 +25,7 @@ import Testing
         (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
     }
 
-    /// One read by the client with so much room.
+    /// Reads once as the client, with room for that many bytes.
     private func read(_ pair: EnginePair, room: Int) throws(TLSError) -> EnginePair.ReadResult {
         var buffer = [UInt8](repeating: 0, count: room)
         var span = buffer.mutableSpan
@@ -49,7 +49,7 @@ import Testing
         #expect(!pair.client.hasBufferedInput)
     }
 
-    /// However the wire gives them: nothing is lost, doubled or out of place, with rooms that end in the middle of records.
+    /// Checks that no wire loses, repeats or reorders bytes when the room for them ends in the middle of records.
     @Test(arguments: TLSVersion.tested, WireManner.all)
     func everyWireGivesTheSame(_ version: TLSVersion, _ manner: WireManner) throws {
         let pair = try established(version, manner: manner)
@@ -57,7 +57,7 @@ import Testing
         var received: [UInt8] = []
         var sent = 0
         var rooms = [30_000, 5, 16_390, 20_000]
-        // As many turns as the slowest of the wires takes, which moves seven bytes in every other one.
+        // Enough turns for the slowest wire, which moves seven bytes in every other one.
         for _ in 0..<20_000 where received.count < bytes.count {
             try pair.server.flush()
             sent += try pair.server.write(bytes.span.extracting(sent...))
@@ -79,7 +79,7 @@ import Testing
         for _ in 0..<2 { #expect(try read(pair, room: Self.wide) == .end) }
     }
 
-    /// Cut at each of these places: what is whole is given, and then that it was cut.
+    /// Checks that the complete records of a truncated burst are delivered before the truncation is reported.
     @Test(arguments: TLSVersion.tested, [0, 1, 5, 100, 16_000])
     func aBurstThatIsCutShort(_ version: TLSVersion, _ missing: Int) throws {
         let pair = try established(version)
@@ -131,7 +131,7 @@ import Testing
         unsafe _ = SSL_do_handshake(pair.server.connection)
     }
 
-    /// New keys are no flood as long as there is much between them.
+    /// Checks that key updates with enough data between them are not counted as a flood.
     @Test func newKeysBetweenMuchData() throws {
         let pair = try established(.v1_3)
         let piece = Self.pattern(16_384)
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    /// Each costs more than the octet that follows it.
+    /// Checks that key updates with one octet between them are counted: each costs more than the octet that follows.
     @Test func newKeysBetweenSingleOctets() throws {
         let pair = try established(.v1_3)
         var octets = 0
@@ -162,7 +162,7 @@ import Testing
         #expect((TLSEngine.messageLimit - 20)...TLSEngine.messageLimit ~= octets, "\(octets)")
     }
 
-    /// One call reads so many records and no more: the rest is there for the next one.
+    /// Checks that one call reads a limited number of records and leaves the rest to the next one.
     @Test(arguments: TLSVersion.tested) func manySmallRecords(_ version: TLSVersion) throws {
         let pair = try established(version)
         let octets = Self.pattern(1000)
@@ -177,7 +177,7 @@ import Testing
         #expect(received == octets && calls == 16)
     }
 
-    /// A wire that does not know what it has is not asked twice: it might wait.
+    /// Checks that a wire that does not know what it holds is read once per call: a second read might block.
     @Test(arguments: TLSVersion.tested) func aWireThatDoesNotKnowIsAskedOnce(_ version: TLSVersion) throws {
         let pair = try established(version)
         pair.clientWire.knowsWhatItHolds = false

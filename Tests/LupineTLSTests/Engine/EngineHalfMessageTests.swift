@@ -5,9 +5,9 @@ import Testing
 
 @testable import LupineTLS
 
-/// Messages of the protocol that come in two pieces after the handshake, while this side has something to say.
+/// Tests of post-handshake messages that arrive in two pieces while this side wants to write.
 @Suite struct EngineHalfMessageTests {
-    /// A connection whose server's tickets span several records: they carry the client's certificate.
+    /// Returns a pair whose tickets span several records, since they contain the client's certificate.
     private static func established() throws -> EnginePair {
         var server = try TLSServerConfiguration.test()
         server.clientCertificates = .required(
@@ -23,7 +23,7 @@ import Testing
         return pair
     }
 
-    /// Cut within the second record of the first ticket.
+    /// Checks writing after a cut inside the second record of the first ticket.
     @Test(arguments: [534, 600, 700, 900])
     func aRequestWaitsForTheRestOfATicket(_ cut: Int) throws {
         let pair = try Self.established()
@@ -31,7 +31,7 @@ import Testing
         try #require(tickets.count > 1200)
         pair.toClient.put(Array(tickets[..<cut]))
         #expect(try pair.read(client: true) == .wouldBlock)
-        // Nothing is taken while OpenSSL is amid a message, and nothing is lost.
+        // While OpenSSL is in the middle of a message, `write` takes nothing, and nothing is lost.
         #expect(try pair.client.write([1, 2, 3].span) == 0)
         #expect(!pair.client.hasPendingOutput)
         pair.toClient.put(Array(tickets[cut...]))
@@ -40,7 +40,7 @@ import Testing
         #expect(pair.client.takeSessions().count == 2)
     }
 
-    /// A write may be what reads the rest of the message: how the connection ends is told then, too.
+    /// Checks that a write reports the end of the connection if it is the call that reads on in the message.
     @Test func theEndAmidATicketIsTold() throws {
         let pair = try Self.established()
         let tickets = pair.toClient.takeAll()

@@ -16,7 +16,7 @@ import Testing
         #expect(try pair.carry(Array("to the client".utf8), fromClient: false) == Array("to the client".utf8))
     }
 
-    /// A chain that is longer than a record, and every kind of key.
+    /// Checks every kind of key, and a chain that is longer than a record.
     @Test(arguments: TLSVersion.tested, ["many-names", "deep", "ecdsa", "ed25519", "p384", "rsa", "rsa-pss"])
     func everyKindOfCertificate(_ version: TLSVersion, _ name: String) throws {
         for manner in [WireManner.all[0], WireManner.all[3]] {
@@ -33,7 +33,7 @@ import Testing
         let pair = try EnginePair(.test(version))
         _ = try pair.client.handshake()
         pair.client.sendingFailed = true
-        // Nothing more to hear.
+        // There is nothing left to read.
         #expect(throws: TLSError.wireFailed) { _ = try pair.client.handshake() }
 
         let told = try EnginePair(.test(version))

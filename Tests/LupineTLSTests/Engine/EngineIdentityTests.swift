@@ -78,7 +78,8 @@ import Testing
         }
     }
 
-    /// With TLS 1.3 the server judges after the client is done: its alert comes with the first read.
+    /// Returns the client's error. A TLS 1.3 server verifies the client after the client's handshake has ended, so its alert
+    /// comes with the first read.
     private func errorOfClient(_ pair: EnginePair) -> TLSError? {
         if let error = pair.clientError { return error }
         do throws(TLSError) {

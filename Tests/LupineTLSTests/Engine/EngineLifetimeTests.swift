@@ -6,7 +6,7 @@ import Testing
 @testable import LupineTLS
 
 @Suite(.serialized) struct EngineLifetimeTests {
-    /// Nothing of 500 connections of all kinds is left: full and resumed, accepted and refused, finished and dropped.
+    /// Checks that nothing is left of 500 connections of all kinds: full and resumed, accepted and refused, finished and dropped.
     @Test func nothingIsLeftOfManyHandshakes() throws {
         weak var lastEngine: TLSEngine?
         weak var lastWire: MemoryWire?

@@ -5,9 +5,9 @@ import Testing
 
 @testable import LupineTLS
 
-/// Handshakes that are cut or spoiled at each place: an error each time, never a connection, never a crash.
+/// Tests that a handshake that is cut or corrupted at any place ends in an error, never in a connection or a crash.
 @Suite struct EngineMutilationTests {
-    /// What each side sends in an undisturbed handshake.
+    /// Returns the bytes that each side sends in an undisturbed handshake.
     private func script(_ version: TLSVersion) throws -> (toServer: [UInt8], toClient: [UInt8]) {
         let pair = try EnginePair(.test(version))
         pair.shakeHands()
@@ -47,7 +47,7 @@ import Testing
             flight[place] ^= UInt8.random(in: 1...255, using: &random)
             pair.toClient.put(flight)
             pair.shakeHands()
-            // In the chain itself a spoiled byte may go unseen until somebody looks at its signatures; here nobody does.
+            // The pair does not verify the chain, so a corrupted byte in it is noticed only later in the handshake.
             let hasSeenItAll = pair.clientIsDone && pair.serverIsDone
             #expect(!hasSeenItAll, "place \(place)")
         }
@@ -93,7 +93,7 @@ import Testing
                 UInt8.random(in: 0...255, using: &random)
             }
             _ = try pair.client.handshake()
-            // A plausible head, so that what is inside is looked at.
+            // A plausible header, so that the contents are parsed.
             pair.toClient.put([22, 3, 3, UInt8(noise.count >> 8), UInt8(noise.count & 255), 2] + noise)
             pair.toClient.isClosed = true
             for _ in 0..<3 where pair.clientError == nil { pair.stepClient() }

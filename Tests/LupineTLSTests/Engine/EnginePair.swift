@@ -4,11 +4,11 @@ import Testing
 
 @testable import LupineTLS
 
-/// A client and a server that speak through memory, and a loop that takes turns.
+/// A client and a server that are connected through memory and run in turns.
 final class EnginePair {
-    /// What the client's owner says about the peer.
+    /// The decision of the client's owner about the peer.
     var verdict: Result<Void, TrustFailure> = .success(())
-    /// What the client's owner gives when asked for an identity.
+    /// The identity that the client's owner returns when asked for one.
     var identity: TLSIdentity?
 
     let client: TLSEngine
@@ -18,10 +18,10 @@ final class EnginePair {
     let toServer = ByteQueue()
     let toClient = ByteQueue()
 
-    /// What the client was asked.
+    /// The peers that the client's owner was asked about.
     private(set) var questions: [PeerTrust] = []
     private(set) var identityRequests: [TLSIdentityRequest] = []
-    /// How many bytes the client had sent when it was asked.
+    /// The number of bytes that the client had sent when its owner was asked.
     private(set) var sentBeforeQuestion = 0
     private(set) var clientError: TLSError?
     private(set) var serverError: TLSError?
@@ -48,7 +48,7 @@ final class EnginePair {
             manner: manner)
     }
 
-    /// A pair whose handshake is over.
+    /// Returns a pair that has completed its handshake.
     static func established(
         _ version: TLSVersion, manner: WireManner = WireManner.all[0]
     ) throws -> EnginePair {
@@ -58,7 +58,7 @@ final class EnginePair {
         return pair
     }
 
-    /// Runs both handshakes until neither gets on.
+    /// Runs both handshakes until neither makes progress.
     func shakeHands() {
         var idle = 0
         while idle < 6 && !(isOver(client: true) && isOver(client: false)) {
@@ -69,7 +69,7 @@ final class EnginePair {
         }
     }
 
-    /// What has gone in on both ways, and what has not come out: it changes whenever something moves.
+    /// The bytes that have been sent in each direction and those not yet read: changes with every transfer.
     private var movement: [Int] { [toServer.total, toClient.total, toServer.count, toClient.count] }
 
     private func isOver(client isClient: Bool) -> Bool {
@@ -106,7 +106,7 @@ final class EnginePair {
         } catch { serverError = error }
     }
 
-    /// Sends `bytes` from one side and reads what the other gets, until all is through or neither gets on.
+    /// Sends `bytes` from one side and returns what the other reads, until everything has arrived or neither side makes progress.
     func carry(_ bytes: [UInt8], fromClient: Bool) throws -> [UInt8] {
         let (sender, receiver) = fromClient ? (client, server) : (server, client)
         var received: [UInt8] = []
@@ -129,7 +129,7 @@ final class EnginePair {
         return received
     }
 
-    /// One read by one side.
+    /// Reads once as one of the sides.
     func read(client isClient: Bool) throws(TLSError) -> ReadResult {
         var buffer = [UInt8](repeating: 0, count: 4096)
         var span = buffer.mutableSpan
@@ -148,10 +148,10 @@ final class EnginePair {
 }
 
 extension TLSConfiguration {
-    /// A client that trusts nothing by itself: the tests answer for it.
+    /// A client's configuration without roots: the tests decide about the peer.
     static var test: TLSConfiguration { TLSConfiguration(roots: TrustRoots(includesSystem: false)) }
 
-    /// The same, for one version.
+    /// The same for one version.
     static func test(_ version: TLSVersion) -> TLSConfiguration {
         var configuration = test
         configuration.minimumVersion = version
@@ -161,7 +161,7 @@ extension TLSConfiguration {
 }
 
 extension TLSServerConfiguration {
-    /// A server that is `good.test`.
+    /// A server's configuration for `good.test`, or for the identities of these names.
     static func test(_ names: String...) throws -> TLSServerConfiguration {
         let identities = try (names.isEmpty ? ["good"] : names).map { name in
             TLSServerIdentity(try FixtureIdentity.load(name), serverNames: ["\(name).test"])
@@ -171,6 +171,6 @@ extension TLSServerConfiguration {
 }
 
 extension TLSVersion {
-    /// Those that tests walk through.
+    /// The versions that the tests run with.
     static let tested: [TLSVersion] = [.v1_2, .v1_3]
 }

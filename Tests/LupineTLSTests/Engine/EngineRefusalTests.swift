@@ -6,7 +6,7 @@ import Testing
 
 @testable import LupineTLS
 
-/// What does not come to a connection: versions, ciphers, protocols, alerts.
+/// Tests of handshakes that fail: versions, ciphers, protocols, alerts.
 @Suite struct EngineRefusalTests {
     @Test(arguments: [
         (TLSVersion.v1_2, TLSVersion.v1_3), (.v1_3, .v1_2),
@@ -21,7 +21,7 @@ import Testing
         #expect(pair.serverError == .versionNotShared)
     }
 
-    /// Every key of a chain is parsed before anybody is asked, and these are made such that it takes long.
+    /// Checks the limits of chains that are slow to parse: OpenSSL parses every key before the owner is asked about the peer.
     @Test(arguments: TLSVersion.tested)
     func chainsThatCostMoreThanTheyWeigh(_ version: TLSVersion) throws {
         let good = try FixtureIdentity.certificates("good-chain.pem")
@@ -53,7 +53,8 @@ import Testing
         }
     }
 
-    /// OpenSSL copies the issuer's name for each such point as soon as it is asked what a certificate may be used for.
+    /// Checks the limit of distribution points that are named relative to their issuer: OpenSSL copies the issuer's name for each
+    /// of them when it first examines the certificate's purposes.
     @Test(arguments: TLSVersion.tested)
     func pointsThatAreNamedRelativeToTheIssuer(_ version: TLSVersion) throws {
         let good = try FixtureIdentity.certificates("good-chain.pem")
@@ -88,7 +89,7 @@ import Testing
         #expect(unsafe lupine_has_spelled_out_curve(octets, octets.count) == expected)
     }
 
-    /// A certificate whose key spells out the parameters of P-256: `openssl ecparam -name prime256v1 -param_enc explicit -genkey`.
+    /// A certificate whose key has explicit parameters of P-256: `openssl ecparam -name prime256v1 -param_enc explicit -genkey`.
     private static let spelledOutCurve = """
         -----BEGIN CERTIFICATE-----
         MIICcDCCAhegAwIBAgIUQdTqH0CGkoCwZrAXUUpebO1st5wwCgYIKoZIzj0EAwIw
@@ -174,14 +175,14 @@ import Testing
         var client = TLSConfiguration.test(version)
         client.applicationProtocols = ["http/1.1"]
         let pair = try EnginePair(client, server)
-        // The bytes on the wire offer what the configuration does not know of.
+        // The wire's bytes offer a protocol that the configuration does not know of.
         let other: [UInt8] = [2] + Array("h2".utf8)
         unsafe _ = SSL_set_alpn_protos(pair.client.connection, other, UInt32(other.count))
         pair.shakeHands()
         #expect(pair.clientError == .protocolNotOffered("h2"))
     }
 
-    /// The name of the host, what the server hears, and which certificate it shows.
+    /// The name of the host, the server name that the server receives, and the certificate that it presents.
     static let names: [(host: String, heard: String?, shown: String)] = [
         ("first.test", "first.test", "first"),
         ("SECOND.test", "SECOND.test", "second"),
@@ -281,7 +282,7 @@ import Testing
         #expect(TLSAlert(rawValue: 200).description == "alert 200")
     }
 
-    /// Requests to begin anew that come before the server's first message are ignored, but not without end.
+    /// Checks that HelloRequests before the ServerHello are ignored, but only up to a limit.
     @Test func aHandshakeThatDoesNotComeToTheMatterIsLeft() throws {
         let pair = try EnginePair(.test(.v1_2))
         pair.stepClient()
@@ -294,7 +295,7 @@ import Testing
         }
     }
 
-    /// What a server wants computed before anybody has judged it has a limit.
+    /// Checks the limit of the computation that a server can demand before the owner has decided about it.
     @Test(
         "[H-14.5] a group for Diffie-Hellman is so long and no longer",
         arguments: [("ffdhe4096", nil), ("ffdhe6144", 6144)])

@@ -12,7 +12,7 @@ import Testing
         let pair = try EnginePair(client: client, server: server, resuming: session)
         pair.shakeHands()
         try #require(pair.clientIsDone && pair.serverIsDone)
-        // Tickets of TLS 1.3 come with the first bytes.
+        // The tickets of TLS 1.3 arrive with the first bytes.
         #expect(try pair.carry([1], fromClient: false) == [1])
         return (pair, pair.client.takeSessions())
     }
@@ -33,7 +33,7 @@ import Testing
         for _ in 0..<3 {
             let (next, newer) = try connect(client, server, resuming: session)
             #expect(next.client.info.isResumed && next.server.info.isResumed)
-            // The chain and the staple of the first handshake, asked about before the connection is done.
+            // The chain and the staple of the first handshake: the owner is asked about them before the handshake is complete.
             let question = try #require(next.questions.first)
             #expect(
                 question.certificates.map(FixtureIdentity.der)
@@ -83,7 +83,7 @@ import Testing
         let other = try TLSServerContext(try .test("deep"))
         let (next, newer) = try connect(client, other, resuming: sessions.last)
         #expect(!next.client.info.isResumed)
-        // The new chain, and nothing of the old one.
+        // The new chain, and no part of the old one.
         #expect(next.questions.count == 1 && next.questions[0].certificates.count == 3)
         #expect(next.questions[0].stapledResponse == nil)
         #expect(newer.last?.certificates.count == 3)
@@ -118,7 +118,7 @@ import Testing
     @Test func expiryLiesInTheNearFuture() throws {
         let (_, sessions) = try connect(try TLSClientContext(.test), try TLSServerContext(try .test()))
         let expires = try #require(sessions.last?.expires.seconds)
-        // 2020 to 2100: seconds, and no milliseconds or garbage.
+        // Between 2020 and 2100, so the value is in seconds.
         #expect((1_577_836_800..<4_102_444_800).contains(expires))
     }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LupineTLS
 
-/// Plaintext through an established connection, its ends, and what a peer may do in between.
+/// Tests of plaintext over an established connection, of its end, and of what a peer may send in between.
 @Suite struct EngineTransferTests {
     @Test(arguments: TLSVersion.tested, [true, false])
     func tenMebibytesArriveAsTheyWereSent(_ version: TLSVersion, _ fromClient: Bool) throws {
@@ -36,7 +36,7 @@ import Testing
         pair.clientWire.manner = WireManner(description: "full", capacity: 10)
         let bytes = [UInt8](repeating: 7, count: 50_000)
         let taken = try pair.client.write(bytes.span)
-        // One record: what was not taken is still the owner's.
+        // One record: the rest of the bytes remain the owner's.
         #expect(taken == 16_384 && pair.client.hasPendingOutput)
         #expect(try pair.client.write(bytes.span) == 0)
         pair.clientWire.manner = WireManner.all[0]
@@ -45,7 +45,8 @@ import Testing
         #expect(try pair.client.write(bytes.span) == bytes.count)
     }
 
-    /// An engine whose wire is another engine may be told to send when that one has been closed.
+    /// Checks that a closed engine takes no bytes. An engine that is the wire of another one may be written to after it was
+    /// closed.
     @Test(arguments: TLSVersion.tested)
     func aClosedEngineTakesNothing(_ version: TLSVersion) throws {
         let pair = try EnginePair.established(version)
@@ -53,7 +54,7 @@ import Testing
         #expect(throws: TLSError.wireFailed) { try pair.client.write([1, 2, 3].span) }
     }
 
-    /// In TLS 1.3 the client has the last word of the handshake.
+    /// Checks that the client's last flight is sent with its first write. In TLS 1.3 the client completes the handshake.
     @Test func theLastFlightGoesWithTheFirstWrite() throws {
         let configuration = TLSConfiguration.test(.v1_3)
         let pair = try EnginePair(configuration)
@@ -92,7 +93,7 @@ import Testing
         #expect(try pair.read(client: true) == .bytes([1, 2, 3]))
         #expect(try pair.read(client: true) == .end)
         #expect(try pair.read(client: true) == .end)
-        // The other direction is open still (RFC 8446 §6.1).
+        // The other direction is still open (RFC 8446 §6.1).
         #expect(try pair.client.write([4].span) == 1)
 
         let cut = try EnginePair.established(version)
@@ -111,7 +112,7 @@ import Testing
         #expect(throws: TLSError.wireFailed) { try pair.read(client: true) }
     }
 
-    /// A request was written to a peer that has gone: what it had said before can be read.
+    /// Checks that bytes received before can still be read after a write to a closed peer has failed.
     @Test(arguments: TLSVersion.tested)
     func anAlertIsHeardThoughSendingFails(_ version: TLSVersion) throws {
         let pair = try EnginePair.established(version)
@@ -125,7 +126,7 @@ import Testing
     func aRecordThatWasTamperedWithEndsIt(_ version: TLSVersion) throws {
         let pair = try EnginePair.established(version)
         _ = pair.toClient.takeAll()
-        // The client of TLS 1.3 misses its tickets, too: every record is counted.
+        // The TLS 1.3 client also misses its tickets; every record has a sequence number.
         _ = try pair.server.write([1, 2, 3].span)
         var record = pair.toClient.takeAll()
         record[record.count - 1] ^= 1
@@ -140,7 +141,7 @@ import Testing
         #expect(throws: TLSError.alert(.badRecordMAC)) { try pair.read(client: false) }
     }
 
-    /// What is wrong with a record that came in one burst with good ones is not lost.
+    /// Checks that the fault of a record is reported although it arrived in one burst with valid ones.
     @Test(arguments: TLSVersion.tested)
     func whatEndsABurstIsReportedAfterItsBytes(_ version: TLSVersion) throws {
         let spoiled = try EnginePair.established(version)
@@ -209,7 +210,7 @@ import Testing
         }
     }
 
-    /// Alerts of other kinds are no refusal, the end of our own direction among them.
+    /// Checks that other alerts, such as the close_notify of our own direction, do not count as refusals.
     @Test(arguments: TLSVersion.tested) func aGoodbyeRefusesNothing(_ version: TLSVersion) throws {
         let pair = try EnginePair.established(version)
         pair.client.closeWriting()
@@ -220,7 +221,7 @@ import Testing
         #expect(!pair.client.hasRefusedRenegotiation && !pair.server.hasRefusedRenegotiation)
     }
 
-    /// RFC 5246 §7.4.1.1: the answer to HelloRequest is a warning, and everything goes on.
+    /// Checks that the answer to HelloRequest is a warning and the connection goes on (RFC 5246 §7.4.1.1).
     @Test("[H-14.2] a server that wants to negotiate anew hears no, and is spoken to all the same")
     func aServerThatWantsToNegotiateAnewHearsNo() throws {
         let pair = try EnginePair.established(.v1_2)

@@ -30,7 +30,7 @@ import Testing
         #expect(pair.questions.first?.stapledResponse == nil)
     }
 
-    /// Each refusal, and the alert that the server gets.
+    /// Each failure, and the alert that the server receives.
     static let refusals: [(TrustFailure, TLSAlert)] = [
         (.noCertificate, .badCertificate),
         (.hostMismatch(host: "a", names: ["b"]), .badCertificate),
@@ -58,7 +58,7 @@ import Testing
         pair.shakeHands()
         #expect(pair.clientError == .untrusted(failure))
         #expect(pair.serverError == .alert(alert))
-        // The client's record: what it had sent when it was asked, then the alert. Neither version has it encrypt anything yet.
+        // After the bytes sent before the question only the alert follows, unencrypted in either version.
         let sentAfter = Array(pair.toServer.log[pair.sentBeforeQuestion...])
         #expect(sentAfter == [21, 3, 3, 0, 2, 2, alert.rawValue])
         #expect(throws: TLSError.untrusted(failure)) { try pair.client.handshake() }

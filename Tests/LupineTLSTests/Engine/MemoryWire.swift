@@ -6,13 +6,13 @@ import LupineTLS
 final class ByteQueue {
     private(set) var waiting: [UInt8] = []
     private var start = 0
-    /// Everything that was ever put in.
+    /// All bytes that were ever put in.
     private(set) var log: [UInt8] = []
     var isClosed = false
-    /// How many bytes were ever put in.
+    /// The number of bytes that were ever put in.
     private(set) var total = 0
     var count: Int { waiting.count - start }
-    /// Whether `log` is kept.
+    /// True if `log` is kept.
     var keepsLog = true
 
     func put(_ bytes: Span<UInt8>) {
@@ -44,14 +44,14 @@ final class ByteQueue {
     }
 }
 
-/// How a wire treats those who use it.
+/// The limits and delays of a wire.
 struct WireManner: Sendable, CustomStringConvertible {
     var description: String
-    /// The most that one call moves.
+    /// The maximum number of bytes that one call moves.
     var piece = Int.max
-    /// The most that may wait in the queue.
+    /// The maximum number of bytes in the queue.
     var capacity = Int.max
-    /// Whether every other call moves nothing.
+    /// True if every other call moves nothing.
     var isHesitant = false
 
     static let all = [
@@ -68,9 +68,9 @@ final class MemoryWire: TLSWire {
     let outgoing: ByteQueue
     var manner: WireManner
     var fails = false
-    /// What was sent before it fails is received.
+    /// True if receiving fails after the queued bytes have been read.
     var failsAtItsEnd = false
-    /// It says what it has, as a socket does that was not emptied by the last call.
+    /// True if `isDrained` reports what the queue holds, as for a socket that the last read did not empty.
     var knowsWhatItHolds = false
     private(set) var receives = 0
     private(set) var sends = 0

@@ -5,14 +5,14 @@ import Synchronization
 
 @testable import LupineTLS
 
-/// How many of the OpenSSL objects that a test has marked are still there.
+/// Counts the OpenSSL objects that a test has marked and that are still alive.
 ///
-/// OpenSSL calls back when an object with a mark goes; copies that it makes of a session carry none. Objects of tests that
-/// run beside are not counted.
+/// OpenSSL calls back when a marked object is freed; its copies of a session carry no mark. Objects of other tests that run at
+/// the same time are not counted.
 enum ObjectCount {
-    /// Marked and not yet freed.
+    /// The number of marked objects not yet freed.
     static let alive = Atomic<Int>(0)
-    /// Ever marked.
+    /// The number of objects ever marked.
     static let marked = Atomic<Int>(0)
 
     private static let connections = index(CRYPTO_EX_INDEX_SSL)

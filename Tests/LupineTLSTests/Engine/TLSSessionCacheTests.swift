@@ -8,7 +8,7 @@ import Testing
 @Suite struct TLSSessionCacheTests {
     private let now = UnixTime(seconds: 1000)
 
-    /// A session of nobody that is told from others by when it expires.
+    /// Returns a session of no connection, identified by its expiry.
     private func session(_ singleUse: Bool, expires: Int64) throws -> TLSSession {
         TLSSession(
             handle: unsafe try #require(OpenSSLHandle<SessionObject>(owning: SSL_SESSION_new())),
