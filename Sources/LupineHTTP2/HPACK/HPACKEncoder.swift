@@ -166,16 +166,32 @@ package struct HPACKEncoder: Sendable {
     }
 
     private func encodeString(_ text: Span<UInt8>, into output: inout OutputSpan<UInt8>) {
-        if usesHuffman, !text.isEmpty {
-            let count = HuffmanCode.encodedCount(text)
-            if count <= text.count {
-                HPACKInteger.encode(count, prefix: 7, pattern: 0x80, into: &output)
-                return HuffmanCode.encode(text, into: &output)
-            }
-        }
+        if usesHuffman, !text.isEmpty, encodeWithHuffman(text, into: &output) { return }
         HPACKInteger.encode(text.count, prefix: 7, pattern: 0x00, into: &output)
         for index in text.indices { output.append(text[index]) }
     }
+
+    /// Appends a string in its Huffman code. Returns false, and appends nothing, if that is longer than the string.
+    private func encodeWithHuffman(_ text: Span<UInt8>, into output: inout OutputSpan<UInt8>) -> Bool {
+        let place = output.count
+        if text.count < Self.lengthsInOneOctet {
+            // The length is known only after the string is encoded; to count first would be a second pass over it.
+            output.append(0)
+            if HuffmanCode.encode(text, atMost: text.count, into: &output) {
+                output[place] = 0x80 | UInt8(truncatingIfNeeded: output.count &- place &- 1)
+                return true
+            }
+            output.removeLast(1)
+            return false
+        }
+        let count = HuffmanCode.encodedCount(text)
+        guard count <= text.count else { return false }
+        HPACKInteger.encode(count, prefix: 7, pattern: 0x80, into: &output)
+        return HuffmanCode.encode(text, atMost: count, into: &output)
+    }
+
+    /// The lengths below this one fit into the octet of their prefix of seven bits (RFC 7541 §5.1).
+    private static let lengthsInOneOctet = 127
 }
 
 extension Span where Element == UInt8 {

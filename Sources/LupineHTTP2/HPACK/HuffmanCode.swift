@@ -66,9 +66,12 @@ enum HuffmanCode {
         UInt64(codes[$0]) << 8 | UInt64(lengths[$0])
     }
 
-    /// Appends the encoded `bytes` to `output`, and fills the last octet with ones.
-    static func encode(_ bytes: Span<UInt8>, into output: inout OutputSpan<UInt8>) {
+    /// Appends the encoded `bytes` to `output`, and fills the last octet with ones. Returns false, and appends nothing, if that
+    /// takes more than `most` octets.
+    static func encode(_ bytes: Span<UInt8>, atMost most: Int, into output: inout OutputSpan<UInt8>) -> Bool {
         let symbols = symbols.span
+        let start = output.count
+        var room = most
         var bits: UInt64 = 0
         var pending: UInt64 = 0
         for index in bytes.indices {
@@ -77,6 +80,11 @@ enum HuffmanCode {
             bits = bits &<< (symbol & 0xFF) | symbol &>> 8
             pending &+= symbol & 0xFF
             guard pending >= 32 else { continue }
+            room &-= 4
+            guard room >= 0 else {
+                output.removeLast(output.count &- start)
+                return false
+            }
             pending &-= 32
             let word = bits &>> pending
             output.append(UInt8(truncatingIfNeeded: word &>> 24))
@@ -84,14 +92,17 @@ enum HuffmanCode {
             output.append(UInt8(truncatingIfNeeded: word &>> 8))
             output.append(UInt8(truncatingIfNeeded: word))
         }
-        while pending >= 8 {
-            pending &-= 8
-            output.append(UInt8(truncatingIfNeeded: bits &>> pending))
+        guard Int(truncatingIfNeeded: pending &+ 7) >> 3 <= room else {
+            output.removeLast(output.count &- start)
+            return false
         }
-        if pending > 0 {
-            let padding = 8 &- pending
-            let ones = (1 as UInt64) &<< padding &- 1
-            output.append(UInt8(truncatingIfNeeded: bits &<< padding | ones))
-        }
+        // The pending bits at the top of 32, and ones behind them.
+        let free = 32 &- pending
+        let word = bits &<< free | ((1 as UInt64) &<< free &- 1)
+        if pending > 0 { output.append(UInt8(truncatingIfNeeded: word &>> 24)) }
+        if pending > 8 { output.append(UInt8(truncatingIfNeeded: word &>> 16)) }
+        if pending > 16 { output.append(UInt8(truncatingIfNeeded: word &>> 8)) }
+        if pending > 24 { output.append(UInt8(truncatingIfNeeded: word)) }
+        return true
     }
 }

@@ -94,4 +94,17 @@ import Testing
         #expect(Self.block(&encoder, (":path", "aa")).dropFirst() == [0x82, 0x18, 0xFF])
         #expect(Self.block(&encoder, (":path", "")).dropFirst() == [0])
     }
+
+    /// Lengths whose integer has one octet and two, for codes of 5 and of 13 bits.
+    @Test(arguments: [1, 125, 126, 127, 128, 203, 204, 205, 300], ["a", "~"])
+    func lengthsOfEverySize(_ count: Int, _ letter: String) throws {
+        var encoder = HPACKEncoder()
+        var decoder = HPACKDecoder()
+        let value = String(repeating: letter, count: count)
+        let block = Self.block(&encoder, (":path", value))
+        #expect(try Lists.shown(decoder.decode(block.span)) == [":path: \(value)"])
+        let coded = letter == "a" ? (count * 5 + 7) / 8 : count
+        #expect(block.count == 1 + (coded < 127 ? 1 : coded < 255 ? 2 : 3) + coded)
+        #expect(block[1] & 0x80 == (letter == "a" ? 0x80 : 0))
+    }
 }

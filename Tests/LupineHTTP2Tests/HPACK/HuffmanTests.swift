@@ -60,7 +60,7 @@ import Testing
         guard !text.isEmpty else { return [] }
         var output: [UInt8] = []
         output.append(addingCapacity: HuffmanCode.encodedCount(text.span)) {
-            HuffmanCode.encode(text.span, into: &$0)
+            #expect(HuffmanCode.encode(text.span, atMost: .max, into: &$0))
         }
         return output
     }
@@ -88,6 +88,22 @@ import Testing
         for first in UInt8.min...UInt8.max {
             let text = (UInt8.min...UInt8.max).flatMap { [first, $0] }
             #expect(try Self.decoded(Self.encoded(text)) == text)
+        }
+    }
+
+    /// A limit that the encoded text does not keep leaves the output as it was.
+    @Test(arguments: [
+        "a", "~", "abcdefg", "~~~~~~~", "{}~{}~{}~{}~", "www.example.com", "a\u{1}b\u{2}c\u{3}d",
+    ])
+    func limitsAreKept(_ text: String) {
+        let text = Array(text.utf8)
+        let whole = Self.encoded(text)
+        for most in 0...(whole.count + 1) {
+            var output: [UInt8] = [1, 2]
+            output.append(addingCapacity: whole.count + 1) {
+                #expect(HuffmanCode.encode(text.span, atMost: most, into: &$0) == (most >= whole.count))
+            }
+            #expect(output == [1, 2] + (most >= whole.count ? whole : []))
         }
     }
 
