@@ -2,8 +2,8 @@
 
 @testable import Lupine
 
-/// What a callback is called with, once. It is handed over under a lock: ThreadSanitizer does not see the order in which a
-/// continuation puts two threads.
+/// Calls `body` with a callback, and returns the value that the callback is called with. The value passes through a lock,
+/// because ThreadSanitizer does not see that a continuation orders the two threads.
 func called<Value: Sendable>(_ body: (@escaping @Sendable (Value) -> Void) -> Void) async -> Value {
     let value = Protected<Value?>(nil)
     await withCheckedContinuation { continuation in

@@ -48,7 +48,7 @@ struct ProtectedTests {
         let torn = Protected(0)
         DispatchQueue.concurrentPerform(iterations: 10_000) { _ in
             protected.write { pair in
-                // Whoever is not kept out gets in here.
+                // Without mutual exclusion, another thread could interleave here.
                 let next = pair.left + 1
                 pair.left = next
                 sched_yield()

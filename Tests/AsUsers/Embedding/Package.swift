@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// What a user's package looks like from outside: one program per product, depending on the library by its path.
-/// `LinkageTests` builds it and looks at what the programs are linked against.
+/// A user's package: one program per product, with a dependency on the library by path. `LinkageTests` builds it and checks
+/// which libraries the programs are linked with.
 let package = Package(
     name: "embedding",
     dependencies: [.package(name: "lupine", path: "../../..")],

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// What the origin says that it was asked: `/get`, `/post`, `/anything` and their like.
+/// The origin's description of a request: `/get`, `/post`, `/anything` and similar paths.
 struct Echo: Decodable, Sendable {
     let url: String
     let headers: [String: String]
@@ -11,7 +11,7 @@ struct Echo: Decodable, Sendable {
 }
 
 extension Echo {
-    /// The values of one name: one is written as text, several as an array.
+    /// The values of one name: a single value is encoded as a string, several as an array.
     struct Values: Decodable, Sendable, Equatable, ExpressibleByStringLiteral, ExpressibleByArrayLiteral {
         let all: [String]
 

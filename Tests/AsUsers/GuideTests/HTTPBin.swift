@@ -6,8 +6,8 @@ import LupineOrigin
 import LupineTLS
 import LupineTestKit
 
-/// Stands in for httpbin.org, the server that the guides ask: an origin on the loopback, whose address is its
-/// description, so that `"\(httpbin)/get"` replaces `"https://httpbin.org/get"` in a snippet and nothing else does.
+/// Stands in for httpbin.org, the server of the guides: an origin on the loopback interface whose description is its URL, so
+/// that a snippet differs only in `"\(httpbin)/get"` for `"https://httpbin.org/get"`.
 struct HTTPBin: Sendable, CustomStringConvertible {
     let origin: LupineOrigin.Origin
 
@@ -15,8 +15,8 @@ struct HTTPBin: Sendable, CustomStringConvertible {
 
     var description: String { "\(scheme)://127.0.0.1:\(origin.port)" }
 
-    /// Runs `body` with an origin of its own, and ends that. A secure one has a certificate of the fixtures', which
-    /// nobody trusts.
+    /// Runs `body` with a new origin, and stops it. A secure one has a certificate of the fixtures, which is not trusted by
+    /// default.
     static func serve(
         isSecure: Bool = false, leaf: String = "good", _ body: (HTTPBin) async throws -> Void
     ) async throws {
@@ -34,7 +34,7 @@ struct HTTPBin: Sendable, CustomStringConvertible {
         try result.get()
     }
 
-    /// Answers the first request of this path with a part of so many bytes and no more, the next one with the rest.
+    /// Answers the first request of this path with only `count` bytes, and the next one with the rest.
     func breakOff(_ path: String, count: Int) {
         let fields = "ETag: \"v\"\r\nAccept-Ranges: bytes\r\n\r\n"
         let whole = "HTTP/1.1 200 OK\r\nContent-Length: \(count)\r\n" + fields

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// Runs a snippet whose handlers run later, and gives what one of them hands over.
+/// Runs a snippet, and returns the value that one of its handlers passes to `hand`.
 func handed<Value: Sendable>(
     _ snippet: (_ hand: @escaping @Sendable (Value) -> Void) -> Void
 ) async -> Value {
@@ -11,7 +11,7 @@ func handed<Value: Sendable>(
     }
 }
 
-/// The same, for a snippet that waits for something itself.
+/// Does the same for an asynchronous snippet.
 func handedLater<Value: Sendable>(
     _ snippet: (_ hand: @escaping @Sendable (Value) -> Void) async -> Void
 ) async -> Value {
@@ -25,13 +25,13 @@ func handedLater<Value: Sendable>(
     return last[0]
 }
 
-/// Removes the file of a download that has no destination: it is its user's, and the guides leave it.
+/// Removes the file of a download without a destination, which belongs to the caller and which the guides leave in place.
 func discard(_ file: URL?) {
     if let file { try? FileManager.default.removeItem(at: file) }
 }
 
-// The guides print what they get. In front of the standard library's functions stand two that make the same text, and
-// leave the log of the tests alone.
+// The guides print their results. These two functions shadow the standard library's: they create the same text, but do not
+// write it to the log of the tests.
 
 func print<Value>(_ value: Value) { _ = String(describing: value) }
 

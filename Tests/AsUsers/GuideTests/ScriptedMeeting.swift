@@ -2,7 +2,7 @@
 
 import LupineOrigin
 
-/// A server that makes requests meet: it says that one came, and answers when the test says so.
+/// Scripts of a server that holds requests, so that a test can have several of them at once.
 enum ScriptedMeeting {
     /// Opens the gate `NAME asked`, waits for the gate `go`, and answers with `body`.
     static func plan(_ name: String, body: String) -> ScriptPlan {

@@ -2,7 +2,7 @@
 
 import Synchronization
 
-/// What a handler was given, in order.
+/// The values that a handler was given, in order.
 final class Seen<Value: Sendable>: Sendable {
     private let values = Mutex<[Value]>([])
 

@@ -6,14 +6,14 @@ import LupineOrigin
 import LupineTLS
 import LupineTestKit
 
-/// The server that the pages call `api`: an origin on the loopback, whose address is its description.
+/// The server that the pages call `api`: an origin on the loopback interface whose description is its URL.
 struct API: Sendable, CustomStringConvertible {
     let origin: LupineOrigin.Origin
 
     var description: String { origin.url }
 
-    /// Runs a page's snippets with an origin of their own, and ends that. A secure one has the fixtures' certificate.
-    /// One that wants certificates of its clients takes those of these roots.
+    /// Runs a page's snippets with a new origin, and stops it. A secure origin has the certificate of the fixtures. With
+    /// `clientRoots` it requests client certificates that are issued by these roots.
     static func serve(
         isSecure: Bool = false, clientRoots: [Certificate] = [], _ body: (API) async throws -> Void
     ) async throws {
@@ -32,7 +32,7 @@ struct API: Sendable, CustomStringConvertible {
         try result.get()
     }
 
-    /// Answers the first GET of this path with a part of so many bytes and no more, the next one with the rest.
+    /// Answers the first GET of this path with only a part of the `count` bytes, and the next one with the rest.
     func breakOff(_ path: String, count: Int) {
         let (part, tail) = (String(repeating: "a", count: 256), String(repeating: "b", count: count - 256))
         let fields = "ETag: \"v\"\r\nAccept-Ranges: bytes\r\n"
@@ -53,7 +53,7 @@ struct API: Sendable, CustomStringConvertible {
     }
 }
 
-/// What an origin says that it was asked.
+/// The origin's description of a request.
 struct Echo: Decodable, Sendable {
     let method: String?
     let url: String
@@ -63,7 +63,7 @@ struct Echo: Decodable, Sendable {
     let data: String?
 }
 
-/// What somebody says in a handler, for the test that waits for it.
+/// Runs a snippet, and returns the value that one of its handlers passes to `hand`.
 func handed<Value: Sendable>(
     _ snippet: (_ hand: @escaping @Sendable (Value) -> Void) -> Void
 ) async -> Value {
@@ -72,14 +72,14 @@ func handed<Value: Sendable>(
     }
 }
 
-// The pages print what they get. In front of the standard library's functions stand two that make the same text, and
-// leave the log of the tests alone.
+// The pages print their results. These two functions shadow the standard library's: they create the same text, but do not write
+// it to the log of the tests.
 
 func print(_ values: Any...) { _ = values.map { String(describing: $0) } }
 
 func debugPrint(_ values: Any...) { _ = values.map { String(reflecting: $0) } }
 
-/// A folder of a test's own, removed behind it.
+/// Runs `body` with a new folder, and removes it.
 func inFolder(_ body: (URL) async throws -> Void) async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "lupine-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -3,7 +3,7 @@
 import Foundation
 import LupineLoading
 
-/// The programs that README.md shows of the URL loading system, compiled as they stand there.
+/// The programs in README.md that use the URL loading system, compiled without changes.
 enum LoadingSnippets {
     static func session(_ url: URL, _ place: URL) async throws {
         let configuration = URLSessionConfiguration.default

@@ -2,13 +2,13 @@
 
 import Foundation
 
-/// A page of the documentation, as the tests read it.
+/// A page of the documentation, as the tests parse it.
 struct Page {
     /// The root of the repository.
     static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
 
-    /// Every page: the README and the chapters of the catalogue.
+    /// Returns every page: the README and the chapters of the catalogue.
     static func all() throws -> [Page] {
         let catalogue = root.appending(path: "Documentation/Lupine.docc")
         let chapters = try FileManager.default.contentsOfDirectory(
@@ -21,7 +21,7 @@ struct Page {
     let name: String
     let text: String
 
-    /// A chapter, by the name of its file.
+    /// Reads a chapter, by the name of its file.
     init(_ name: String) throws {
         try self.init(at: Page.root.appending(path: "Documentation/Lupine.docc/\(name)"))
     }
@@ -31,7 +31,7 @@ struct Page {
         text = try String(contentsOf: place, encoding: .utf8)
     }
 
-    /// The lines of each block that is marked as of this language.
+    /// Returns the lines of each code block in this language.
     func blocks(_ language: String) -> [[String]] {
         text.components(separatedBy: "```\(language)\n").dropFirst().map { rest in
             rest.components(separatedBy: "```")[0].split(separator: "\n").map(String.init)

@@ -3,7 +3,7 @@
 import Foundation
 import Lupine
 
-/// The programs that README.md shows of the pipeline, compiled as they stand there.
+/// The programs in README.md that use the pipeline, compiled without changes.
 enum PipelineSnippets {
     static func first() async throws {
         struct Flower: Decodable, Sendable {

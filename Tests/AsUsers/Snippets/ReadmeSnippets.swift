@@ -2,7 +2,7 @@
 
 import LupineTransport
 
-/// The programs that README.md shows, compiled as they stand there: `SnippetTests` holds the two together.
+/// The programs in README.md, compiled without changes: `SnippetTests` compares the two.
 enum ReadmeSnippets {
     static func firstProgram() async throws {
         let client = HTTPClient()

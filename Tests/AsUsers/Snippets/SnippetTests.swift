@@ -3,8 +3,8 @@
 import Foundation
 import Testing
 
-/// Every Swift block of the README and of the pages stands, line by line, in a file of this target or in a manifest of the
-/// tests, which the compiler has read.
+/// Checks that every Swift block of the README and of the pages is contained, line by line, in a compiled file of this target
+/// or in a manifest of the tests.
 @Suite struct SnippetTests {
     @Test func everySnippetIsCompiled() throws {
         let sources = try compiled()
@@ -20,7 +20,8 @@ import Testing
         }
     }
 
-    /// What was compiled: the files of this target, the manifests and sources of the tests' users, and the module `Alamofire`.
+    /// Returns the lines of the compiled files: those of this target, the manifests and sources of the tests' user packages,
+    /// and the module `Alamofire`.
     private func compiled() throws -> [[String]] {
         let folder = Page.root.appending(path: "Tests/AsUsers/Snippets")
         let names = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)?
@@ -38,8 +39,8 @@ import Testing
         }
     }
 
-    /// The lines without indentation, without the empty ones, without those that import (in a file they stand at its top),
-    /// and without those by which a test hears of what happens.
+    /// Returns the lines without indentation, and without empty lines, imports (which are at the top of a file) and lines that
+    /// only the tests need.
     private func essence(_ lines: [String]) -> [String] {
         lines.map { $0.trimmingCharacters(in: .whitespaces) }
             .filter { !$0.isEmpty && !$0.hasPrefix("import ") && !$0.hasSuffix("// not on the page") }

@@ -6,8 +6,8 @@
 import Foundation
 import Lupine
 
-// A networking layer as an app has it, written for Alamofire 5: but for the import nothing in it knows Lupine. It is
-// compiled in Swift 5 and in Swift 6 mode.
+// A networking layer of an app, written for Alamofire 5: only its import names Lupine. It is compiled in Swift 5 and in Swift 6
+// mode.
 
 // MARK: - Configuration
 

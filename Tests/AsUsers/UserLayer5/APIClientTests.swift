@@ -5,8 +5,7 @@ import Lupine
 import LupineOrigin
 import Testing
 
-/// Runs the user's layer against an origin. What is shown is what the layer makes of the library, in the language
-/// mode of this target.
+/// Runs the user's layer against an origin. It shows what the layer does with the library in the language mode of this target.
 @Suite struct APIClientTests {
     private struct Echo: Decodable, Sendable {
         let url: String

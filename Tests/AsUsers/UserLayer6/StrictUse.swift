@@ -3,21 +3,20 @@
 import Foundation
 import Lupine
 
-// Uses of the library as a user of the Swift 6 mode has them: it is enough that this compiles without a warning, and
-// StrictUseTests runs it.
+// Uses of the library in Swift 6 mode: the file has to compile without a warning, and `StrictUseTests` runs it.
 
 struct Item: Codable, Sendable, Equatable {
     var url: String
 }
 
-/// Both at once, and what they come to.
+/// Performs two requests at once, and returns both values.
 func together(_ first: String, _ second: String) async throws -> [Item] {
     async let one = AF.request(first).serializingDecodable(Item.self).value
     async let two = AF.request(second).serializingDecodable(Item.self).value
     return try await [one, two]
 }
 
-/// As many as there are.
+/// Performs any number of requests at once.
 func all(_ urls: [String]) async -> [String: Result<Item, AFError>] {
     await withTaskGroup(of: (String, Result<Item, AFError>).self) { group in
         for url in urls {
@@ -29,7 +28,7 @@ func all(_ urls: [String]) async -> [String: Result<Item, AFError>] {
     }
 }
 
-/// An actor that asks only once.
+/// An actor that requests each item once.
 actor ItemCache {
     private var items: [String: Item] = [:]
     private let session: Session
@@ -57,7 +56,7 @@ final class ItemModel {
     private(set) var fractions: [Double] = []
     private(set) var statuses: [Int] = []
 
-    /// A handler that comes back by itself: it runs on the main queue, which is the main actor's.
+    /// Adds a handler on the main queue, which is the main actor's.
     func load(_ url: String, done: @escaping @MainActor () -> Void) {
         AF.request(url)
             .downloadProgress { progress in
@@ -77,7 +76,7 @@ final class ItemModel {
             }
     }
 
-    /// The same, awaited.
+    /// Awaits the value.
     func load(_ url: String) async {
         switch await AF.request(url).serializingDecodable(Item.self).result {
         case .success(let item): self.item = item
@@ -85,7 +84,7 @@ final class ItemModel {
         }
     }
 
-    /// Events, as a stream.
+    /// Reads the progress as a sequence.
     func progress(of url: String) async -> Double {
         let request = AF.request(url)
         let fractions = request.downloadProgress()
@@ -96,7 +95,7 @@ final class ItemModel {
     }
 }
 
-/// Values that are kept elsewhere than where they are used.
+/// Values that are stored globally and used elsewhere.
 enum StrictUse {
     static let session = Session(interceptor: interceptor, eventMonitors: [monitor])
     static let interceptor = Interceptor(adapters: [adapter], retriers: [retrier])

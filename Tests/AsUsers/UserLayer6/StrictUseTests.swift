@@ -5,7 +5,7 @@ import Lupine
 import LupineOrigin
 import Testing
 
-/// Runs what the Swift 6 mode has compiled.
+/// Runs the code that was compiled in Swift 6 mode.
 @Suite struct StrictUseTests {
     private func serve(_ body: @Sendable (LupineOrigin.Origin, String) async throws -> Void) async throws {
         let origin = try LupineOrigin.Origin.start(configuration: OriginConfiguration())

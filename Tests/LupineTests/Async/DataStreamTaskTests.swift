@@ -8,13 +8,13 @@ import Testing
 
 @testable import Lupine
 
-/// Streams as sequences.
+/// Data streams as asynchronous sequences.
 struct DataStreamTaskTests {
     private typealias Completion = DataStreamRequest.Completion
 
     private struct Left: Error {}
 
-    /// The values of a stream, until it ends.
+    /// Returns the values of a stream, once it has ended.
     private func values<Success, Failure>(
         _ stream: DataStreamTask.Stream<Success, Failure>
     ) async -> [Success] {
@@ -23,7 +23,7 @@ struct DataStreamTaskTests {
         }
     }
 
-    /// Returns when the request has come to its end.
+    /// Returns when the request has finished.
     private func end(of request: Request) async {
         await withCheckedContinuation { continuation in request.onFinish { continuation.resume() } }
     }
@@ -262,7 +262,8 @@ struct DataStreamTaskTests {
                 streams = [first.urlRequests(), first.httpResponses(), second.streamTask().streamingData()]
                 await end(of: second)
             }
-            // Whoever has ended the request holds it until the root queue is free, and its last callbacks a little longer.
+            // The code that finished the request retains it until the root queue is idle, and its last callbacks a little
+            // longer.
             for _ in 0..<1000 where over != nil {
                 await withCheckedContinuation { continuation in
                     stage.session.rootQueue.async { continuation.resume() }

@@ -8,13 +8,13 @@ import Testing
 
 @testable import Lupine
 
-/// Responses that are awaited.
+/// Responses of data requests, awaited.
 struct DataTaskTests {
     private struct Echo: Decodable, Sendable {
         let url: String
     }
 
-    /// A serializer that notes each call.
+    /// A serializer that records each call.
     private struct Counting: DataResponseSerializerProtocol {
         let calls = Heard<Int>()
 
@@ -47,7 +47,7 @@ struct DataTaskTests {
         try await withObserved(startRequestsImmediately: false, over: spoken) { stage async throws in
             let request = stage.session.request(stage.url("/get"))
             let task = request.serializingData()
-            // The handler was added; what that would start would have been put on the root queue by now.
+            // The handler has been added; a start that it caused would be on the root queue by now.
             await withCheckedContinuation { continuation in
                 request.underlyingQueue.async { continuation.resume() }
             }

@@ -7,13 +7,13 @@ import Testing
 
 @testable import Lupine
 
-/// Downloads that are awaited.
+/// Downloads, awaited.
 struct DownloadTaskTests {
     private struct Answer: Decodable, Sendable {
         let url: String
     }
 
-    /// Runs `body` with a folder of its own.
+    /// Runs `body` with a new folder, and removes it.
     private func withFolder(_ body: (URL) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

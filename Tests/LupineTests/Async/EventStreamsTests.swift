@@ -8,9 +8,9 @@ import Testing
 
 @testable import Lupine
 
-/// What happens to a request, as sequences.
+/// The events of a request as asynchronous sequences.
 struct EventStreamsTests {
-    /// All elements, until the sequence ends.
+    /// Returns all elements, once the sequence has ended.
     private func all<Element: Sendable>(_ stream: StreamOf<Element>) async -> [Element] {
         await stream.reduce(into: []) { $0.append($1) }
     }
@@ -81,7 +81,7 @@ struct EventStreamsTests {
         try await withObserved(over: spoken) { stage async throws in
             let request = stage.session.request(stage.url("/get"))
             _ = await request.serializingData().response
-            // Handlers are called before the request lets go of everything.
+            // Handlers are called before the request releases everything.
             #expect(await all(request.urlRequests()).count <= 1)
             #expect(await all(request.httpResponses()).isEmpty)
             #expect(await all(request.downloadProgress()).isEmpty)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Lupine
 
-/// A slow iteration slows the socket, one that has not begun does not.
+/// A slow iteration slows the reading from the socket; a sequence that is not iterated yet does not.
 struct SequenceBackPressureTests {
     @Test(
         "bytes are the request's from when somebody iterates, until they are taken or nobody iterates any more"
@@ -83,8 +83,8 @@ struct SequenceBackPressureTests {
 
     private static let count = 32 << 20
 
-    /// Runs `body` with a stream of 32 MiB, and what says how many of its bytes have left the origin when another body of a
-    /// quarter of that length has come.
+    /// Runs `body` with a stream of 32 MiB, and with a closure that loads another body of a quarter of that length and then
+    /// returns how many bytes of the stream the origin has sent.
     private func withLongStream(
         over spoken: Spoken,
         _ body: (DataStreamRequest, PipelineStage, _ sent: () async -> Int) async throws -> Void

@@ -9,9 +9,9 @@ import Testing
 
 @testable import Lupine
 
-/// Tasks of the program's on the event loops of a session.
+/// The program's tasks on the event loops of a session.
 @Suite(.timeLimit(.minutes(10))) struct SessionExecutorTests {
-    /// Runs `body` with a session that has loops of its own.
+    /// Runs `body` with a session that has its own event loops.
     private func withLoops(
         _ count: Int = 3, interceptor: (any RequestInterceptor)? = nil,
         over spoken: Spoken, _ body: (ObservedStage) async throws -> Void
@@ -28,7 +28,7 @@ import Testing
             let loops = (0..<6).compactMap { _ in stage.session.executor as? EventLoop }
             #expect(Set(loops.map(ObjectIdentifier.init)).count == 3)
             #expect(loops.prefix(3).elementsEqual(loops.suffix(3), by: ===))
-            // The URLSession counts the same turns.
+            // The `URLSession` continues the same rotation.
             #expect(stage.session.session.executor as? EventLoop === loops[0])
         }
     }
@@ -85,7 +85,7 @@ import Testing
         arguments: Spoken.allCases)
     func attempts(over spoken: Spoken) async throws {
         try await withLoops(interceptor: Retrying(times: 2), over: spoken) { stage in
-            // After each attempt the connection is closed, so that each dials.
+            // The connection is closed after each attempt, so that each attempt opens a new one.
             stage.origin.answer(
                 "GET", "/closing",
                 ScriptPlan(.send("HTTP/1.1 500 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"), .close)
@@ -156,7 +156,7 @@ import Testing
             let session = Session(configuration: configuration)
             executor = session.executor
         }
-        // The session has gone, and its loop ends.
+        // The session has been released, and its loop ends.
         while await Task(executorPreference: executor, operation: { EventLoop.current != nil }).value {}
     }
 

@@ -6,7 +6,7 @@ import Testing
 
 /// Sequences of events, without a request.
 struct StreamOfTests {
-    /// What there is to a stream in a test.
+    /// A stream with its source, and the terminations that it reported.
     private struct Made {
         let stream: StreamOf<Int>
         let source: StreamSource<Int>

@@ -8,7 +8,7 @@ import LupineTestKit
 @testable import Lupine
 
 extension ObservedStage {
-    /// A stream of what is at that path.
+    /// Returns a stream request for a path.
     func stream(_ path: String) -> DataStreamRequest {
         DataStreamRequest(
             convertible: Address(text: url(path)), automaticallyCancelOnStreamError: false,
@@ -17,7 +17,7 @@ extension ObservedStage {
             delegate: session)
     }
 
-    /// A download of what is at that path, to a place of its own.
+    /// Returns a download request for a path, which moves the file into `folder`.
     func download(_ path: String, to folder: URL) -> DownloadRequest {
         DownloadRequest(
             downloadable: .request(Address(text: url(path))), underlyingQueue: session.rootQueue,
@@ -28,7 +28,8 @@ extension ObservedStage {
         }
     }
 
-    /// A stream of the pieces `a`, `b` and `c`: the second comes when the gate `b` is opened, the third with `c`.
+    /// Returns a stream of the pieces `a`, `b` and `c`: the origin sends the second when the gate `b` is opened, the third with
+    /// `c`.
     func pieces() -> DataStreamRequest {
         origin.answer(
             "GET", "/pieces",
@@ -39,7 +40,7 @@ extension ObservedStage {
     }
 }
 
-/// A URL in text, as a request.
+/// A URL as text, for a request.
 private struct Address: URLRequestConvertible {
     let text: String
 

@@ -5,13 +5,13 @@ import LupineLoading
 
 @testable import Lupine
 
-/// What a test of an encoding starts from and looks at.
+/// The request that a test encodes parameters into, with the parts that it checks.
 struct EncodedRequest {
     var request: URLRequest
 
     init(_ request: URLRequest) { self.request = request }
 
-    /// A request to make parameters into.
+    /// Returns a request without parameters.
     static func plain(_ method: String = "GET", _ address: String = "http://h/p") throws -> URLRequest {
         guard let url = URL(string: address) else { throw URLError(.badURL) }
         var request = URLRequest(url: url)

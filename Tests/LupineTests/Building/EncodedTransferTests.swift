@@ -7,9 +7,9 @@ import Testing
 
 @testable import Lupine
 
-/// What an origin makes of encoded requests.
+/// Encoded requests as an origin receives them.
 @Suite struct EncodedTransferTests {
-    /// What the origin says that it was sent.
+    /// The origin's JSON description of the request that it received.
     private struct Echo: Decodable, Sendable {
         let args: [String: String]
         let headers: [String: String]

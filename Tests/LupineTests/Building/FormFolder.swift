@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// A folder of a test's own, which goes with it.
+/// A temporary folder of one test, removed with this object.
 final class FormFolder {
     let url: URL
 
@@ -14,22 +14,22 @@ final class FormFolder {
 
     deinit { try? FileManager.default.removeItem(at: url) }
 
-    /// A name in the folder, of nothing yet.
+    /// The URL of a name in the folder, where no file exists yet.
     subscript(name: String) -> URL { url.appendingPathComponent(name) }
 
-    /// A new file in the folder.
+    /// Writes a new file in the folder, and returns its URL.
     func file(_ name: String, _ bytes: some Sequence<UInt8>) throws -> URL {
         try Data(bytes).write(to: self[name])
         return self[name]
     }
 
-    /// What the folder holds.
+    /// The names of the files in the folder.
     var names: [String] {
         get throws { try FileManager.default.contentsOfDirectory(atPath: url.path).sorted() }
     }
 }
 
-/// A stream that plays what it is told, and may fail.
+/// A stream that delivers given pieces, and then fails or ends.
 final class ScriptedStream: InputStream {
     struct Failure: Error {}
 

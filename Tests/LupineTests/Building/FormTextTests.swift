@@ -5,7 +5,7 @@ import Testing
 
 @testable import Lupine
 
-/// From the tree to the text: sections 6.2 to 6.4 of the rules.
+/// The encoding of the tree as text: sections 6.2 to 6.4 of the rules.
 @Suite struct FormTextTests {
     private func text(_ value: any Encodable, _ encoder: URLEncodedFormEncoder = .init()) throws -> String {
         try encoder.encode(value)
@@ -133,7 +133,7 @@ import Testing
     func words(key: String, expected: String) throws {
         let snake = URLEncodedFormEncoder.KeyEncoding.convertToSnakeCase
         #expect(snake.encode(key) == expected)
-        // The same words, with the other mark; one that was there before stays.
+        // The same words with the other separator; underscores that were in the key stay.
         let kebab = URLEncodedFormEncoder.KeyEncoding.convertToKebabCase
         if !key.contains("_") { #expect(kebab.encode(key) == expected.replacing("_", with: "-")) }
         if !key.isEmpty, !key.contains("[") {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Lupine
 
-/// From a value to the tree: sections 6.1 of the rules.
+/// The encoding of a value as a tree: section 6.1 of the rules.
 @Suite struct FormTreeTests {
     private let plain = URLEncodedFormEncoder()
     private let indexed = URLEncodedFormEncoder(

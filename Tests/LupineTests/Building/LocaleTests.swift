@@ -6,7 +6,7 @@ import LupineTestKit
 import LupineTransport
 import Testing
 
-/// The languages that programs ask for which were started under some locale.
+/// `Accept-Language` of programs that were started with a given locale.
 @Suite struct LocaleTests {
     @Test(
         "[E-2.3.3, U-9.1] a program asks for the languages of its locale",
@@ -27,7 +27,7 @@ import Testing
             TransferProbe.path, ["languages", origin.url],
             variables: [
                 "LC_ALL": locale, "LANG": "fr_FR.UTF-8", "LANGUAGE": "",
-                // The probe ends while loops of the process run: what they hold just then is no leak.
+                // The probe exits while event loops of the process run: what they hold at that moment is not a leak.
                 "ASAN_OPTIONS": "detect_leaks=0",
             ])
         await origin.shutdown()

@@ -5,11 +5,11 @@ import Testing
 
 @testable import Lupine
 
-/// Section 7.4 of the rules: what can go wrong with a form, and in which order it is found.
+/// Section 7.4 of the rules: the failures of a form, and the order in which they are detected.
 @Suite struct MultipartFailureTests {
     private typealias Reason = AFError.MultipartEncodingFailureReason
 
-    /// The reason for which both encodings fail.
+    /// Returns the reason for which both encodings fail.
     private func reason(_ form: MultipartFormData) throws -> String {
         let folder = try FormFolder()
         let inMemory = failure { try form.encode() }
@@ -145,7 +145,7 @@ import Testing
                 $0.append(ScriptedStream([[1]], fails: true), withLength: length, headers: [:])
             }
             let result = failure { try way.encode(failing) }
-            // On disk no more is read than was announced, so that the failure may not be met.
+            // When writing to disk, no more than the announced length is read, so that the failure may not be reached.
             let isMet = way == .memory || length > 1
             #expect(result == (isMet ? "ReadFailed Failure" : "none"))
         }

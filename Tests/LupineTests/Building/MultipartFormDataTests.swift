@@ -6,7 +6,7 @@ import Testing
 @testable import Lupine
 
 @Suite struct MultipartFormDataTests {
-    /// Both ways of encoding, which give the same bytes.
+    /// The two ways of encoding, which produce the same bytes.
     enum Way: String, CaseIterable, Sendable {
         case memory
         case disk
@@ -82,7 +82,7 @@ import Testing
     func hostileNames(name: String, written: String) throws {
         let form = MultipartFormData(boundary: "B")
         form.append(Data(), withName: name, fileName: name)
-        // Compared byte by byte: strings are equal in more ways than bytes are.
+        // Compared as bytes: equal strings can have different bytes.
         #expect(
             try Array(form.encode())
                 == Array(
@@ -109,7 +109,7 @@ import Testing
             for length in [1, 35, 70] {
                 let form = MultipartFormData(boundary: String(repeating: "b", count: length))
                 for _ in 0..<count { form.append(stream("xyz"), withLength: 3, headers: [:]) }
-                // Each part has three bytes and the empty line behind its headers.
+                // Each part has three bytes and the empty line after its headers.
                 #expect(
                     try way.encode(form).count == (count + 1) * length + 6 * count + 6 + 5 * count
                 )

@@ -34,7 +34,7 @@ import Testing
         #expect(try encoded(["k": "v"], by: .propertyList, into: post).type == "application/x-plist")
         #expect(try encoded(["k": "v"], by: .propertyList, into: post).body?.hasPrefix("<?xml") == true)
         #expect(try encoded(["k": "v"], by: .propertyList(), into: post).body?.hasPrefix("<?xml") == true)
-        // An encoder of the caller's writes as the caller set it, and Foundation's default is binary.
+        // The program's own encoder writes its own format, and Foundation's default is binary.
         #expect(
             try encoded(["k": "v"], by: .propertyList(encoder: PropertyListEncoder()), into: post).body?
                 .hasPrefix("bplist00") == true)

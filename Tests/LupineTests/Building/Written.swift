@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// A value that writes itself as a closure says.
+/// A value that a closure encodes.
 struct Written: Encodable {
     let write: (any Encoder) throws -> Void
 
@@ -11,7 +11,7 @@ struct Written: Encodable {
     func encode(to encoder: any Encoder) throws { try write(encoder) }
 }
 
-/// Any key, with or without a number.
+/// A key with any text, with or without a number.
 struct AnyKey: CodingKey, ExpressibleByStringLiteral {
     var stringValue: String
     var intValue: Int?

@@ -9,9 +9,9 @@ import Testing
 
 @testable import Lupine
 
-/// Where downloads go.
+/// The files that downloads are moved to.
 struct DownloadDestinationTests {
-    /// Notes what is done to files, and can refuse to move them.
+    /// Records the operations on files, and can refuse to move them.
     private final class NotingManager: FileManager, @unchecked Sendable {
         let calls = Heard<String>()
 
@@ -319,7 +319,7 @@ struct DownloadDestinationTests {
                     }.moved()
                 #expect(seen.all == [place])
                 #expect(brief(response.error) == "validate no")
-                // Of content without a type nothing is asked; an empty file has none to be asked about.
+                // Content without a media type fails this validation, except that of an empty file.
                 let empty = await stage.session.download(stage.url("/bytes/0"))
                     .validate(contentType: ["image/png"]).moved()
                 #expect(empty.error == nil)

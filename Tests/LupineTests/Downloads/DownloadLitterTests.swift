@@ -8,9 +8,9 @@ import Testing
 
 @testable import Lupine
 
-/// Downloads that fail for what is on the disk, in a process with temporary files of its own.
+/// Downloads that fail because of the file system, in a process with its own folder for temporary files.
 struct DownloadLitterTests {
-    /// Why a download fails.
+    /// The reason for which a download fails.
     enum Cause: String, CaseIterable {
         case fullDestination
         case fullTemporaryFolder
@@ -54,7 +54,7 @@ struct DownloadLitterTests {
             let variables = ["TMPDIR": temporary.path, "ASAN_OPTIONS": "detect_leaks=0"]
             let end: Program.End
             if let mount {
-                // A file system of its own, in a name space of its own, where that is allowed.
+                // A new file system, mounted in its own mount namespace, where the system allows that.
                 let script = "mount -t tmpfs \(mount) || exit 77; exec \"$@\""
                 end = try await Program.run(
                     "unshare", ["-r", "-m", "sh", "-c", script, "sh", TransferProbe.path, "download"] + rest,

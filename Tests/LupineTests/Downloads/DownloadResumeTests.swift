@@ -9,9 +9,9 @@ import Testing
 
 @testable import Lupine
 
-/// Downloads that are cancelled or cut off, and gone on with.
+/// Downloads that are cancelled or interrupted, and resumed.
 struct DownloadResumeTests {
-    /// A serializer that does something.
+    /// A serializer that runs a closure.
     private struct Meanwhile: DownloadResponseSerializerProtocol {
         let body: @Sendable () -> Void
 
@@ -26,7 +26,7 @@ struct DownloadResumeTests {
     private let resource = CutResource(bytes: octets(4000))
     private let quiet = DispatchQueue(label: "quiet")
 
-    /// A running download of which 1000 bytes have come.
+    /// Starts a download, and returns when 1000 of its bytes have been received.
     private func running(
         _ stage: PipelineStage, to place: URL, interceptor: (any RequestInterceptor)? = nil
     ) async -> (DownloadRequest, Task<AFDownloadResponse<URL?>, Never>) {
@@ -213,7 +213,7 @@ struct DownloadResumeTests {
         }
     }
 
-    /// The origin of the test that needs it in an interceptor.
+    /// The origin, for an interceptor that needs it.
     private let origin = Protected<LupineOrigin.Origin?>(nil)
 
     @Test(
@@ -293,7 +293,7 @@ struct DownloadResumeTests {
         }
     }
 
-    /// A response of which all 1,000 bytes come, in chunks whose end is missing.
+    /// Returns a response whose 1,000 bytes all arrive, in chunks without the last chunk.
     private func unended(_ bytes: [UInt8]) -> Script {
         let head =
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nETag: \"v1\"\r\nAccept-Ranges: bytes\r\n\r\n"
@@ -356,7 +356,7 @@ struct DownloadResumeTests {
             let data = try #require(lost.resumeData as Data?)
             let resumed = await stage.session.download(resumingWith: data).validate().moved()
             #expect(resumed.error?.responseCode == 416)
-            // Nor is one that nobody has gone on with.
+            // Nor is 416 accepted for a download that was not resumed.
             let anew = await stage.session.download(stage.url("/resource")).validate().moved()
             #expect(anew.error?.responseCode == 416)
             for file in [resumed.fileURL, anew.fileURL] {

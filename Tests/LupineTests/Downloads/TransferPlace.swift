@@ -9,7 +9,7 @@ import LupineTestKit
 
 @testable import Lupine
 
-/// Runs `body` with a folder of its own, which is gone afterwards.
+/// Runs `body` with a new folder, and removes it.
 func withPlace(_ body: (URL) async throws -> Void) async throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("place-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -17,12 +17,12 @@ func withPlace(_ body: (URL) async throws -> Void) async throws {
     try await body(folder)
 }
 
-/// What is in a folder.
+/// Returns the names of the files in a folder.
 func names(in folder: URL) -> [String] {
     ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).sorted()
 }
 
-/// Octets that look random and are the same for the same seed.
+/// Returns octets that look random and are the same for the same seed.
 func octets(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
     var random = SeededRandom(seed: seed)
     var bytes: [UInt8] = []
@@ -38,10 +38,10 @@ func octets(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
 }
 
 extension LupineOrigin.Origin {
-    /// Whose length divides no buffer's.
+    /// The repeated content. Its length is not a multiple of any buffer's.
     private static let pattern = (0..<1_000_003).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
 
-    /// Has GET answered with a body of so many bytes, made as fast as it is taken.
+    /// Answers GET with a body of `count` bytes, generated as fast as it is sent.
     func serve(_ path: String, _ count: Int) {
         route("GET", path) { _ throws(Refusal) in
             var position = 0
@@ -72,7 +72,7 @@ extension DownloadRequest {
         }
     }
 
-    /// Cancels, and waits for what can be gone on with.
+    /// Cancels, and returns the resume data.
     func cancelled() async -> Data? {
         await withCheckedContinuation { continuation in
             cancel(byProducingResumeData: { continuation.resume(returning: $0) })
@@ -80,13 +80,14 @@ extension DownloadRequest {
     }
 }
 
-/// A resource that can be had in parts, of which the origin sends as much as the test says and then does what it says.
+/// A resource that supports ranges. The origin sends as much of it as the test specifies and then ends the response in the
+/// specified way.
 struct CutResource {
-    /// What comes when as much has been sent.
+    /// The end of a response that was cut.
     enum Ending: CaseIterable {
         case reset
         case end
-        /// Nothing: the client has to cancel.
+        /// Nothing more is sent: the client has to cancel.
         case stall
     }
 
@@ -94,8 +95,8 @@ struct CutResource {
     var tag = "\"v1\""
     var acceptsRanges = true
 
-    /// The origin's next answer to a client that has `offset` bytes: so many more of the rest, and then the ending. Without
-    /// a cut the rest is whole.
+    /// Sets the origin's next response to a client that has `offset` bytes: `cut.after` bytes of the rest, and then the ending.
+    /// Without a cut it sends the whole rest.
     func serve(_ origin: LupineOrigin.Origin, from offset: Int, cut: (after: Int, ending: Ending)? = nil) {
         let rest = bytes[offset...]
         var head =
@@ -109,7 +110,7 @@ struct CutResource {
         steps.append(.send(Array(rest.prefix(cut?.after ?? rest.count))))
         switch cut?.ending {
         case .reset:
-            // What was sent has to arrive: a reset takes back what the client has not read.
+            // The client has to read the sent bytes first: a reset discards what it has not read.
             steps += [.waitForSignal("cut \(offset)"), .reset]
         case .end, nil: steps.append(.close)
         case .stall: steps.append(.stall)
@@ -119,7 +120,7 @@ struct CutResource {
 }
 
 extension PipelineStage {
-    /// A download of what is at that path, to where `destination` says.
+    /// Returns a download of a path, to the place that `destination` returns.
     func download(
         _ path: String, interceptor: (any RequestInterceptor)? = nil,
         to destination: @escaping DownloadRequest.Destination
@@ -127,7 +128,7 @@ extension PipelineStage {
         session.download(url(path), interceptor: interceptor, to: destination)
     }
 
-    /// A download of the cut resource, from its start or from where an earlier one stopped.
+    /// Returns a download of the cut resource, from its start or from where an earlier one stopped.
     func download(_ data: Data?, to place: URL) -> DownloadRequest {
         let destination: DownloadRequest.Destination = { _, _ in (place, .removePreviousFile) }
         return data.map { session.download(resumingWith: $0, to: destination) }

@@ -9,7 +9,8 @@ import Testing
 
 @testable import Lupine
 
-/// Many transfers at once, in a process of their own: what else the tests have open would hide what they leave open.
+/// Many transfers at once, in a process of their own: the descriptors of other tests would hide the ones that the transfers
+/// leave open.
 struct TransferStormTests {
     private static let size = 8 << 20
 

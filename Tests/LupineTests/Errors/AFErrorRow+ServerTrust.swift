@@ -7,7 +7,7 @@ import Testing
 @testable import Lupine
 
 extension AFErrorRow {
-    /// What the reasons about trust hold.
+    /// The values that the reasons about trust contain.
     private struct Evidence {
         let trust: SecTrust
         let certificates: [SecCertificate]

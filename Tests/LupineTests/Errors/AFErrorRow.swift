@@ -6,7 +6,7 @@ import Testing
 
 @testable import Lupine
 
-/// An error underneath others: says one thing when it is asked for its description, and another when it is printed.
+/// An error that underlies others, with different texts as `errorDescription` and as `description`.
 struct InnerError: LocalizedError, CustomStringConvertible, Equatable {
     var name: String
 
@@ -14,14 +14,14 @@ struct InnerError: LocalizedError, CustomStringConvertible, Equatable {
     var description: String { "\(name) printed" }
 }
 
-/// One case of `AFError`, with one reason, and everything that has to be true of it.
+/// One case of `AFError`, with one reason, and the values that its properties must have.
 struct AFErrorRow: Sendable, CustomTestStringConvertible {
-    /// The case or the reason with its labels, as the tables of public names have it.
+    /// The case or the reason with its labels, as in the tables of public names.
     var name: String
     var error: AFError
-    /// The one question that is answered with yes.
+    /// The name of the only `is...Error` property that is true.
     var question: String?
-    /// What has to stand in the description.
+    /// Texts that the description must contain.
     var says: [String] = []
     var underlying: InnerError?
     var convertible: String?
@@ -35,7 +35,7 @@ struct AFErrorRow: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
-    /// All questions, by their names.
+    /// All `is...Error` properties, by name.
     static let questions: [(name: String, ask: @Sendable (AFError) -> Bool)] = [
         ("isSessionDeinitializedError", { $0.isSessionDeinitializedError }),
         ("isSessionInvalidatedError", { $0.isSessionInvalidatedError }),
@@ -59,7 +59,7 @@ struct AFErrorRow: Sendable, CustomTestStringConvertible {
     static let other = URL(fileURLWithPath: "/tmp/folder/whole.txt")
     static let inner = InnerError(name: "inner")
 
-    /// All cases and reasons, but those about trust.
+    /// All cases and reasons, except those about trust.
     static let plain: [AFErrorRow] = steps + multipart + parameters + validation + serialization
 }
 

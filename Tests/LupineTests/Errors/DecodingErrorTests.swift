@@ -7,7 +7,7 @@ import Testing
 
 @testable import Lupine
 
-/// What a program reads of a response that could not be decoded: where, what was expected, and what there was.
+/// The text of a response that could not be decoded: where, what was expected, and what was found.
 struct DecodingErrorTests {
     struct Flower: Decodable, Sendable {
         let name: String
@@ -21,7 +21,7 @@ struct DecodingErrorTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let content: String
-        /// What the text has in it, in this order.
+        /// Texts that the description contains, in this order.
         let parts: [String]
         var absent: [String] = []
     }
@@ -98,7 +98,7 @@ struct DecodingErrorTests {
         #expect(try #require(error.errorDescription).utf8.count < 2_000)
     }
 
-    /// Objects in objects, with a list of numbers at the end.
+    /// Nested objects, with arrays of numbers at the end.
     struct Nest: Decodable, Sendable {
         init(from decoder: any Decoder) throws {
             if let members = try? decoder.container(keyedBy: Key.self) {

@@ -10,8 +10,8 @@ import Testing
 @testable import Lupine
 @testable import LupineLoading
 
-/// A failure of each kind that the network has, and what a program prints of it: the error, and the whole response. Those that
-/// a request can be made to meet here are in `FailureTextTests` and `ErrorTextTests`.
+/// A failure of each kind that the network layer has, and its text: the error's, and the whole response's. The failures that a
+/// test can provoke in a request are in `FailureTextTests` and `ErrorTextTests`.
 struct ErrorTableTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let error: TransportError
@@ -195,7 +195,7 @@ struct ErrorTableTests {
             .serverCertificateUntrusted,
             "TLS: api.example:443 presented a certificate that is not trusted: no key of the chain is pinned; expected one of sha256/a, found sha256/b"
         ),
-        // What the request is.
+        // The request itself.
         Row(
             .url(.malformedPort(offset: 9)), .badURL,
             "cannot send to this URL: the port at octet 9 is no number from 1 to 65535"),

@@ -7,16 +7,16 @@ import Testing
 
 @testable import Lupine
 
-/// What a program prints of a request that failed: the error's text, and the whole response by `debugPrint`.
+/// The texts of a request that failed: the error's, and the whole response's by `debugPrint`.
 @Suite struct FailureTextTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        /// Behind the origin's address, or a whole address; HOST is the origin's host and port.
+        /// The path at the origin, or a whole URL; HOST stands for the origin's host and port.
         var address = "/x"
-        /// What the origin answers at `/x`.
+        /// The origin's response at `/x`.
         var answer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
         var timeout: TimeInterval?
-        /// The proxy; HOST and PORT are those of the origin.
+        /// The proxy; HOST and PORT stand for those of the origin.
         var proxy: String?
         let code: URLError.Code
         let text: String
@@ -100,7 +100,7 @@ import Testing
         let end = row.timeout == nil ? Script.Step.close : .stall
         var serving = OriginConfiguration()
         if let proxy = row.proxy {
-            // A client of SOCKS without a name begins with three octets.
+            // A SOCKS client without a user name begins with three octets.
             let greeting: Script.Step = proxy.hasPrefix("socks") ? .expectBytes(3) : .expectHead
             serving.script = ScriptPlan(greeting, .send(row.answer), end)
         }
@@ -131,10 +131,10 @@ import Testing
 
     struct FileRow: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        /// Where the download is to go, below an empty folder.
+        /// The destination of the download, below an empty folder.
         let destination: String
         var options: DownloadRequest.Options = []
-        /// What Foundation says of it, in its own words.
+        /// Foundation's error code for the failure.
         let cause: CocoaError.Code
     }
 

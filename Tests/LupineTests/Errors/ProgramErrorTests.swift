@@ -8,7 +8,7 @@ import Testing
 
 @testable import Lupine
 
-/// Wherever code of the program's throws, its error comes back as the same value: as `underlyingError` of the case that names
+/// Wherever the program's code throws, the request fails with the same error value: as `underlyingError` of the case that names
 /// the step, wrapped once.
 @Suite(.timeLimit(.minutes(10)))
 struct ProgramErrorTests {
@@ -17,9 +17,9 @@ struct ProgramErrorTests {
 
     struct Row: CustomTestStringConvertible, Sendable {
         let testDescription: String
-        /// What the program sees of the request's failure.
+        /// Makes a request fail, and returns the error that the program receives.
         let failure: @Sendable (PipelineStage) async throws -> AFError?
-        /// Whether the case is that of the step.
+        /// Whether the error is the case of that step.
         let isOfStep: @Sendable (AFError) -> Bool
         var setUp: @Sendable () -> PipelineSetUp = { PipelineSetUp() }
     }
@@ -278,7 +278,7 @@ struct ProgramErrorTests {
     }
 }
 
-/// A body stream that breaks after three bytes.
+/// A body stream that fails after three bytes.
 private final class BrokenStream: InputStream {
     private let error: any Error
     private var left = 3

@@ -5,14 +5,14 @@ import LupineLoading
 
 @testable import Lupine
 
-/// An error of the program's, by name.
+/// An error of the program, identified by its name.
 struct BriefError: Error, Equatable {
     let name: String
 
     init(_ name: String) { self.name = name }
 }
 
-/// What an error is, in a word or a few: what tests compare.
+/// Returns a short name of an error, for tests to compare.
 func brief(_ error: (any Error)?) -> String {
     switch error {
     case nil: "nil"

@@ -9,11 +9,11 @@ import Testing
 
 @testable import Lupine
 
-/// What monitors hear of requests that are cancelled, at each stage; and of requests that are held.
+/// The events that monitors receive for requests that are cancelled at each stage, and for requests that are suspended.
 struct CancelSequenceTests {
     private static let ended = "s6 r13 s7(cancelled) r15(task cancelled) r17 d2(explicit)"
 
-    /// Cancels what is cancelled already, a few times.
+    /// Cancels a request a few more times.
     private static func cancelAgain(_ request: Request) {
         for _ in 0..<3 { request.cancel() }
     }
@@ -119,7 +119,7 @@ struct CancelSequenceTests {
     func eager(over spoken: Spoken) async throws {
         try await withPipeline(PipelineSetUp(startsImmediately: false, setUp: .eager), over: spoken) {
             stage in
-            // It is resumed and cancelled: on a busy machine an answer could come in between.
+            // The task is resumed to be cancelled: on a busy machine a response could arrive in between.
             let request = stage.get("/delay/3600")
             async let response = request.answered()
             await stage.recorder.heard.wait(untilHeard: "r7")
@@ -190,7 +190,7 @@ struct CancelSequenceTests {
             await interceptor.questions.wait(for: 1)
             await stage.settle()
             request.cancel()
-            // An error that was there stays.
+            // An earlier error is kept.
             #expect(await ended.wait(for: 2) == ["status 500", "status 500"])
             interceptor.questions.all.first?.answer(answers[late])
             await stage.settle()

@@ -6,20 +6,20 @@ import LupineLoading
 
 @testable import Lupine
 
-/// A monitor that notes every event by its number in the table of events: `s1` to `s14` of the session, `r1` to `r17` of any
-/// request, `d` of data, `t` of streams, `u` of uploads, `l` of downloads; with what failed behind it, in brief.
+/// A monitor that records every event by its number in the table of events: `s1` to `s14` of the session, `r1` to `r17` of any
+/// request, `d` of data, `t` of streams, `u` of uploads, `l` of downloads; followed by the error in brief, if there is one.
 final class EventRecorder: EventMonitor {
     let queue = DispatchQueue(label: "recorder")
     let heard = Heard<String>()
-    /// Called for each event of a request, where it comes.
+    /// Called for each event of a request, on the monitor's queue.
     private let onEvent: @Sendable (String, Request) -> Void
 
     init(onEvent: @escaping @Sendable (String, Request) -> Void = { _, _ in }) { self.onEvent = onEvent }
 
-    /// The events so far, as one text.
+    /// The events so far, in one text.
     var text: String { heard.all.joined(separator: " ") }
 
-    /// How often an event has come, whatever stands behind it.
+    /// Returns how often an event was recorded, with any error.
     func count(_ event: String) -> Int {
         heard.all.filter { $0.split(separator: "(").first.map(String.init) == event }.count
     }

@@ -9,9 +9,10 @@ import Testing
 
 @testable import Lupine
 
-/// Whole sequences of events, as monitors of the session hear them, and of the request: the same without the session's own.
+/// Whole sequences of events, as monitors of the session receive them. A monitor of the request receives the same, without the
+/// session's own events.
 struct EventSequenceTests {
-    /// What both kinds of monitor hear until the request's monitor has heard `last` so many times and all is quiet.
+    /// Checks the events that both kinds of monitor have received when `body` has returned and the pipeline has settled.
     private static func expect(
         _ expected: String, _ setUp: PipelineSetUp = PipelineSetUp(),
         sourceLocation: SourceLocation = #_sourceLocation,
@@ -28,7 +29,7 @@ struct EventSequenceTests {
         #expect(own.text == Self.withoutSession(ofRequest), sourceLocation: sourceLocation)
     }
 
-    /// The events without those of the session; what stands in brackets may hold blanks.
+    /// Returns the events without those of the session; the text in parentheses may contain spaces.
     private static func withoutSession(_ text: String) -> String {
         var kept: [Substring] = []
         var isOfSession = false
@@ -59,7 +60,7 @@ struct EventSequenceTests {
             stage, own in
             let ended = Heard<String>()
             let queue = DispatchQueue(label: "handlers")
-            // All handlers are there before it starts.
+            // All handlers are added before the request starts.
             let request = stage.get(resumes: false).eventMonitor(own).validate()
                 .response(queue: queue) { ended.add(brief($0.error)) }
                 .responseData(queue: queue) { ended.add(brief($0.error)) }

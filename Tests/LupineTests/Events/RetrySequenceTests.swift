@@ -9,7 +9,7 @@ import Testing
 
 @testable import Lupine
 
-/// What monitors hear of requests that are tried again.
+/// The events that monitors receive for requests that are retried.
 struct RetrySequenceTests {
     @Test("[R-51, R-54, I-1.19, I-1.25, E-5] after a task that failed", arguments: Spoken.allCases)
     func task(over spoken: Spoken) async throws {
@@ -136,7 +136,7 @@ struct RetrySequenceTests {
                 }
             ) { ended.add($0.value ?? brief($0.error)) }
             await interceptor.questions.wait(for: 1)
-            // This one has to wait for the second attempt.
+            // This handler has to wait for the second attempt.
             request.response { ended.add("data \($0.data?.isEmpty == false)") }
             await stage.settle()
             #expect(ended.all.isEmpty)

@@ -8,8 +8,8 @@ import Testing
 
 @testable import Lupine
 
-/// Whole sequences of events of uploads, downloads and streams. Of events that come as often as the transfer wants only the
-/// first of each run is looked at.
+/// Whole sequences of events of uploads, downloads and streams. For events whose number depends on the transfer, only the first
+/// of each run is compared.
 struct TransferSequenceTests {
     private static func expect(
         _ expected: String, _ setUp: PipelineSetUp = PipelineSetUp(), ofRequest: String? = nil,
@@ -35,7 +35,7 @@ struct TransferSequenceTests {
         let joined = String(
             events.map { character in
                 depth += character == "(" ? 1 : character == ")" ? -1 : 0
-                // Errors have blanks, at which events are split.
+                // Errors contain spaces, at which events are split.
                 return depth > 0 && character == " " ? "." : character
             })
         var kept: [Substring] = []

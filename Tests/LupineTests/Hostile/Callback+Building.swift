@@ -5,7 +5,7 @@ import LupineLoading
 
 @testable import Lupine
 
-/// What makes requests and what they send.
+/// Callbacks that build requests and their content.
 extension Callback {
     private struct Address: URLConvertible {
         let url: String
@@ -45,7 +45,7 @@ extension Callback {
         }
     }
 
-    /// A value that calls when it is encoded.
+    /// A value that calls the hook when it is encoded.
     private struct Encoded: Encodable, Sendable {
         let hook: Hook
         func encode(to encoder: any Swift.Encoder) throws {
@@ -55,7 +55,7 @@ extension Callback {
         }
     }
 
-    /// A stream that calls when it is read, and has one byte.
+    /// A stream of one byte that calls the hook when it is read.
     final class ReadStream: InputStream {
         private let hook: Hook
         private var isOver = false

@@ -5,9 +5,9 @@ import LupineLoading
 
 @testable import Lupine
 
-/// What the loading system asks and tells: protocols of the program's, and a delegate's methods.
+/// Callbacks of the loading system: the program's `URLProtocol` subclasses, and the methods of a delegate.
 extension Callback {
-    /// Calls in the step of that name, and answers every address of its host.
+    /// Calls the hook in the step of that name, and answers every request to its host.
     final class CallingProtocol: URLProtocol {
         struct Play: Sendable {
             let step: String
@@ -60,7 +60,7 @@ extension Callback {
         }
     }
 
-    /// Calls in the method of that name.
+    /// Calls the hook in the method of that name.
     final class CallingDelegate: SessionDelegate, @unchecked Sendable {
         private let method: String
         private let hook: Hook

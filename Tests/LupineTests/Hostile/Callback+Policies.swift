@@ -5,14 +5,14 @@ import LupineLoading
 
 @testable import Lupine
 
-/// Who adapts, retries, authenticates, redirects and judges.
+/// Callbacks that adapt, retry, authenticate, redirect and evaluate trust.
 extension Callback {
     private struct Token: AuthenticationCredential {
         let asked: @Sendable () -> Bool
         var requiresRefresh: Bool { asked() }
     }
 
-    /// Calls in the step of that name.
+    /// Calls the hook in the step of that name.
     private final class Stepping: Authenticator {
         let step: String
         let hook: Hook
@@ -48,7 +48,7 @@ extension Callback {
         }
     }
 
-    /// A request that is refused, with an interceptor that authenticates.
+    /// Makes a request that is refused, with an interceptor that authenticates it.
     private static func authenticated(_ step: String, holds: Holds = .session) -> Callback {
         Callback("authenticator's \(step)", holds: holds) { stage, hook in
             let authenticator = Stepping(step, hook)

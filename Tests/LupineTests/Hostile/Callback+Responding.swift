@@ -5,7 +5,7 @@ import LupineLoading
 
 @testable import Lupine
 
-/// Who checks, takes apart and hears what has come.
+/// Callbacks that validate, serialize and receive a response.
 extension Callback {
     private struct Serializing: ResponseSerializer {
         let hook: Hook

@@ -5,7 +5,7 @@ import LupineLoading
 
 @testable import Lupine
 
-/// Who hears how a request goes on, and says where what has come goes.
+/// Callbacks that receive progress or the resume data, or choose a download's destination.
 extension Callback {
     static let transfers = [
         Callback("upload progress", holds: .itself) { stage, hook in
@@ -51,7 +51,7 @@ extension Callback {
             }
         },
         Callback("resume data") { stage, hook in
-            // One that does not end before it is cancelled.
+            // A download that does not end before it is cancelled.
             let request = stage.session.download(
                 stage.url("/delay/3600"), requestModifier: { $0.timeoutInterval = 3_600 })
             request.onURLSessionTaskCreation(on: stage.queue()) { [weak request] _ in

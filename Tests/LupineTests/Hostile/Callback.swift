@@ -9,10 +9,10 @@ import Testing
 
 @testable import Lupine
 
-/// What a callback of a test does: once, where the library has called it.
+/// The action of a test's callback: performed once, when the library first calls the callback.
 final class Hook: Sendable {
     private let action = Protected<(@Sendable () -> Void)?>(nil)
-    /// One for each call that is over.
+    /// One element for each call that has returned.
     let calls = Heard<Bool>()
 
     func arm(_ action: @escaping @Sendable () -> Void) { self.action.write(action) }
@@ -24,21 +24,21 @@ final class Hook: Sendable {
     }
 }
 
-/// A place where the library calls the program's code, and a request that comes by there. `Tests/ArchitectureTests/callbacks.txt`
-/// says which of the public protocols and closures it stands for.
+/// A place where the library calls the program's code, and a request that reaches it. `Tests/ArchitectureTests/callbacks.txt`
+/// lists the public protocols and closures that each place covers.
 struct Callback: Sendable, CustomTestStringConvertible {
-    /// What it holds up as long as it blocks.
+    /// The work that waits while the callback blocks.
     enum Holds: Sendable {
-        /// Everything of its session that runs on the root queue.
+        /// All work of the session that runs on the root queue.
         case session
-        /// Nothing but what comes behind it in its own place.
+        /// Only the later calls on the callback's own queue.
         case itself
     }
 
     let name: String
     let holds: Holds
     let prepare: @Sendable (inout PipelineSetUp, Hook) -> Void
-    /// Makes the request, which is not resumed.
+    /// Makes the request without resuming it.
     let make: @Sendable (CallbackStage, Hook) -> Request
 
     init(
@@ -66,7 +66,7 @@ struct Callback: Sendable, CustomTestStringConvertible {
     static let all: [Callback] = building + policies + responding + transfers + loading + observing
 }
 
-/// An origin and a session that nobody holds but this.
+/// An origin and a session, which only this object retains.
 final class CallbackStage: Sendable {
     private struct Held {
         var session: Session?
@@ -95,11 +95,12 @@ final class CallbackStage: Sendable {
 
     var request: Request? { held.read { $0.request } }
 
-    /// The callback's request is made, held here alone and resumed; `ended` hears of its end.
+    /// Makes the callback's request, which only this object retains, and resumes it. `ended` receives an element when it
+    /// finishes.
     func begin(_ callback: Callback, _ hook: Hook, _ ended: Heard<Bool>) {
         let request = callback.make(self, hook)
         held.write { $0.request = request }
-        // In the queue's order: before anything happens to the request.
+        // On the request's queue: runs before anything else happens to the request.
         request.underlyingQueue.async {
             request.onFinish { [weak request] in
                 if let file = (request as? DownloadRequest)?.fileURL {
@@ -111,7 +112,7 @@ final class CallbackStage: Sendable {
         request.resume()
     }
 
-    /// The last references go here.
+    /// Releases the last references.
     func letGo() {
         let all = held.write { held in
             defer { held = Held() }
@@ -120,7 +121,7 @@ final class CallbackStage: Sendable {
         withExtendedLifetime(all) {}
     }
 
-    /// What is left is ended.
+    /// Invalidates the session and stops the origin.
     func end() async {
         held.read { $0.session }?.session.invalidateAndCancel()
         letGo()
@@ -133,7 +134,7 @@ final class CallbackStage: Sendable {
 
     func socketURL() -> String { "ws://origin.test:\(origin.port)/websocket" }
 
-    /// A request to that path, for a handler to be added to.
+    /// Returns a request for a path, which the caller adds a handler to.
     func get(_ path: String = "/get") -> DataRequest { session.request(url(path)) }
 
     func queue() -> DispatchQueue { DispatchQueue(label: "hostile.callback") }

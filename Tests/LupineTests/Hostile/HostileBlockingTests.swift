@@ -9,10 +9,10 @@ import Testing
 
 @testable import Lupine
 
-/// Every callback may block: other sessions go on, and so does its own where the callback has a queue that does not target
-/// the root queue. `Documentation/Lupine.docc/Concurrency.md` says what each holds up.
+/// Every callback may block. Other sessions continue, and so does the callback's own session if the callback has a queue that
+/// does not target the root queue. `Documentation/Lupine.docc/Concurrency.md` lists the work that each callback holds up.
 @Suite struct HostileBlockingTests {
-    /// Returns when the request has been answered, on the thread that calls.
+    /// Loads a URL, and blocks the calling thread until the response has arrived.
     private static func load(_ url: String, of session: Session) {
         let answered = DispatchSemaphore(value: 0)
         session.request(url).response(queue: DispatchQueue(label: "hostile.other")) { _ in answered.signal() }
@@ -20,7 +20,7 @@ import Testing
         answered.wait()
     }
 
-    /// Has the callback of a request block once, and waits for the request's end.
+    /// Makes the callback of a request block once, and waits until the request has finished.
     private func block(
         _ callback: Callback, over spoken: Spoken, _ wait: @escaping @Sendable (CallbackStage) -> Void
     ) async throws {
@@ -30,7 +30,7 @@ import Testing
         hook.arm { [unowned stage] in wait(stage) }
         stage.begin(callback, hook, ended)
         await hook.calls.wait(for: 1)
-        // Web sockets do not end by themselves.
+        // WebSocket requests do not end by themselves.
         (stage.request as? WebSocketRequest)?.cancel()
         await ended.wait(for: 1)
         await stage.end()

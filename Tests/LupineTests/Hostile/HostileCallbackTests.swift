@@ -8,10 +8,10 @@ import Testing
 
 @testable import Lupine
 
-/// Every callback may do everything to the request that it is called for, and to its session: the request comes to its end
-/// once, and nothing stands still (O-6).
+/// A callback may do anything to the request that it is called for, and to its session: the request finishes exactly once, and
+/// nothing deadlocks (O-6).
 @Suite struct HostileCallbackTests {
-    /// What a callback does.
+    /// The action of a callback.
     enum Deed: CaseIterable {
         case cancel, resume, suspend, newRequest, properties, invalidate, letGo
 
@@ -41,7 +41,7 @@ import Testing
             hook.arm { [unowned stage] in deed.perform(on: stage, more) }
             stage.begin(callback, hook, ended)
             await hook.calls.wait(for: 1)
-            // What is held goes on; web sockets do not end by themselves.
+            // Continues a suspended request, and ends a WebSocket request, which does not end by itself.
             if deed == .suspend { stage.request?.resume() }
             (stage.request as? WebSocketRequest)?.cancel()
             await ended.wait(for: 1)
@@ -57,7 +57,7 @@ import Testing
     }
 }
 
-/// Everything that can be asked of a session on any thread.
+/// Reads everything of a session that may be read on any thread.
 func askEverything(of session: Session) {
     _ = (session.session.configuration, session.delegate, session.rootQueue, session.requestQueue)
     _ = (session.startRequestsImmediately, session.requestSetup, session.serializationQueue)

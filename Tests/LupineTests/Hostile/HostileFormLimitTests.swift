@@ -6,7 +6,7 @@ import Testing
 
 @testable import Lupine
 
-/// The limit of forms that are encoded in memory holds for everyone who sends one.
+/// The limit of forms that are encoded in memory applies to every function that sends a form.
 @Suite struct HostileFormLimitTests {
     enum Way: CaseIterable {
         case filledTo, filledWith, formTo, formWith
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    /// What such a form has.
+    /// The encoded length of the form that every `Way` sends.
     private static let length: UInt64 = {
         let form = MultipartFormData()
         form.append(Data("a".utf8), withName: "a")
@@ -75,7 +75,7 @@ import Testing
     }
 }
 
-/// A stream without an end.
+/// A stream that never ends.
 private final class EndlessStream: InputStream {
     private let count: Protected<Int>
 

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Lupine
 
-/// Every limit holds for everyone who is given a body.
+/// Every limit applies to every function that delivers a body.
 @Suite struct HostileLimitTests {
     private static let setUp = PipelineSetUp(configure: Limit.set)
 
@@ -75,7 +75,7 @@ import Testing
         try await withPipeline(Self.setUp, over: spoken) { stage in
             try Limit.announced.serve(at: stage.origin)
             let request = stage.session.streamRequest(stage.url(Limit.announced.path))
-            // Nothing comes before the sequence is dropped, however long this thread stands still.
+            // Keeps data from arriving before the sequence is dropped, even if this thread is delayed.
             stage.session.rootQueue.suspend()
             _ = request.streamTask().streamingData(automaticallyCancelling: false)
             stage.session.rootQueue.resume()

@@ -8,12 +8,12 @@ import Testing
 
 @testable import Lupine
 
-/// The program's code is called under no lock (O-6): what it asks there is answered, whether it is a property, a protocol's
-/// method or the end of an object that nobody else holds.
+/// The library calls the program's code without holding a lock (O-6): the code can use the library from a property, from a
+/// protocol's method, and from the `deinit` of an object that nothing else retains.
 @Suite struct HostileLockTests {
     // MARK: calls
 
-    /// A token that looks at the interceptor it belongs to.
+    /// A credential that reads a property of the interceptor that it belongs to.
     struct CuriousToken: AuthenticationCredential {
         let asked: @Sendable () -> Bool
         var requiresRefresh: Bool { asked() }
@@ -56,7 +56,7 @@ import Testing
         #expect(asked.read { $0 } == 1)
     }
 
-    /// Takes nothing, but asks the request that the host stands for.
+    /// Accepts no task, but reads the request that is registered for the host.
     final class CuriousProtocol: URLProtocol {
         static let requests = Protected<[String: @Sendable () -> Void]>([:])
 
@@ -96,10 +96,10 @@ import Testing
 
     // MARK: what goes away
 
-    /// A place where the library lets go of what is the program's.
+    /// A place where the library releases an object of the program.
     struct Place: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        /// Has something put there that looks around at its end, and has it replaced.
+        /// Installs an object that reads the request in its `deinit`, and replaces that object.
         let replace:
             @Sendable (PipelineStage, _ parting: @escaping @Sendable (Request) -> Parting) async -> Request
 
@@ -114,7 +114,7 @@ import Testing
             self.replace = replace
         }
 
-        /// The same, on a request that is not resumed.
+        /// Installs and replaces the object on a request that is not resumed.
         init(of name: String, _ replace: @escaping @Sendable (DataRequest, Parting?) -> Void) {
             self.init(name) { stage, parting in
                 let request = stage.get(resumes: false)
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    /// A retrier that lets the first attempt go.
+    /// An interceptor that retries once, after the first failure.
     static var once: RequestPause { RequestPause() }
 
     final class RequestPause: RequestInterceptor {
@@ -362,7 +362,7 @@ import Testing
 
     // MARK: forms
 
-    /// A form whose type is asked of the request that sends it.
+    /// A form whose `contentType` reads the request that sends the form.
     final class CuriousForm: MultipartFormData {
         var onAsked: () -> Void = {}
         override var contentType: String {
@@ -391,7 +391,7 @@ import Testing
         #expect(asked == 3)
     }
 
-    /// A stream that wants the form encoded while it is read.
+    /// A stream that encodes the form while it is read.
     final class CuriousStream: InputStream {
         var onRead: () -> Void = {}
         private var isOver = false

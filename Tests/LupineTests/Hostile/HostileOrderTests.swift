@@ -7,10 +7,11 @@ import Testing
 
 @testable import Lupine
 
-/// What was decided under a lock is done outside of it, in that order and by one thread at a time (O-6).
+/// Actions that were decided under a lock are performed outside it, in the order of the decisions and by one thread at a time
+/// (O-6).
 @Suite struct HostileOrderTests {
-    /// Two threads, each with its wishes, one step at a time: a step is what happens under the lock, or the beginning or the
-    /// end of what is performed outside of it.
+    /// Two threads, each with actions to take, in single steps: a step is what happens under the lock, or the beginning or the
+    /// end of an action that is performed outside it.
     struct Model: Hashable {
         enum Place: Hashable {
             case free
@@ -25,11 +26,11 @@ import Testing
         var wishes: [[Int]]
         var taken: [Int] = []
         var performed: [Int] = []
-        /// A wish that another one brings up while it is performed.
+        /// An action that another action takes while it is performed.
         var nested: [Int: Int]
     }
 
-    /// Runs the real queue beside the model's threads; every order of steps.
+    /// Runs the real queue beside the model's threads, in every order of the steps.
     private struct Explorer {
         var queue = OrderedActions<Int>()
         var model: Model
@@ -62,7 +63,8 @@ import Testing
                 next.model.performed.append(wish)
                 next.model.places[thread] = .performing(wish)
                 if let nested = next.model.nested.removeValue(forKey: wish) {
-                    // Brought up by what is performed, on the same thread: it never performs within itself.
+                    // Taken by the action that is being performed, on the same thread: actions are never performed within each
+                    // other.
                     next.model.taken.append(nested)
                     #expect(next.queue.take(nested) == nil)
                 }
@@ -93,7 +95,7 @@ import Testing
         #expect(explorer.orders > 100)
     }
 
-    /// A task that notes what is done to it, and by how many threads at once.
+    /// A task that records the calls, and how many threads are in one at once.
     final class NotingTask: URLSessionDataTask, @unchecked Sendable {
         struct Notes {
             var calls: [String] = []
@@ -120,7 +122,7 @@ import Testing
         override func cancel() { note("cancel") }
     }
 
-    /// What monitors are told of, which is what the machine took, in its order.
+    /// A monitor that records the events, whose order is that of the machine's actions.
     final class Taken: EventMonitor {
         let queue = DispatchQueue(label: "hostile.taken")
         let calls = Protected<[String]>([])
@@ -136,7 +138,7 @@ import Testing
         }
     }
 
-    /// A request whose task notes what is done to it.
+    /// Runs `body` with a request whose task records its calls.
     private func withTask(
         _ body: (DataRequest, NotingTask, Taken) async throws -> Void
     ) async throws {

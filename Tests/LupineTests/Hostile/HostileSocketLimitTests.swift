@@ -7,14 +7,14 @@ import Testing
 
 @testable import Lupine
 
-/// The limits of web sockets hold for everyone who is given messages.
+/// The limits of WebSocket connections apply to every function that delivers messages.
 @Suite struct HostileSocketLimitTests {
     enum Case: CaseIterable {
-        /// A message of as many bytes as are taken.
+        /// A message of the maximum size.
         case fits
-        /// One of a byte more.
+        /// A message of one byte more.
         case message
-        /// More messages, each of them short, than are gathered.
+        /// More messages, each of them short, than are buffered.
         case gathered
 
         static let size = 500
@@ -34,7 +34,7 @@ import Testing
     func holds(_ socket: LimitSocket, _ limit: Case) async throws {
         for spoken in Spoken.allCases {
             try await withPipeline(PipelineSetUp(configure: Limit.set), over: spoken) { stage in
-                // What is gathered too much of is what ends it.
+                // Where messages are buffered, exceeding the limit ends the connection.
                 let ends = !(socket.gathers && limit == .gathered)
                 let request = stage.socket(
                     limit.query(ends: ends), configuration: .maximumMessageSize(Case.size), resumes: false)

@@ -7,12 +7,13 @@ import Testing
 
 @testable import Lupine
 
-/// The limits of lines and events hold for everyone who reads them, and the stream goes on behind what was too long.
+/// The limits of lines and events apply to every function that reads them, and the stream continues after the part that was too
+/// long.
 @Suite struct HostileStreamLimitTests {
     enum Case: CaseIterable {
         case eventLine, event, jsonLine
 
-        /// Something too long, and something that is not.
+        /// A line or event that is too long, followed by one that is not.
         var text: String {
             let long = String(repeating: "a", count: Limit.collected)
             return switch self {
@@ -29,7 +30,7 @@ import Testing
             }
         }
 
-        /// The data of one piece.
+        /// Returns the data of one piece.
         func serialize(_ data: Data) throws -> String {
             switch self {
             case .eventLine, .event: try Self.events.serialize(data).data

@@ -9,33 +9,33 @@ import Testing
 
 @testable import Lupine
 
-/// What a peer sends too much of, and what comes of that.
+/// A limit, with a response that exceeds it and the error that follows.
 enum Limit: CaseIterable, CustomTestStringConvertible {
-    /// A body of as many bytes as are collected.
+    /// A body of as many bytes as may be collected.
     case fits
     /// A body of one byte more, whose length is announced.
     case announced
-    /// The same in chunks.
+    /// The same body in chunks.
     case chunked
-    /// The same, coded into fewer bytes.
+    /// The same body with a content coding, in fewer bytes.
     case coded
-    /// The same as the body of an error.
+    /// The same body in a response with an error status.
     case refusal
-    /// A head of too many bytes.
+    /// A head with too many bytes.
     case head
-    /// A body that expands too far.
+    /// A body that expands too much when decoded.
     case ratio
-    /// A redirect too many.
+    /// One redirect too many.
     case redirects
 
-    /// What is collected by the sessions of these tests.
+    /// The number of bytes that the sessions of these tests collect.
     static let collected = 1_000
 
     var testDescription: String { "\(self)" }
 
     var path: String { self == .redirects ? "/redirect/21" : "/limit/\(self)" }
 
-    /// What a transfer fails with; nil for none.
+    /// Returns the error code of the transfer, or nil if it succeeds.
     ///
     /// - Parameter collects: Whether the consumer collects the body in memory.
     func code(whoCollects collects: Bool) -> URLError.Code? {
@@ -48,7 +48,7 @@ enum Limit: CaseIterable, CustomTestStringConvertible {
         }
     }
 
-    /// Whether it is `collectedBodyLimit`.
+    /// Whether the limit is `collectedBodyLimit`.
     var isOfCollecting: Bool {
         switch self {
         case .announced, .chunked, .coded, .refusal: true
@@ -56,14 +56,14 @@ enum Limit: CaseIterable, CustomTestStringConvertible {
         }
     }
 
-    /// The limits, as small as a test wants them.
+    /// Sets limits that are small enough for a test.
     static func set(_ configuration: URLSessionConfiguration) {
         configuration.lupine.collectedBodyLimit = collected
         configuration.lupine.parserLimits.headBytes = 4 << 10
         configuration.lupine.expansionLimit = ExpansionLimit(ratio: 4, ratioFloor: 500)
     }
 
-    /// A JSON text of so many bytes, which no coding makes much shorter.
+    /// Returns a JSON text of `count` bytes, which no coding makes much shorter.
     static func text(_ count: Int) -> [UInt8] {
         var (number, text) = (UInt32(1), [UInt8(ascii: "\"")])
         while text.count < count - 1 {
@@ -73,7 +73,7 @@ enum Limit: CaseIterable, CustomTestStringConvertible {
         return text.map { $0 == UInt8(ascii: "\\") ? UInt8(ascii: "a") : $0 } + [UInt8(ascii: "\"")]
     }
 
-    /// The same, in gzip.
+    /// Returns the bytes in gzip.
     static func gzip(_ bytes: [UInt8]) throws -> [UInt8] {
         let encoder = try DeflateEncoder(.gzip)
         var room = [UInt8](repeating: 0, count: bytes.count + 1_000)
@@ -84,7 +84,7 @@ enum Limit: CaseIterable, CustomTestStringConvertible {
         return Array(room.prefix(step.produced + last.produced))
     }
 
-    /// The answer at `path`, to any method.
+    /// Sets the origin's response at `path`, for any method.
     func serve(at origin: LupineOrigin.Origin) throws {
         let long = Self.text(Self.collected + 1)
         switch self {
@@ -106,7 +106,7 @@ enum Limit: CaseIterable, CustomTestStringConvertible {
         case .refusal: answer(at: origin, long, status: 500)
         case .head:
             let long = String(repeating: "a", count: 5 << 10)
-            // The status 200, and the field `a` of 5 KiB (RFC 7541 §6.2.2), whatever the client has said that it takes.
+            // The status 200, and the field `a` of 5 KiB (RFC 7541 §6.2.2), whatever limit the client has announced.
             let block = [0x88, 0x00, 0x01, UInt8(ascii: "a"), 0x7F, 0x81, 0x27] + Array(long.utf8)
             let raw = StreamScript([.frame(type: 1, flags: 0x05, .own, block)])
             origin.route(
@@ -135,7 +135,7 @@ enum Limit: CaseIterable, CustomTestStringConvertible {
     }
 }
 
-/// The error of the loading system that lies in a request's.
+/// Returns the error of the loading system that underlies a request's error.
 func loadingError(in error: (any Error)?) -> URLError? {
     if let error = error as? URLError { return error }
     return (error as? AFError)?.underlyingError.flatMap { loadingError(in: $0) }

@@ -104,7 +104,7 @@ extension LimitConsumer {
     ]
 }
 
-/// A response as JSON of any shape: deprecated, which is not to be a warning here.
+/// Calls the deprecated JSON handler without a warning.
 private protocol AnyJSON {
     func take(
         _ request: Request, _ stage: PipelineStage, _ answer: @escaping @Sendable ((any Error)?) -> Void)

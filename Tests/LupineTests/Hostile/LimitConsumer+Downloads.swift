@@ -5,7 +5,7 @@ import LupineLoading
 
 @testable import Lupine
 
-/// Downloads: their body goes into a file, which some read into memory.
+/// Downloads: the body goes into a file, which some of the functions read into memory.
 extension LimitConsumer {
     private struct Plain: DownloadResponseSerializerProtocol {
         func serializeDownload(
@@ -101,7 +101,7 @@ extension LimitConsumer {
 }
 
 extension DownloadResponse {
-    /// Leaves nothing behind.
+    /// Removes the downloaded file.
     func removeFile() {
         if let fileURL { try? FileManager.default.removeItem(at: fileURL) }
     }

@@ -5,7 +5,7 @@ import LupineLoading
 
 @testable import Lupine
 
-/// What the loading system has of its own.
+/// The functions of the loading system itself.
 extension LimitConsumer {
     static let loading = [
         LimitConsumer("URLSession.data", "for a request") { stage, path in
@@ -86,7 +86,7 @@ extension LimitConsumer {
 }
 
 extension PipelineStage {
-    /// The same for an upload.
+    /// Returns the session and a POST request.
     fileprivate func posting(_ path: String) throws -> (URLSession, URLRequest) {
         var (session, request) = try loading(path)
         request.httpMethod = "POST"

@@ -5,7 +5,7 @@ import LupineLoading
 
 @testable import Lupine
 
-/// Streams: nothing is collected but what waits for a sequence that nobody iterates.
+/// Streams: only the data that waits for a sequence is collected.
 extension LimitConsumer {
     static let streams = [
         LimitConsumer("DataStreamRequest.responseStream", collects: false) { stage, path in
@@ -81,7 +81,7 @@ extension LimitConsumer {
         },
     ]
 
-    /// The error with which a stream's handler hears of the end.
+    /// Returns the error in the completion that a stream's handler receives.
     private static func ended<Success, Failure>(
         _ body: (@escaping @Sendable (DataStreamRequest.Stream<Success, Failure>) -> Void) -> Void
     ) async -> (any Error)? {
@@ -92,7 +92,7 @@ extension LimitConsumer {
         }
     }
 
-    /// The error in the last event of a sequence.
+    /// Returns the error in the last event of a sequence.
     private static func last<Success, Failure>(
         _ events: consuming StreamOf<DataStreamRequest.Stream<Success, Failure>>.Iterator
     ) async -> (any Error)? {
@@ -103,14 +103,14 @@ extension LimitConsumer {
         return error
     }
 
-    /// The same of a sequence that is iterated when everything has come.
+    /// Returns the error in the last event of a sequence that is iterated only after the whole stream has arrived.
     private static func late<Success, Failure>(
         _ stage: PipelineStage, _ path: String,
         _ stream: (DataStreamTask) -> StreamOf<DataStreamRequest.Stream<Success, Failure>>
     ) async -> (any Error)? {
         let request = stage.session.streamRequest(stage.url(path))
         let events = stream(request.streamTask())
-        // A handler hears of the end when all of them have been given what has come.
+        // This handler receives the completion when all handlers have received the data.
         _ = await ended { end in request.responseStream(on: stage.handlers) { end($0) } }
         return await last(events.makeAsyncIterator())
     }

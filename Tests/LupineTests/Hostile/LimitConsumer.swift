@@ -7,16 +7,16 @@ import Testing
 
 @testable import Lupine
 
-/// Somebody who is given a body: by a public function, whose name it has. `Tests/ArchitectureTests/ConsumerTests.swift` holds the
-/// names against the public interface.
+/// A public function that delivers a body. `Tests/ArchitectureTests/ConsumerTests.swift` compares the names with the public
+/// interface.
 struct LimitConsumer: Sendable, CustomTestStringConvertible {
-    /// The type and the name of the function.
+    /// The type and name of the function.
     let name: String
-    /// Which of the functions of that name, or how it is used.
+    /// The overload of the function, or the way in which it is used.
     let note: String
     /// Whether the body is collected in memory.
     let collects: Bool
-    /// Loads what is at a path of the origin's; what it returns or throws is the error of the transfer.
+    /// Loads a path of the origin. The error that it returns or throws is that of the transfer.
     let load: @Sendable (PipelineStage, String) async throws -> (any Error)?
 
     init(
@@ -33,7 +33,7 @@ struct LimitConsumer: Sendable, CustomTestStringConvertible {
 
     static let all: [LimitConsumer] = data + uploads + downloads + streams + gathered + loading
 
-    /// The error that the transfer at `path` comes to; nil where it succeeds.
+    /// Returns the error of the transfer at `path`, or nil if it succeeds.
     func error(_ stage: PipelineStage, _ path: String) async -> (any Error)? {
         do { return try await load(stage, path) } catch { return error }
     }
@@ -43,7 +43,7 @@ extension PipelineStage {
     /// A queue for handlers.
     var handlers: DispatchQueue { DispatchQueue(label: "hostile.limit") }
 
-    /// The session of the loading system, and an address of the origin's for it.
+    /// Returns the `URLSession`, and a request for a path of the origin.
     func loading(_ path: String) throws -> (URLSession, URLRequest) {
         (session.session, URLRequest(url: try url(path).asURL()))
     }

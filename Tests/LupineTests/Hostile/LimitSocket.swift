@@ -6,13 +6,13 @@ import Testing
 
 @testable import Lupine
 
-/// Somebody who is given the messages of a web socket: by a public function, whose name it has.
+/// A public function that delivers the messages of a WebSocket connection.
 struct LimitSocket: Sendable, CustomTestStringConvertible {
     let name: String
     let note: String
-    /// Whether messages are gathered until somebody iterates.
+    /// Whether messages are buffered until the sequence is iterated.
     let gathers: Bool
-    /// Takes the messages; what it returns is called when the request has ended.
+    /// Starts taking the messages. The closure that it returns is called when the request has ended.
     let take: @Sendable (PipelineStage, WebSocketRequest) -> @Sendable () async -> Void
 
     init(
@@ -62,7 +62,7 @@ struct LimitSocket: Sendable, CustomTestStringConvertible {
         + both("WebSocketTask.streamingDecodableEvents") { $0.streamingDecodableEvents(Int.self) }
         + both("WebSocketTask.streamingDecodable") { $0.streamingDecodable(Int.self) }
 
-    /// A sequence that is iterated from its beginning, and one that is when the request has ended.
+    /// Returns two rows: a sequence that is iterated from the beginning, and one that is iterated when the request has ended.
     private static func both<Element: Sendable>(
         _ name: String, _ stream: @escaping @Sendable (WebSocketTask) -> StreamOf<Element>
     ) -> [LimitSocket] {

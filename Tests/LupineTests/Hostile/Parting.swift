@@ -5,7 +5,8 @@ import LupineLoading
 
 @testable import Lupine
 
-/// Something of the program's that looks around when it goes away: under a lock of the library's it would never come back.
+/// An object of the program that calls a closure in its `deinit`. The closure uses the library, and would deadlock if the
+/// library held a lock while releasing the object.
 final class Parting: Sendable {
     private let look: @Sendable () -> Void
 
@@ -16,18 +17,18 @@ final class Parting: Sendable {
         look()
     }
 
-    /// Is kept as long as who calls this is.
+    /// Does nothing; a closure that calls it retains the object.
     func stays() {}
 }
 
-/// An error of the program's that is an object.
+/// An error of the program that owns an object.
 final class PartingError: Error, Sendable {
     private let parting: Parting
 
     init(_ look: @escaping @Sendable () -> Void) { parting = Parting(look) }
 }
 
-/// A stream of the program's that is an object.
+/// A stream of the program that owns an object.
 final class PartingStream: InputStream {
     private let parting: Parting
 
@@ -37,7 +38,7 @@ final class PartingStream: InputStream {
     }
 }
 
-/// Everything that can be asked of a request on any thread.
+/// Reads everything of a request that may be read on any thread.
 func askEverything(of request: Request) {
     _ = (request.id, request.state, request.error as Any?, request.retryCount)
     _ = (

@@ -8,9 +8,9 @@ import Testing
 
 @testable import Lupine
 
-/// The notifications of requests.
+/// The notifications about requests.
 struct AlamofireNotificationsTests {
-    /// What was posted about requests to one origin, and whether it was all posted on the main queue.
+    /// Records the notifications about one request, and whether each was posted on the main queue.
     private final class Listener: Sendable {
         struct Posted: Sendable {
             let name: String
@@ -28,13 +28,14 @@ struct AlamofireNotificationsTests {
             (Request.didCompleteTaskNotification, "didCompleteTask"),
         ]
 
-        /// A program's main thread serves the main queue; a test's may be another one, so the queue counts.
+        /// Identifies the main queue. In a program the main thread runs it, in a test possibly another thread, so the queue is
+        /// compared.
         private static let mainKey = DispatchSpecificKey<Bool>()
 
         let heard = Heard<Posted>()
         private let tokens = Protected<[any NSObjectProtocol]>([])
 
-        /// Listens for one request: other tests post as well.
+        /// Listens for one request, because other tests post notifications too.
         init(to request: Request) {
             let id = ObjectIdentifier(request)
             let heard = heard
@@ -104,7 +105,7 @@ struct AlamofireNotificationsTests {
             let listener = Listener(to: request)
             defer { listener.stop() }
             #expect(await request.serializingData().response.error == nil)
-            // What would have been posted, would have been before that.
+            // A notification would have been posted before this event.
             await monitor.heard.wait(untilHeard: "d3")
             #expect(listener.heard.all.isEmpty)
         }

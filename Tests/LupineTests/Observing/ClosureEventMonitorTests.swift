@@ -7,9 +7,9 @@ import Testing
 
 @testable import Lupine
 
-/// A monitor made of closures.
+/// The monitor whose events call closures.
 struct ClosureEventMonitorTests {
-    /// Each event, under the name of its closure.
+    /// Returns a call of each event, with the name of the event's closure.
     private func events(_ stage: ObservedStage) async throws -> [(String, (ClosureEventMonitor) -> Void)] {
         let session = stage.session.session
         let url = try stage.url("/get").asURL()
@@ -318,7 +318,7 @@ struct ClosureEventMonitorTests {
     }
 }
 
-/// Overrides a method of the monitor's.
+/// A subclass that overrides a method of the monitor.
 private final class Subclass: ClosureEventMonitor, @unchecked Sendable {
     private let heard: Heard<String>
 

@@ -7,14 +7,14 @@ import Testing
 
 @testable import Lupine
 
-/// How events come to several monitors. Without a server, by the one event that needs no request.
+/// The delivery of events to several monitors. Without a server: uses the one event that needs no request.
 final class CompositeEventMonitorTests {
     let session = URLSession(configuration: .ephemeral)
 
-    /// Its tasks never begin, and hold it as long as it is valid.
+    /// The tasks never start, and retain the session while it is valid.
     deinit { session.invalidateAndCancel() }
 
-    /// A task with a name that shows in what a `RecordingMonitor` notes.
+    /// Returns a task with a name that a `RecordingMonitor` includes in its record.
     private func task(_ name: String) throws -> URLSessionTask {
         let task = session.dataTask(with: try #require(URL(string: "http://127.0.0.1/")))
         task.taskDescription = name
@@ -25,7 +25,7 @@ final class CompositeEventMonitorTests {
         monitor.urlSession(session, taskIsWaitingForConnectivity: try task(name))
     }
 
-    /// A queue that holds back what is put on it until `resume()`.
+    /// Returns a suspended queue, which the caller resumes.
     private func heldQueue() -> DispatchQueue {
         let queue = DispatchQueue(label: "held")
         queue.suspend()
@@ -122,7 +122,7 @@ final class CompositeEventMonitorTests {
         #expect(EventMailbox.mailbox(of: queue) !== EventMailbox.mailbox(of: .main))
     }
 
-    /// Whether an event's payload is kept after it was emitted: it is as long as the event waits.
+    /// Returns whether an event's payload is retained after the event was emitted, which it is while the event is pending.
     @MainActor private func isKept(by monitors: [any EventMonitor]) throws -> Bool {
         let composite = CompositeEventMonitor(monitors: monitors)
         weak var kept: CachedURLResponse?

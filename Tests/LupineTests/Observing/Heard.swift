@@ -2,7 +2,7 @@
 
 @testable import Lupine
 
-/// What was heard in a test, in order, by several threads; to be waited for.
+/// Values that a test records, in order and from several threads, and can wait for.
 final class Heard<Element: Sendable>: Sendable {
     private struct State {
         var all: [Element] = []
@@ -23,10 +23,10 @@ final class Heard<Element: Sendable>: Sendable {
         for waiting in ready { waiting.continuation.resume() }
     }
 
-    /// Lets go of everything that was heard.
+    /// Releases everything that was recorded.
     func forget() { state.write { $0.all = [] } }
 
-    /// Returns what there is as soon as that many have come.
+    /// Returns all elements as soon as there are at least `count`.
     @discardableResult
     func wait(for count: Int) async -> [Element] {
         await withCheckedContinuation { continuation in
@@ -42,10 +42,10 @@ final class Heard<Element: Sendable>: Sendable {
 }
 
 extension Heard where Element: Equatable {
-    /// Returns what there is as soon as `element` is among it.
+    /// Returns all elements as soon as `element` is among them.
     @discardableResult
     func wait(untilHeard element: Element) async -> [Element] {
-        // One look at a time: what comes between two would be waited for in vain.
+        // Each wait is for one more element than the last copy has, so that no element is missed in between.
         var heard = all
         while !heard.contains(element) { heard = await wait(for: heard.count + 1) }
         return heard

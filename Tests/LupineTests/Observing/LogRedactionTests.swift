@@ -5,7 +5,7 @@ import Testing
 
 @testable import Lupine
 
-/// What may not stand in a log.
+/// The parts of a text that must not appear in a log.
 struct LogRedactionTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let shows: String

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Lupine
 
-/// The log of what happens.
+/// The log of the events.
 struct LoggingEventMonitorTests {
     @Test("a request is a line per event, without its credentials", arguments: Spoken.allCases)
     func lines(over spoken: Spoken) async throws {

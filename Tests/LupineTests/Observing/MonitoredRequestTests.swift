@@ -8,7 +8,7 @@ import Testing
 
 @testable import Lupine
 
-/// Monitors of sessions and of requests, through all layers.
+/// Monitors of sessions and of requests, with the complete stack.
 struct MonitoredRequestTests {
     @Test(
         "[E-1] a monitor may do to the request what it likes: one that cancels when it hears of the task",

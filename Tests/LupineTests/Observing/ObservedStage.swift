@@ -8,17 +8,17 @@ import LupineTransport
 
 @testable import Lupine
 
-/// A pipeline's session, and the origin that it talks to.
+/// A session, and the origin that it uses.
 struct ObservedStage {
     let session: Session
     let origin: LupineOrigin.Origin
 
-    /// An address of the origin's.
+    /// Returns a URL of the origin.
     func url(_ path: String, scheme: String = "http") -> String {
         "\(scheme)://127.0.0.1:\(origin.port)\(path)"
     }
 
-    /// A request that the origin holds: it opens the gate `asked`, and answers when the gate `go` is opened.
+    /// Returns a request that the origin holds: it opens the gate `asked`, and responds when the gate `go` is opened.
     func held(_ answer: String = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok") -> DataRequest {
         origin.answer(
             "GET", "/held", ScriptPlan(.signal("asked"), .waitForSignal("go"), .send(answer), .close))
@@ -30,7 +30,7 @@ struct ObservedStage {
     func letGo() { origin.gate("go").open() }
 }
 
-/// Runs `body` with an origin and a session that talks to it, and ends both.
+/// Runs `body` with an origin and a session that uses it, and ends both.
 func withObserved(
     monitors: [any EventMonitor] = [], startRequestsImmediately: Bool = true,
     interceptor: (any RequestInterceptor)? = nil, configure: (URLSessionConfiguration) -> Void = { _ in },
@@ -42,7 +42,7 @@ func withObserved(
     let origin = try LupineOrigin.Origin.start(configuration: serving)
     let configuration = URLSessionConfiguration.ephemeral
     configuration.connectionProxyDictionary = [:]
-    // No time-out strikes on a machine that is slow or busy, but for those that a test sets.
+    // On a slow or busy machine no time-out may expire except those that a test sets.
     configuration.timeoutIntervalForRequest = 3_600
     if spoken == .http2 { configuration.lupine.httpVersions = .http2 }
     configure(configuration)
@@ -58,7 +58,7 @@ func withObserved(
     try result.get()
 }
 
-/// Retries so many times.
+/// Retries up to `times` times.
 struct Retrying: RequestInterceptor {
     let times: Int
 

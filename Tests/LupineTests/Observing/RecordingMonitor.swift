@@ -5,13 +5,13 @@ import LupineLoading
 
 @testable import Lupine
 
-/// A monitor that notes the events of a plain request, and on which queue they come.
+/// A monitor that records the events of a plain request, and the queue on which each is received.
 final class RecordingMonitor: EventMonitor {
-    /// Notes events of several monitors under this name.
+    /// The name in each record, to tell several monitors apart.
     let name: String
     let queue: DispatchQueue
     let heard: Heard<String>
-    /// Called for each event, where it comes.
+    /// Called for each event, on the monitor's queue.
     private let onEvent: @Sendable (String, Request?) -> Void
 
     init(

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Lupine
 
-/// Events that may wait until a root queue is through with what it has.
+/// Events whose delivery may wait until the root queue is idle.
 struct ResumptionBatchTests {
     private let root = DispatchQueue(label: "root")
     private let told = DispatchQueue(label: "told")
@@ -14,7 +14,7 @@ struct ResumptionBatchTests {
 
     init() { ResumptionBatch.begin(on: root) }
 
-    /// Tells of an event, behind the root queue's work.
+    /// Delivers an event, after the work of the root queue.
     private func tell() {
         let monitor = ClosureEventMonitor(queue: told)
         let heard = heard
@@ -71,7 +71,7 @@ struct ResumptionBatchTests {
         let all = await heard.wait(for: 10)
         let handlers = all.indices.filter { all[$0] != "event" }
         #expect(handlers.map { all[$0] } == ["handler 1", "handler 2", "handler 3"])
-        // An event may come sooner than a handler before it, never later than one behind it.
+        // An event may be delivered before a handler that precedes it, but never after a handler that follows it.
         for (round, place) in handlers.enumerated() {
             #expect(all[..<place].filter { $0 == "event" }.count >= 2 * (round + 1))
         }
@@ -123,7 +123,7 @@ struct ResumptionBatchTests {
         "elsewhere than on a root queue an event is told at once, with those that wait for the root queue",
         arguments: [0, 1])
     func elsewhere(waiting: Int) {
-        // The root queue is not through with this block before it has been told.
+        // This block keeps the root queue busy until the event has been delivered.
         root.sync {
             for _ in 0..<waiting { tell() }
             let elsewhere = DispatchQueue(label: "elsewhere")

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Lupine
 
-/// The interceptor of authentication through a session, with an authenticator that is told what to do.
+/// The authentication interceptor in a session, with a scripted authenticator.
 @Suite struct AuthenticationInterceptorTests {
     struct Token: AuthenticationCredential, Equatable {
         var name: String
@@ -18,7 +18,7 @@ import Testing
 
     struct Refused: Error {}
 
-    /// Refreshes by what it is given, and notes what it is asked.
+    /// Refreshes with a given closure, and records its calls.
     final class Scripted: Authenticator {
         typealias Refresh = @Sendable (Token, @escaping @Sendable (Result<Token, any Error>) -> Void) -> Void
 
@@ -58,7 +58,7 @@ import Testing
 
     typealias Interceptor = AuthenticationInterceptor<Scripted>
 
-    /// An origin whose `/secret` takes the tokens of this name only.
+    /// Runs `body` with an origin whose `/secret` accepts only the tokens of this name.
     private static func withSecret(
         _ good: String = "new", over spoken: Spoken = .http1, _ body: (PolicyStage) async throws -> Void
     )

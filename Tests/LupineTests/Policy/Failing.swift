@@ -6,9 +6,9 @@ import LupineOrigin
 
 @testable import Lupine
 
-/// A way in which a server can fail a request, as far as a script can do it.
+/// A way in which a server can fail a request, as far as a script can produce it.
 struct Failing: Sendable {
-    /// How often the storm meets it.
+    /// The share of this failure in the retry storm.
     enum Frequency {
         case often
         /// The client has to wait for its time-out.
@@ -16,22 +16,22 @@ struct Failing: Sendable {
     }
 
     enum Kind: Sendable {
-        /// A whole response with this status, on a connection that goes on.
+        /// A complete response with this status, on a connection that stays open.
         case status(Int)
-        /// Whatever the connection does instead.
+        /// The steps on the connection instead of a response.
         case script([Script.Step])
     }
 
     let name: String
     let kind: Kind
-    /// The error that the loading system has for it; nil where the status is what fails.
+    /// The error code of the loading system; nil if the status is the failure.
     let code: URLError.Code?
     var frequency = Frequency.often
-    /// Whether nothing came back on the connection: when it was one that had been used before, the request goes out once more
-    /// beneath the policy.
+    /// Whether the server sends nothing before the connection ends. On a reused connection, the loading system then sends the
+    /// request again without asking the policy.
     var isReplayed = false
 
-    /// Whether `RetryPolicy` retries it without being told to.
+    /// Whether `RetryPolicy` retries it by default.
     var isRetriedByDefault: Bool { code.map(RetryPolicy.defaultRetryableURLErrorCodes.contains) ?? true }
 
     private init(_ status: Int, isLast: Bool = false) {
@@ -83,7 +83,7 @@ struct Failing: Sendable {
             ),
             Failing(
                 "closed in the trailers", .networkConnectionLost, .send(chunked + "0\r\nA: b\r\n"), .close),
-            // The response is none.
+            // It is not an HTTP response.
             Failing("no HTTP", .badServerResponse, .send("220 mail.test ESMTP\r\n"), .close),
             Failing("another version", .badServerResponse, .send("HTTP/3.0 200 OK\r\n\r\n"), .close),
             Failing("a status that is none", .badServerResponse, .send("HTTP/1.1 2x0 OK\r\n\r\n"), .close),
@@ -113,7 +113,7 @@ struct Failing: Sendable {
             Failing(
                 "gzip cut short", .cannotDecodeContentData,
                 .send(Array((gzip + "10\r\n\r\n").utf8) + gzipHead), .close),
-            // Nothing comes any more.
+            // The server falls silent.
             Failing("silent", .timedOut, .stall, frequency: .seldom),
             Failing(
                 "silent in the head", .timedOut, .send("HTTP/1.1 200 OK\r\nConte"), .stall, frequency: .seldom

@@ -6,24 +6,25 @@ import LupineTestKit
 
 @testable import Lupine
 
-/// A server that fails three of ten requests, which ones and how being drawn by a seed, and counts how often each came.
+/// A server that fails three of ten requests, and counts how often each request arrived. A seed determines the requests and the
+/// failures.
 final class FlakyServer: Sendable {
-    /// What happens to one request before it is served.
+    /// The failures of one request before it is served.
     struct Fate: Sendable {
         let way: Failing
-        /// The first so many turns fail.
+        /// The number of attempts that fail.
         let turns: Int
     }
 
     private let fates: [Fate?]
     private let asked: Protected<[Int]>
 
-    /// A server for so many requests.
+    /// Makes a server for `requests` requests.
     ///
     /// - Parameters:
-    ///   - seed: What the drawing of the fates starts with.
-    ///   - most: The most turns in which a request fails.
-    ///   - seldom: How many requests meet a server that falls silent.
+    /// - seed: The seed of the random choice.
+    /// - most: The maximum number of attempts of a request that fail.
+    /// - seldom: The number of requests for which the server falls silent.
     init(requests: Int, seed: UInt64, most: Int, seldom: Int) {
         var random = SeededRandom(seed: seed)
         let often = Failing.ways.filter { $0.frequency == .often }
@@ -31,7 +32,8 @@ final class FlakyServer: Sendable {
         var fates = [Fate?](repeating: nil, count: requests)
         let failing = (0..<requests).shuffled(using: &random).prefix(requests * 3 / 10)
         for (index, number) in failing.enumerated() {
-            // Each way has its turn; who meets it is left to chance. A silence costs a time-out, so there is one at most.
+            // Every way occurs; the requests are chosen at random. Silence costs a time-out, so it occurs at most once per
+            // request.
             let isRare = index < seldom
             let ways = isRare ? rare : often
             fates[number] = Fate(
@@ -41,18 +43,18 @@ final class FlakyServer: Sendable {
         asked = Protected([Int](repeating: 0, count: requests))
     }
 
-    /// How often each request came.
+    /// The number of times that each request arrived.
     var counts: [Int] { asked.read { $0 } }
 
-    /// What happens to a request; nil when it is served at once.
+    /// Returns the failures of a request, or nil if it is served at once.
     func fate(of number: Int) -> Fate? { fates[number] }
 
-    /// Whether the next turn of a request fails.
+    /// Returns whether the next attempt of a request fails.
     func isAboutToFail(_ number: Int) -> Bool {
         asked.read { $0[number] } < fates[number]?.turns ?? 0
     }
 
-    /// Answers `/storm/NUMBER` with the number, when its failures are over.
+    /// Answers `/storm/NUMBER` with the number, after the failures of that request.
     func serve(at origin: LupineOrigin.Origin) {
         origin.route(
             "GET", "/storm/{number}",

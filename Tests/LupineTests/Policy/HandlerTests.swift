@@ -9,7 +9,7 @@ import Testing
 
 @testable import Lupine
 
-/// The ready-made handlers of redirects and of cached responses, through a session.
+/// The provided handlers of redirects and of cached responses, in a session.
 @Suite struct HandlerTests {
     private static let elsewhere: Redirector = .modify { _, request, _ in
         var request = request
@@ -293,7 +293,7 @@ import Testing
                     }
                 }
                 #expect(asked.load(ordering: .relaxed) == 1)
-                // Only answers to GET are stored, and a GET has no body.
+                // Only responses to GET are stored, and this GET has an empty body.
                 let upload = session.upload(Data(), to: stage.url("/plain?3"), method: .get)
                 #expect(await upload.endedWithText().value == "text")
                 #expect(upload.task?.currentRequest?.httpMethod == "GET")

@@ -43,7 +43,7 @@ struct InterceptorChainTests {
         }
     }
 
-    /// Has the older method only.
+    /// An interceptor that implements only the older method.
     private struct Older: RequestInterceptor {
         func adapt(
             _ urlRequest: URLRequest, for session: Session,

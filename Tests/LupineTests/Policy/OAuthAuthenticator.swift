@@ -7,14 +7,14 @@ import Synchronization
 
 @testable import Lupine
 
-/// The credential of OAuth 2 (RFC 6749): a token for requests, and one to get the next with.
+/// A credential of OAuth 2.0 (RFC 6749): an access token, and a refresh token to get the next one.
 struct OAuthCredential: AuthenticationCredential, Equatable {
     var accessToken: String
     var refreshToken: String
     var requiresRefresh = false
 }
 
-/// Puts the token into `Authorization` (RFC 6750), and refreshes it at the server, with a session of its own.
+/// Sends the token in `Authorization` (RFC 6750), and refreshes it at the server with a separate session.
 final class OAuthAuthenticator: Authenticator {
     struct NoToken: Error {}
 
@@ -66,11 +66,11 @@ final class OAuthAuthenticator: Authenticator {
     }
 }
 
-/// A server of OAuth 2: hands out `token-1`, `token-2` and so on, and takes the newest only. It counts.
+/// An OAuth 2.0 server: it issues `token-1`, `token-2` and so on, accepts only the newest one, and counts.
 final class OAuthServer: Sendable {
     struct State {
         var generation = 0
-        /// How many requests the first token is good for; nil for any number.
+        /// The number of requests that the first token is accepted for; nil for no limit.
         var uses: Int?
         var refreshes = 0
         var refused = 0

@@ -9,22 +9,22 @@ import LupineTransport
 
 @testable import Lupine
 
-/// An origin that every name leads to, and sessions of the pipeline that talk to it.
+/// An origin that every host name resolves to, and sessions that use it.
 struct PolicyStage {
     let origin: LupineOrigin.Origin
     var spoken = Spoken.http1
 
-    /// An address of the origin's, under a name.
+    /// Returns a URL of the origin, with the given host name.
     func url(_ path: String = "/get", host: String = "localhost", isSecure: Bool = false) -> String {
         let name = host.contains(":") ? "[\(host)]" : host
         return "\(isSecure ? "https" : "http")://\(name):\(origin.port)\(path)"
     }
 
-    /// A configuration that finds the origin under every name and trusts the fixtures' root.
+    /// Returns a configuration that resolves every name to the origin and trusts the root of the fixtures.
     func configuration(trusting roots: [String] = ["root"]) throws -> URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.connectionProxyDictionary = [:]
-        // No time-out strikes on a machine that is slow or busy, but for those that a test sets.
+        // On a slow or busy machine no time-out may expire except those that a test sets.
         configuration.timeoutIntervalForRequest = 3_600
         configuration.lupine.tls.handshakeTimeout = .seconds(3_600)
         if spoken == .http2 { configuration.lupine.httpVersions = .http2 }
@@ -34,7 +34,7 @@ struct PolicyStage {
         return configuration
     }
 
-    /// Runs `body` with a session, and ends that.
+    /// Runs `body` with a session, and invalidates it.
     func withSession<Result>(
         interceptor: (any RequestInterceptor)? = nil, trust: ServerTrustManager? = nil,
         redirectHandler: (any RedirectHandler)? = nil, cacher: (any CachedResponseHandler)? = nil,
@@ -52,7 +52,7 @@ struct PolicyStage {
         return try await body(session)
     }
 
-    /// Runs `body` with an origin, which speaks TLS when it is given the name of a fixture, and ends it.
+    /// Runs `body` with an origin, and stops it. With the name of a fixture the origin uses TLS.
     static func run(
         leaf: String? = nil, stapled: String? = nil, newest: TLSVersion = .v1_3, over spoken: Spoken = .http1,
         _ body: (PolicyStage) async throws -> Void
@@ -82,19 +82,19 @@ struct PolicyStage {
 }
 
 extension DataRequest {
-    /// Waits for the end, without a serializer.
+    /// Waits for the response, without a serializer.
     func ended() async -> AFDataResponse<Data?> {
         await called { answer in response { answer($0) } }
     }
 
-    /// Waits for the end, with a serializer, which is what retriers are asked for once more.
+    /// Waits for the response, with a serializer, whose failure retriers are asked about too.
     func endedWithText() async -> AFDataResponse<String> {
         await called { answer in responseString { answer($0) } }
     }
 }
 
 extension RequestRetrier {
-    /// What a retrier answers.
+    /// Returns the retrier's answer.
     func answer(
         _ request: Request, for session: Session, dueTo error: any Error
     ) async -> RetryResult {
@@ -103,7 +103,7 @@ extension RequestRetrier {
 }
 
 extension RetryResult {
-    /// The answer in a form that compares.
+    /// The result in a comparable form.
     var text: String {
         switch self {
         case .retry: "retry"

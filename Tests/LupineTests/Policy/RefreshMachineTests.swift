@@ -5,7 +5,7 @@ import Testing
 @testable import Lupine
 
 extension RefreshMachine {
-    /// What becomes of a request once the credential has answered.
+    /// Adapts a request, and answers the machine's question whether the credential requires a refresh.
     fileprivate mutating func asked(_ adaptation: Adaptation, at now: Double) -> AdaptAction {
         let action = adapt(adaptation, at: now)
         guard case .ask(let credential, let version) = action else { return action }
@@ -16,7 +16,7 @@ extension RefreshMachine {
     }
 }
 
-/// Every step of the machine behind the interceptor of authentication, without threads.
+/// Every transition of the machine of the authentication interceptor, without threads.
 @Suite struct RefreshMachineTests {
     private struct Token: AuthenticationCredential {
         var name: String
@@ -35,7 +35,7 @@ extension RefreshMachine {
 
     private static let expired = Token(name: "old", requiresRefresh: true)
 
-    /// An action in a form that compares.
+    /// Returns an action in a comparable form.
     private static func text(_ action: Machine.AdaptAction) -> String {
         switch action {
         case .apply(let token): "apply \(token.name)"
@@ -134,7 +134,7 @@ extension RefreshMachine {
             #expect(outcome.goOn.adaptations == ["x"])
         }
         #expect(Self.text(machine.asked("y", at: 10)) == #"refuse ["y"][] excessiveRefresh"#)
-        // The first one began exactly at the edge, which still counted; the moment after it does not.
+        // The first refresh is exactly at the edge of the window, where it still counts; a moment later it does not.
         #expect(Self.text(machine.asked("z", at: 10.5)) == "refresh old")
     }
 

@@ -8,7 +8,7 @@ import Testing
 @testable import Lupine
 
 @Suite struct RequestCompressionTests {
-    /// A compressor of either coding, which is its row's name.
+    /// The coding of a compressor.
     enum Kind: String, CaseIterable, Sendable {
         case deflate
         case gzip
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    /// Adapts at once, as these adapters do.
+    /// Adapts a request; these adapters complete synchronously.
     private func adapted(_ request: URLRequest, by adapter: any RequestAdapter) throws -> URLRequest {
         let session = Session()
         let answer = Protected<Result<URLRequest, any Error>?>(nil)

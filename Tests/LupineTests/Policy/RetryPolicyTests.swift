@@ -9,7 +9,7 @@ import Testing
 
 @testable import Lupine
 
-/// Which requests the ready-made policies retry, and behind which waits.
+/// The requests that the provided policies retry, and the delays before each retry.
 @Suite struct RetryPolicyTests {
     private struct Failed: Error {}
 
@@ -242,7 +242,7 @@ import Testing
         #expect(timed.timing.jitter == 0.5)
         try await PolicyStage.run(over: spoken) { stage in
             let cut = Script([.close])
-            // It says that it closes: a request behind it is not to meet the end of its connection.
+            // The response announces the close, so that a later request does not run into the end of this connection.
             let answer = Script([
                 .send("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok"), .close,
             ])

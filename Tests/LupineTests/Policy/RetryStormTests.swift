@@ -7,13 +7,13 @@ import Testing
 
 @testable import Lupine
 
-/// Many requests at once to a server that fails a third of what it is asked, in every way a script can fail: each succeeds
-/// in the end, and none is sent more often than its policy allows.
+/// Many requests at once to a server that fails three of ten, in every way that a script can produce: each succeeds in the end,
+/// and none is sent more often than its policy allows.
 @Suite struct RetryStormTests {
-    /// Seconds after which a request to a silent server is given up.
+    /// The time-out of a request to a silent server, in seconds.
     private static let patience = 2.0
 
-    /// Asks for a number, impatiently while the server is about to be silent.
+    /// Requests a number, with a short time-out while the server is about to fall silent.
     private static func ask(
         _ number: Int, of server: FlakyServer, _ stage: PolicyStage, _ session: Session
     ) async -> (text: String?, retries: Int) {
@@ -53,8 +53,8 @@ import Testing
                                 let (text, retries) = await Self.ask(number, of: server, stage, session)
                                 let fate = server.fate(of: number)
                                 let turns = fate?.turns ?? 0
-                                // What is sent once more beneath the policy is no retry of the request's; impatience may
-                                // come before the server has heard anything.
+                                // A request that the loading system sends again by itself is not a retry of the request. A
+                                // short time-out may expire before the server has received anything.
                                 let isExact = fate?.way.isReplayed != true && fate?.way.frequency != .seldom
                                 if text != "\(number)" || isExact && retries != turns {
                                     wrong.append(
@@ -88,7 +88,7 @@ import Testing
             try await PolicyStage.run { stage in
                 let asked = Protected(0)
                 stage.origin.route("GET", "/failing", way.endpoint { asked.write { $0 += 1 } })
-                // Each connection is new, so that nothing is sent once more beneath the policy.
+                // Each connection is new, so that the loading system does not send a request again by itself.
                 try await stage.withSession(
                     interceptor: policy, configure: { $0.httpAdditionalHeaders = ["Connection": "close"] }
                 ) { session in
@@ -121,7 +121,7 @@ import Testing
 }
 
 extension Failing {
-    /// Fails so each time, and tells that it was asked.
+    /// Returns an endpoint that fails each time, and calls `isAsked`.
     fileprivate func endpoint(_ isAsked: @escaping @Sendable () -> Void) -> Endpoint {
         .chosen { [kind] _ throws(Refusal) in
             isAsked()

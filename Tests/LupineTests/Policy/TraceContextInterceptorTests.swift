@@ -8,11 +8,11 @@ import Testing
 
 @testable import Lupine
 
-/// Which trace a request says that it belongs to, attempt by attempt.
+/// The trace context that each attempt of a request sends.
 @Suite(.timeLimit(.minutes(10))) struct TraceContextInterceptorTests {
     private static let plain = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
-    /// What the origin was told, request by request.
+    /// Returns the contexts that the origin received, one per request.
     private func contexts(
         _ interceptor: any RequestInterceptor, path: String = "/get", headers: HTTPHeaders = [:],
         _ count: Int = 1, check: (Request) -> Void = { _ in }

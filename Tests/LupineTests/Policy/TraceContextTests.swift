@@ -5,12 +5,12 @@ import Testing
 
 @testable import Lupine
 
-/// `traceparent` and `tracestate` as they are read and written.
+/// Parsing and serialization of `traceparent` and `tracestate`.
 @Suite struct TraceContextTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let shows: String
         let text: String
-        /// What is written again; nil where it is refused.
+        /// The serialized form; nil if parsing fails.
         var written: String?
         var error: TraceContextError?
         var testDescription: String { shows }
@@ -171,7 +171,7 @@ import Testing
         do throws(TraceContextError) {
             #expect(try TraceState(row.text).description == row.written)
         } catch { #expect(error == row.error) }
-        // One that cannot be read is left out.
+        // A `tracestate` that cannot be parsed is left out.
         let context = try TraceContext(traceparent: Self.plain, tracestate: row.text)
         #expect(context.tracestate ?? "" == row.written ?? "")
     }

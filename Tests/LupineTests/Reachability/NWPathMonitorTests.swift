@@ -6,7 +6,7 @@ import Testing
 
 @testable import Lupine
 
-/// Paths, and the monitor that tells them.
+/// Network paths, and the monitor that reports them.
 @Suite struct NWPathMonitorTests {
     private typealias Network = ScriptedNetwork
 

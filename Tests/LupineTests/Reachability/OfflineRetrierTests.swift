@@ -8,7 +8,7 @@ import Testing
 
 @testable import Lupine
 
-/// The retrier that waits for a connection, on a network that a test makes.
+/// The retrier that waits for a connection, on a scripted network.
 @Suite struct OfflineRetrierTests {
     private typealias Network = ScriptedNetwork
 
@@ -23,7 +23,7 @@ import Testing
         return OfflineRetrier(monitor: NWPathMonitor(view: view) { _ in true }, maximumWait: wait)
     }
 
-    /// Runs `body` with a session and a request of it that was never sent.
+    /// Runs `body` with a session and a request that is never sent.
     private static func withRequest(_ body: (Session, DataRequest) async throws -> Void) async throws {
         let session = Session(startRequestsImmediately: false, eventMonitors: [])
         defer { session.session.invalidateAndCancel() }
@@ -77,7 +77,7 @@ import Testing
                 for _ in 0..<10 {
                     retrier.retry(request, for: session, dueTo: Self.offline) { continuation.yield($0.text) }
                 }
-                // The monitor is started behind the first of them.
+                // The monitor is started after the first of them.
                 while network.watches == 0 { await Task.yield() }
                 #expect(network.begun == turn)
                 network.become(Network.wired)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Lupine
 
-/// What routes and links come to in flags, and flags in a status.
+/// The flags for routes and links, and the status for flags.
 @Suite struct ReachabilityFlagsTests {
     private typealias Flags = SCNetworkReachabilityFlags
     private typealias Status = NetworkReachabilityManager.NetworkReachabilityStatus

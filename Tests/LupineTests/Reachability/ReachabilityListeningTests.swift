@@ -6,7 +6,7 @@ import Testing
 
 @testable import Lupine
 
-/// The manager: what it says, and what its listener hears.
+/// The reachability manager: its properties, and the calls of its listener.
 @Suite struct ReachabilityListeningTests {
     typealias Status = NetworkReachabilityManager.NetworkReachabilityStatus
 
@@ -16,7 +16,7 @@ import Testing
         try #require(NetworkReachabilityManager(host: host, view: network.view))
     }
 
-    /// Listens, and gives what is heard one by one.
+    /// Starts listening, and returns the statuses one by one.
     private static func listen(
         _ manager: NetworkReachabilityManager, onQueue queue: DispatchQueue = DispatchQueue(label: "listener")
     ) -> AsyncStream<Status>.Iterator {
@@ -32,7 +32,7 @@ import Testing
         let inner = network.view
         let view = NetworkView(
             look: { found in
-                // Once: while the first waits for the kernel.
+                // Only once: while the first call waits for the kernel.
                 let other = crossing.write { manager in
                     defer { manager = nil }
                     return manager
@@ -76,7 +76,7 @@ import Testing
         let manager = try Self.manager(network)
         var heard = Self.listen(manager)
         #expect(await heard.next() == .reachable(.ethernetOrWiFi))
-        // The same status over another interface: nothing to hear, and the next is heard behind it.
+        // The same status over another interface is not reported; the next status is.
         network.become(ScriptedNetwork.over(ScriptedNetwork.radio))
         network.become(ScriptedNetwork.offline)
         #expect(await heard.next() == .notReachable)

@@ -4,7 +4,7 @@ import LupineLoading
 
 @testable import Lupine
 
-/// A network that is as a test says, and changes when it says so.
+/// A network whose state the test sets and changes.
 final class ScriptedNetwork: Sendable {
     private struct State {
         var picture: NetworkSnapshot?
@@ -33,9 +33,9 @@ final class ScriptedNetwork: Sendable {
             })
     }
 
-    /// Watches that stand now.
+    /// The number of current watches.
     var watches: Int { state.read { $0.watchers.count } }
-    /// Watches that were ever begun.
+    /// The number of watches ever begun.
     var begun: Int { state.read { $0.begun } }
 
     func become(_ picture: NetworkSnapshot?) {
@@ -66,7 +66,7 @@ final class ScriptedNetwork: Sendable {
     static let wired = over(cable)
     static let mobile = over(modem)
 
-    /// A default route over one interface.
+    /// Returns a snapshot with a default route over one interface.
     static func over(_ interface: NetworkInterface) -> NetworkSnapshot {
         NetworkSnapshot(interfaces: [loopback, interface], defaultsIPv4: [interface.index])
     }

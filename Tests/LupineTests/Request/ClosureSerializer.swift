@@ -5,7 +5,7 @@ import LupineLoading
 
 @testable import Lupine
 
-/// A serializer by a closure, which is given the request's error.
+/// A serializer that calls a closure with the request's error.
 struct ClosureSerializer: DataResponseSerializerProtocol {
     let make: @Sendable ((any Error)?) throws -> String
 

@@ -7,9 +7,9 @@ import Testing
 
 @testable import Lupine
 
-/// The curl line of a request whose parts were chosen by somebody else, in the hands of a real shell.
+/// The curl command of a request with hostile parts, run by a real shell.
 struct HostileCommandLineTests {
-    /// Parts that would mean something to a shell or to curl. None has a NUL in it.
+    /// Parts that a shell or curl could interpret. None contains NUL.
     static let texts = [
         "plain", "$(touch pwned)", "`touch pwned`", "$HOME", "${HOME}", "$'x'", "a\\", "\\\\", "a\\$b",
         "a\\`b", "\\\"", "\"; touch pwned; \"", "'; touch pwned; '", "a\nb", "a\\\nb", "\n", "\\n", "!x", "*",
@@ -18,7 +18,7 @@ struct HostileCommandLineTests {
         "\r\n", "\r", "é", "😀", "@/etc/passwd", "-K/etc/passwd", "%00", "a=b", "",
     ]
 
-    /// What a shell hands to curl for a line.
+    /// Returns the arguments that a shell passes to curl for a command.
     private static func words(_ line: String, withHistory: Bool = false) async throws -> [String] {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("words-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: path) }
@@ -31,7 +31,7 @@ struct HostileCommandLineTests {
             .map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The same scalars, which `==` does not ask for.
+    /// Compares the UTF-8, because `==` compares by canonical equivalence.
     private static func equal(_ left: [String], _ right: [String]) -> Bool {
         left.map { Array($0.utf8) } == right.map { Array($0.utf8) }
     }
@@ -95,7 +95,7 @@ struct HostileCommandLineTests {
     func cookies(_ text: String) async throws {
         for (name, value) in [("a", text), (text.replacingOccurrences(of: "=", with: "_"), "v")] {
             let cookie = HTTPCookie(properties: [.name: name, .value: value, .domain: "h.test", .path: "/"])
-            // What is no cookie is not sent.
+            // An invalid cookie is not sent.
             guard let cookie else { continue }
             let line = try Self.command { $0.add([cookie]) }
             let words = try await Self.words(line)

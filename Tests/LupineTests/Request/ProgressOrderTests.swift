@@ -9,9 +9,9 @@ import Testing
 
 @testable import Lupine
 
-/// How far a request is, is told before its response is, wherever the handlers are called.
+/// Progress is reported before the response, on whatever queues the handlers are called.
 struct ProgressOrderTests {
-    /// Where a handler of progress is called.
+    /// The queue of a progress handler.
     enum Place: CaseIterable {
         case main, root, serial, concurrent, sameAsResponse
 
@@ -25,14 +25,14 @@ struct ProgressOrderTests {
             }
         }
 
-        /// Whether a handler there has run when the response's begins.
+        /// Whether a handler on that queue has run before the response's handler begins.
         var isBefore: Bool { self == .root || self == .sameAsResponse }
     }
 
     /// A kind of request and of its progress.
     struct Kind: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        /// Begins a request: which hears of progress on the first queue, and of its end on the second.
+        /// Starts a request whose progress handler is called on the first queue, and its response handler on the second.
         let begin:
             @Sendable (
                 PipelineStage, DispatchQueue, DispatchQueue, @escaping @Sendable (Progress) -> Void,
@@ -152,7 +152,7 @@ struct ProgressOrderTests {
             progress.resume()
             await told.wait(for: 1)
             await withCheckedContinuation { waiting in progress.async { waiting.resume() } }
-            // One call waited for all.
+            // One call covers all the progress that was waiting.
             #expect(told.all == [1])
             withExtendedLifetime(request) {}
         }
@@ -204,11 +204,12 @@ struct ProgressOrderTests {
                 }
             await begun.wait(for: 1)
             await stage.settle()
-            // Content and end come together while the queue is held.
+            // Content and completion arrive together while the queue is suspended.
             root.suspend()
             stage.origin.gate("go").open()
             while request.task?.countOfBytesReceived != 2 { await Task.yield() }
-            // Behind both: a handler of the response that was put on its queue already has run before the progress's can.
+            // Runs after both: if the response's handler were on its queue already, it would run here, before the progress
+            // handler can.
             root.async { response.sync {} }
             root.resume()
             await ended.wait(for: 1)

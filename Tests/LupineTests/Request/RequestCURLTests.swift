@@ -8,9 +8,9 @@ import Testing
 
 @testable import Lupine
 
-/// The line for a shell, and the line for people.
+/// The curl command of a request, and its description.
 struct RequestCURLTests {
-    /// The parts of a request's line, once it has been answered.
+    /// Returns the parts of a request's curl command, after its response.
     private static func parts(_ request: DataRequest) async -> [String] {
         _ = await request.answered()
         return request.cURLDescription().components(separatedBy: " \\\n\t")

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Lupine
 
-/// When handlers are called, how often, in which order, and what holds what until then.
+/// When response handlers are called, how often, in which order, and what retains what until then.
 struct RequestHandlerTests {
     // MARK: automatic resumption
 
@@ -57,7 +57,7 @@ struct RequestHandlerTests {
             #expect(await stage.get().suspend().answered().error == nil)
             let ended = Heard<String>()
             let queue = DispatchQueue(label: "handler")
-            // The resumption that the handler brings about is still to come when the request is held, or cancelled.
+            // When the request is suspended or cancelled, the resumption by the handler is still pending.
             let rootQueue = stage.session.rootQueue
             rootQueue.suspend()
             stage.get().response(queue: queue) { ended.add(brief($0.error)) }.suspend()
@@ -194,10 +194,10 @@ struct RequestHandlerTests {
                     weakRequest?.cancel()
                 }
                 await ended.wait(for: 1)
-                // What a request holds goes after it has gone.
+                // Objects that a request retains are released after the request.
                 while weakRequest != nil || weakWitness != nil { await stage.settle() }
             }
-            // Nobody has performed this one: only its maker holds it.
+            // This request was never performed, so only its creator retains it.
             weak let unperformed = stage.get(resumes: false)
             #expect(unperformed == nil)
         }
@@ -280,7 +280,7 @@ struct RequestHandlerTests {
             #expect(response.serializationDuration == 0)
             let failed = await stage.get("/status/404", interceptor: interceptor).validate().answered()
             #expect(brief(failed.error) == "status 404")
-            // Once for the task, and not for the handler.
+            // The retrier is asked once for the task, and not again for the handler.
             #expect(interceptor.errors == ["status 404"])
         }
     }
@@ -370,7 +370,7 @@ struct RequestHandlerTests {
     func gateHolds(over spoken: Spoken) async throws {
         try await withPipeline(over: spoken) { stage in
             let answers = Heard<@Sendable (Request.ResponseDisposition) -> Void>()
-            // The request holds its gate, the gate the answers, and those the request.
+            // Breaks the retain cycle of the request, its gate and the answers.
             defer { answers.forget() }
             let request = stage.get().onHTTPResponse(on: DispatchQueue(label: "g")) { _, answer in
                 answers.add(answer)
@@ -380,7 +380,7 @@ struct RequestHandlerTests {
             await stage.settle()
             #expect(request.data == nil && stage.recorder.count("s10") == 0)
             answer(.allow)
-            // A second answer means nothing.
+            // A second answer is ignored.
             answer(.allow)
             #expect(await response.data?.isEmpty == false)
         }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Lupine
 
-/// Every event in every state and phase that a request can come to.
+/// Every event in every state and phase that a request can reach.
 struct RequestMachineTests {
     private typealias State = Request.State
     private typealias Phase = RequestMachine.Phase
@@ -29,7 +29,7 @@ struct RequestMachineTests {
         }
     }
 
-    /// What an event leads to; what is not said stays as it is.
+    /// The result of an event; nil leaves the state or stage unchanged.
     private struct Outcome {
         var action = Action.ignore
         var state: State?
@@ -47,7 +47,7 @@ struct RequestMachineTests {
             .retryDue, .finish, .serialized,
         ]
 
-    /// The whole table, by event.
+    /// Returns the expected outcome: the whole table, by event.
     private static func expected(_ event: Event, _ state: State, _ stage: Stage) -> Outcome {
         let isAlive = alive.contains(state)
         switch event {
@@ -116,7 +116,8 @@ struct RequestMachineTests {
         return Outcome(action: .proceed, stage: next)
     }
 
-    /// The same machine with its questions counted from the start, so that one table holds for any number of retries.
+    /// Returns the machines that events can reach. Questions are numbered from 1 in each, so that one table covers any number
+    /// of retries.
     private static func reachable() -> [RequestMachine] {
         var found: [RequestMachine] = []
         var waiting = [RequestMachine()]
@@ -124,7 +125,7 @@ struct RequestMachineTests {
             let isKnown = found.contains { $0.state == machine.state && $0.phase == machine.phase }
             if isKnown { continue }
             found.append(machine)
-            // The first question is the only one, so that its number is 1.
+            // Only the first question is asked, so that its number is 1.
             let asks = machine.phase == .waiting || found.count > 200
             for event in events where !asks || !event.isQuestion {
                 var next = machine

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Lupine
 
-/// Who is asked about failures, how often, with which error; and what a retry keeps.
+/// The retriers that are asked about a failure, how often and with which error; and the state that a retry keeps.
 struct RequestRetryTests {
     /// A serializer that decodes nothing: it fails with the request's error, or succeeds.
     private static let passing = ClosureSerializer { error in

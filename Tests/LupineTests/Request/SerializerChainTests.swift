@@ -5,7 +5,7 @@ import Testing
 @testable import Lupine
 
 struct SerializerChainTests {
-    /// A job that notes its name.
+    /// Returns a job that records its name.
     private static func job(_ name: String, _ ran: Protected<[String]>) -> Request.Job {
         Request.Job { ran.write { $0.append(name) } }
     }
@@ -14,7 +14,7 @@ struct SerializerChainTests {
         .init(isForeign: true) { _ in ran.write { $0.append(name) } }
     }
 
-    /// Takes the next step, and says what it was.
+    /// Performs the next step, and returns a description of it.
     private static func take(_ chain: SerializerChain, _ ran: Protected<[String]>) -> String {
         ran.write([])
         switch chain.next() {

@@ -9,10 +9,10 @@ import Testing
 
 @testable import Lupine
 
-/// State and error change in one step: whoever sees a request cancelled sees why, on any thread, and before its root queue has
-/// come to it.
+/// State and error change in one step: on any thread, a request that is seen as cancelled has its error, even before its root
+/// queue has processed the cancellation.
 struct StateAndErrorTests {
-    /// A kind of request, to an address that does not answer.
+    /// A kind of request, to a URL that does not respond.
     struct Kind: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let make: @Sendable (PipelineStage) -> Request
@@ -31,7 +31,7 @@ struct StateAndErrorTests {
         Kind("web socket") { $0.session.webSocketRequest(to: $0.url("/stall")) },
     ]
 
-    /// Runs `body` while nothing can happen on the session's root queue.
+    /// Runs `body` while the session's root queue is blocked.
     private static func whileRootStandsStill(_ stage: PipelineStage, _ body: () -> Void) {
         let (begun, go) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         stage.session.rootQueue.async {
@@ -139,7 +139,7 @@ struct StateAndErrorTests {
             let request = stage.session.download(
                 stage.url("/get"),
                 to: { temporary, _ in
-                    // Not under the lock: the response could be of the program's class.
+                    // Read outside the lock: the response could be of the program's class.
                     let request = download.read { $0 }
                     seen.add(request?.response?.statusCode)
                     return (temporary, [])

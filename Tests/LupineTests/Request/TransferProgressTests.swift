@@ -8,7 +8,7 @@ import Testing
 @testable import Lupine
 
 extension TransferProgress {
-    /// The object, made if there is none.
+    /// Returns the `Progress` object, after creating it if there is none.
     fileprivate mutating func made() -> Progress {
         if let object { return object }
         let new = makeObject()

@@ -4,15 +4,15 @@ import Foundation
 import Lupine
 import Testing
 
-/// The rules that the four serializers of content have in common, each rule for each of them.
+/// The rules that the four content serializers have in common, each for all of them.
 @Suite struct ContentSerializerTests {
-    /// A serializer whose value is described, so that one table serves all.
+    /// A serializer whose value is returned as a description, so that one table covers all.
     struct Kind: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let empty: String
-        /// With the codes and methods of responses that may be empty at their defaults.
+        /// Serializes with the default codes and methods of responses that may be empty.
         let serialize: @Sendable (any DataPreprocessor, Arguments) throws -> String
-        /// What content of no bytes after the preprocessor comes to; nil when it fails.
+        /// The result for empty content after the preprocessor; nil if it fails.
         let nothing: String?
     }
 
@@ -43,7 +43,7 @@ import Testing
         kind("JSON", empty: "<null>", nothing: nil) { JSONResponseSerializer(dataPreprocessor: $0) }
     }
 
-    /// Lets the deprecated one be called without a warning.
+    /// Calls the deprecated serializer without a warning.
     private protocol Deprecated { static func json() -> Kind }
     private enum Caller: Deprecated {
         @available(*, deprecated) static func json() -> Kind { ContentSerializerTests.json() }

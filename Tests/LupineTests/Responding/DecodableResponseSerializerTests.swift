@@ -4,11 +4,11 @@ import Foundation
 import Lupine
 import Testing
 
-/// How content is decoded, and what is decoded where there is none.
+/// The decoding of content, and the value for empty content.
 @Suite struct DecodableResponseSerializerTests {
     struct Person: Codable, Equatable, Sendable { var name: String }
 
-    /// A type of the program's that has an empty value.
+    /// A type of the program with an empty value.
     struct Inbox: Codable, Equatable, Sendable, EmptyResponse {
         var count: Int
         static func emptyValue() -> Inbox { Inbox(count: 0) }

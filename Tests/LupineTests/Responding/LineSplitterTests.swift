@@ -5,16 +5,16 @@ import Testing
 
 @testable import Lupine
 
-/// How a stream is cut into lines, in whatever pieces it arrives.
+/// The splitting of a stream into lines, regardless of the pieces in which it arrives.
 @Suite struct LineSplitterTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let text: String
         var ending = LineSplitter.Ending.feedOrReturn
         var limit = 64
-        /// The lines that are ended; nil is one that is too long.
+        /// The lines that are complete; nil for one that is too long.
         let lines: [String?]
-        /// What the end of the stream ends.
+        /// The lines that the end of the stream completes.
         var last: [String?] = []
     }
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Lupine
 
-/// How media types are read and compared, and the judgements that come of it.
+/// The parsing and comparison of media types, and the validation that depends on it.
 @Suite struct MIMETypeTests {
     @Test(
         "[V-6.12, V-12.7] a type is two words around one slash",

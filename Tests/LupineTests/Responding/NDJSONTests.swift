@@ -5,9 +5,9 @@ import Testing
 
 @testable import Lupine
 
-/// Newline-delimited JSON, in whatever pieces it arrives.
+/// Newline-delimited JSON, regardless of the pieces in which it arrives.
 @Suite struct NDJSONTests {
-    /// A value, or how a line failed.
+    /// A value, or the failure of a line.
     enum Outcome: Equatable, Sendable {
         case value(String)
         case undecodable
@@ -74,7 +74,7 @@ import Testing
         #expect(texts.count == 2_001 && texts.last == "a")
         #expect(Set(texts).count == 17)
         #expect(texts[14].contains("x14") && texts[15].contains("x15") && texts[1_999] == texts[15])
-        // The next piece begins anew.
+        // The next piece starts afresh.
         #expect("\(reader.read(Data("y\n".utf8)))".contains("y"))
     }
 
@@ -111,7 +111,7 @@ import Testing
 }
 
 extension NDJSONSerializer {
-    /// What it makes of a stream that arrives at once and does not end.
+    /// Returns the results for a text that arrives at once and does not end the stream.
     fileprivate func reading(_ text: String) -> [Result<T, any Error>] {
         var reader = makeReader()
         return reader.read(Data(text.utf8))

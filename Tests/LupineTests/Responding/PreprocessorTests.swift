@@ -4,7 +4,7 @@ import Foundation
 import Lupine
 import Testing
 
-/// What happens to content before it is serialized.
+/// The preprocessing of content before it is serialized.
 @Suite struct PreprocessorTests {
     @Test(
         "[V-12.12] what a service puts before its JSON is taken away at the start, and only there",

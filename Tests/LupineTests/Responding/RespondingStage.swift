@@ -8,17 +8,17 @@ import LupineTransport
 
 @testable import Lupine
 
-/// A session, and the origin that answers it as a test says.
+/// A session, and the origin whose responses the test determines.
 struct RespondingStage {
     let session: Session
     let origin: LupineOrigin.Origin
-    /// Where downloads go that have no destination of their own; gone with the stage.
+    /// The folder of downloads without a destination; removed after the test.
     let folder: URL
 
-    /// An address of the origin's.
+    /// Returns a URL of the origin.
     func url(_ path: String) -> String { "http://127.0.0.1:\(origin.port)\(path)" }
 
-    /// Has the origin answer GET and HEAD so, and gives a request for that.
+    /// Sets the origin's response to GET and HEAD at a new URL, and returns a request for it.
     func request(
         _ status: Int = 200, type: String? = nil, body: String = "", method: HTTPMethod = .get,
         accept: String? = nil, interceptor: (any RequestInterceptor)? = nil, resumes: Bool? = nil
@@ -29,7 +29,7 @@ struct RespondingStage {
             shouldAutomaticallyResume: resumes)
     }
 
-    /// The same, to a file.
+    /// Does the same for a download.
     func download(
         _ status: Int = 200, type: String? = nil, body: String = "",
         destination: DownloadRequest.Destination? = nil
@@ -44,7 +44,7 @@ struct RespondingStage {
             })
     }
 
-    /// A stream of an address.
+    /// Returns a stream request for a URL.
     func stream(
         _ address: String, cancelsOnError: Bool = false, interceptor: (any RequestInterceptor)? = nil,
         resumes: Bool? = nil
@@ -56,7 +56,7 @@ struct RespondingStage {
             interceptor: interceptor, shouldAutomaticallyResume: resumes, delegate: session)
     }
 
-    /// An address under which the origin answers so.
+    /// Returns a new URL at which the origin sends this response.
     func address(_ status: Int = 200, type: String? = nil, body: String = "") -> String {
         let path = "/scripted/\(UUID().uuidString)"
         let content = type.map { "Content-Type: \($0)\r\n" } ?? ""
@@ -74,7 +74,7 @@ struct RespondingStage {
     }
 }
 
-/// Runs `body` with an origin and a session that talks to it, and ends both.
+/// Runs `body` with an origin and a session that uses it, and ends both.
 func withResponding(
     monitors: [any EventMonitor] = [], headers: [String: String] = [:], over spoken: Spoken = .http1,
     _ body: (RespondingStage) async throws -> Void

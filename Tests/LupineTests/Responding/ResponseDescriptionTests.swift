@@ -28,7 +28,7 @@ struct ResponseDescriptionTests {
         response.debugDescription.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     }
 
-    /// The lines of a block, without its own indentation; the first says which block.
+    /// Returns the lines of a block, without the block's indentation. The first line is its name.
     private func block(_ name: String, below head: String, in lines: [String]) -> [String] {
         let rest = lines.drop { !$0.hasPrefix("[\(head)]") }.dropFirst()
         let block = rest.prefix { $0.hasPrefix(" ") }.drop { !$0.hasPrefix("    [\(name)]") }

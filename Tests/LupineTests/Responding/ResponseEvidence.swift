@@ -5,7 +5,7 @@ import Foundation
 @testable import Lupine
 @testable import LupineLoading
 
-/// What a response that came shows: for tests of responses that no server sent.
+/// The parts of a response, for tests of responses that no server sent.
 struct ResponseEvidence: Sendable {
     var request: URLRequest?
     var response: HTTPURLResponse?

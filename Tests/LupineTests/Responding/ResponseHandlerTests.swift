@@ -9,14 +9,14 @@ import Testing
 
 @testable import Lupine
 
-/// What response handlers are called with, and when.
+/// The arguments of response handlers, and the order of their calls.
 @Suite struct ResponseHandlerTests {
-    /// Does what it is told, and keeps what it was given.
+    /// A serializer that calls a closure, and records the errors that it was given.
     final class SpySerializer: ResponseSerializer {
         let errors = SeenValues<(any Error)?>()
         private let body: @Sendable (Int) throws -> Int
 
-        /// `body` is given the number of calls before this one.
+        /// Creates a serializer whose `body` is given the number of earlier calls.
         init(_ body: @escaping @Sendable (Int) throws -> Int) { self.body = body }
 
         func serialize(
@@ -198,7 +198,8 @@ import Testing
     func order(over spoken: Spoken) async throws {
         try await withResponding(over: spoken) { stage in
             let seen = SeenValues<String>()
-            // A pass that had begun would call its handlers without waiting for those that are added behind its end.
+            // The request is not resumed yet: a pass that had begun would call its handlers without waiting for those that are
+            // added later.
             let request = stage.request(body: "x", resumes: false)
             _ = await called { (done: @escaping @Sendable (Bool) -> Void) in
                 for number in 1...3 {

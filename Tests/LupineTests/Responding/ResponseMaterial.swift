@@ -4,7 +4,7 @@ import Foundation
 import Lupine
 import Testing
 
-/// What serializers and validators are given in tests: requests, responses, preprocessors that keep count, errors.
+/// Input for serializers and validators: requests, responses and files.
 enum ResponseMaterial {
     static let address = URL(string: "http://origin.test/")
 
@@ -22,7 +22,7 @@ enum ResponseMaterial {
             HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: fields))
     }
 
-    /// A file of the test's own, removed afterwards.
+    /// Runs `body` with a new file, and removes it.
     static func withFile(_ content: Data?, _ body: (URL) throws -> Void) throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent(
             "lupine-\(UUID().uuidString)")
@@ -32,15 +32,15 @@ enum ResponseMaterial {
     }
 }
 
-/// An error of the program's.
+/// An error of the program.
 enum ResponseTestError: Error, Equatable { case first, second }
 
-/// Answers with what it is told, and keeps what it was given.
+/// A preprocessor that returns a given result, and records its inputs.
 final class SpyPreprocessor: DataPreprocessor {
     private let seen = SeenValues<Data>()
     private let answer: Result<Data?, ResponseTestError>
 
-    /// Nil: answers with its input.
+    /// With a successful nil, it returns its input.
     init(_ answer: Result<Data?, ResponseTestError> = .success(nil)) { self.answer = answer }
 
     var inputs: [Data] { seen.all }
@@ -51,7 +51,7 @@ final class SpyPreprocessor: DataPreprocessor {
     }
 }
 
-/// Decodes whatever it is told, and keeps what it was given.
+/// A decoder that fails with a given error, if any, and records its inputs.
 final class SpyDecoder: DataDecoder {
     private let seen = SeenValues<Data>()
     private let error: ResponseTestError?
@@ -68,20 +68,20 @@ final class SpyDecoder: DataDecoder {
 }
 
 extension Error {
-    /// The reason, when it is a failure of serialization.
+    /// The reason of a serialization failure.
     var serializationReason: AFError.ResponseSerializationFailureReason? {
         guard case .responseSerializationFailed(let reason)? = self as? AFError else { return nil }
         return reason
     }
 
-    /// The reason, when it is a failure of validation.
+    /// The reason of a validation failure.
     var validationReason: AFError.ResponseValidationFailureReason? {
         guard case .responseValidationFailed(let reason)? = self as? AFError else { return nil }
         return reason
     }
 }
 
-/// What `body` throws; nil when it does not.
+/// Returns the error that `body` throws, or nil.
 func thrown(by body: () throws -> Void) -> (any Error)? {
     do { try body() } catch { return error }
     return nil

@@ -4,9 +4,9 @@ import Foundation
 import Lupine
 import Testing
 
-/// What a serializer gets without saying anything, and how one of responses serves downloads.
+/// The default implementations of a serializer, and the use of a response serializer for downloads.
 @Suite struct ResponseSerializerTests {
-    /// Says only what it makes.
+    /// A serializer that implements only the required method.
     struct Minimal: ResponseSerializer {
         func serialize(
             request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?

@@ -7,7 +7,7 @@ import Testing
 @testable import Lupine
 
 struct ResponseTransformsTests {
-    /// A response of either kind, as far as the transforms are concerned.
+    /// The parts of a response of either kind that the transforms affect.
     struct Outcome: Equatable {
         var value: String?
         var error: String?

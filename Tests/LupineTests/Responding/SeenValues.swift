@@ -2,7 +2,7 @@
 
 import LupineTransport
 
-/// What a test's delegate or closure was given, in order, from any thread.
+/// Values that a delegate or closure was given, in order, from any thread.
 final class SeenValues<Value: Sendable>: Sendable {
     private let lock = Lock<[Value]>([])
 

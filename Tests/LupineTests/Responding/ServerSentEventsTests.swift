@@ -6,7 +6,7 @@ import Testing
 
 @testable import Lupine
 
-/// Event streams as the WHATWG HTML standard reads them, in whatever pieces they arrive.
+/// Event streams as specified in the WHATWG HTML standard, regardless of the pieces in which they arrive.
 @Suite struct ServerSentEventsTests {
     /// An event, or the limit that one exceeded.
     enum Outcome: Equatable, Sendable {
@@ -34,7 +34,7 @@ import Testing
         .event(ServerSentEvent(type: type, data: data, lastEventID: id, reconnectionTime: retry))
     }
 
-    /// Forty combining characters on one letter, and one octet more than a name has.
+    /// Forty combining characters on one letter, and one octet more than the maximum length of a name.
     private static let (heap, long) = (
         "e" + String(repeating: "\u{301}", count: 40), String(repeating: "x", count: 8_193)
     )
@@ -183,7 +183,7 @@ import Testing
         let id = Data("id: \(String(repeating: "é", count: 4_096))\n\n".utf8)
         let position = EventStreamPosition()
         var reader = ServerSentEventsReader(lineLimit: 1 << 20, eventLimit: 1 << 20, position: position)
-        // The second one is the same, in memory of its own.
+        // The second one has the same content, in different memory.
         for _ in 0..<2 { #expect(reader.read(id).isEmpty) }
         #expect(reader.read(Data(repeating: 0x0A, count: 200_000)).isEmpty)
         let events = reader.read(Data("data: x\n\n".utf8))

@@ -9,9 +9,9 @@ import Testing
 
 @testable import Lupine
 
-/// What stream handlers are called with, whatever pieces the stream arrives in.
+/// The calls of stream handlers, regardless of the pieces in which the stream arrives.
 @Suite struct StreamHandlerTests {
-    /// All that a handler heard: values, errors and the end.
+    /// Everything that a handler received: values, errors and the completion.
     struct Heard<Value: Sendable>: Sendable {
         var values: [Value] = []
         var errors: [AFError] = []
@@ -45,14 +45,14 @@ import Testing
         return heard
     }
 
-    /// A response whose content comes in those pieces, each with a chunk of its own.
+    /// Returns a response whose content arrives in these pieces, each in its own chunk.
     private static func pieces(_ pieces: [String], ends: Bool = true) -> Script {
         let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
         let chunks = pieces.map { Script.Step.send("\(String($0.utf8.count, radix: 16))\r\n\($0)\r\n") }
         return Script([.expectHead, .send(head)] + chunks + (ends ? [.send("0\r\n\r\n")] : []) + [.close])
     }
 
-    /// A response whose content comes byte by byte.
+    /// Returns a response whose content arrives byte by byte.
     private static func bytes(_ content: String) -> Script {
         let head = "HTTP/1.1 200 OK\r\nContent-Length: \(content.utf8.count)\r\nConnection: close\r\n\r\n"
         return Script([.send(head), .sendByteByByte(Array(content.utf8)), .close])
@@ -63,7 +63,7 @@ import Testing
         return stage.url("/pieces")
     }
 
-    /// The origin has read the head of a request for a path already.
+    /// Returns the script without its `expectHead` steps: for a route, the origin has already read the head.
     private static func answering(_ script: Script) -> Script {
         Script(
             script.steps.filter { step in
@@ -83,7 +83,7 @@ import Testing
             let heard = await hear(try stage.stream(stage.address(body: "x")), Failing())
             #expect(heard.errors.first?.underlyingError as? ResponseTestError == .first)
             #expect(heard.completion?.error == nil)
-            // The end of the content would be as good an end.
+            // The stream must not end by itself, or its end would look like the cancellation.
             let endless = serve(
                 stage,
                 Script([.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx"), .stall]))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Lupine
 
-/// How the serializers of a stream keep what belongs to one handler and one attempt, and text in whole characters.
+/// Serializers of streams: their state belongs to one handler and one attempt, and text is split only between characters.
 @Suite struct StreamSerializationTests {
     @Test("a serializer of pieces is asked once per piece, and its errors are wrapped")
     func piecewise() {
@@ -72,7 +72,7 @@ import Testing
     func character() {
         #expect(Self.texts([Data([0x61, 0xE2, 0x82]), Data([0xAC, 0x62])]) == ["a", "€b"])
         #expect(Self.texts([Data([0xE2]), Data([0x82]), Data([0xAC])]) == ["€"])
-        // One that is complete waits for nothing.
+        // A complete character is delivered at once.
         for character in ["é", "ह", "€", "\u{D7FF}", "𝄞", "\u{10FFFF}"] {
             #expect(Self.texts([Data("a\(character)".utf8), Data("b".utf8)]) == ["a\(character)", "b"])
         }

@@ -4,7 +4,7 @@ import Foundation
 import Lupine
 import Testing
 
-/// In which encoding text is read.
+/// The encoding in which text is decoded.
 @Suite struct StringResponseSerializerTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String

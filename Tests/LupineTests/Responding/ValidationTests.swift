@@ -9,9 +9,9 @@ import Testing
 
 @testable import Lupine
 
-/// When validators run, and what they come to.
+/// When validators run, and their results.
 @Suite struct ValidationTests {
-    /// Notes the results of validators of any kind of request.
+    /// Records the results of validators of any kind of request.
     final class Judgements: EventMonitor {
         let queue = DispatchQueue(label: "judgements")
         private let results = SeenValues<Bool>()
@@ -35,7 +35,7 @@ import Testing
             if case .success = result { results.note(true) } else { results.note(false) }
         }
 
-        /// What has been noted, when all that the session has told so far has been.
+        /// Returns the recorded results, including those of all events emitted so far.
         func all(_ session: Session) -> [Bool] {
             session.rootQueue.sync {}
             return queue.sync { results.all }

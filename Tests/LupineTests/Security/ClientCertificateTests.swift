@@ -11,20 +11,20 @@ import Testing
 
 @testable import Lupine
 
-/// A client that shows who it is, when the server asks and the challenge is answered with an identity: through a session,
-/// over both versions of TLS, against a server that insists and one that does not.
+/// Client certificates: the server requests one, and the challenge is answered with an identity. Through a session, over both
+/// versions of TLS, with a server that requires a certificate and with one that does not.
 @Suite struct ClientCertificateTests {
-    /// Who hands the identity over.
+    /// The source of the identity.
     private enum Way: CaseIterable {
         /// `authenticate(with:)` of the request.
         case request
         /// The configuration's storage, as the default of the protection space.
         case storage
-        /// A delegate of one's own, whose override answers.
+        /// An override of a delegate method, which answers the challenge.
         case delegate
     }
 
-    /// Answers the challenge itself, as `choose` says, and leaves others to the pipeline.
+    /// Answers the challenge for a client certificate with the credential from `choose`, and leaves others to the superclass.
     private final class Showing: SessionDelegate, @unchecked Sendable {
         private let choose: @Sendable (URLSessionTask) -> URLCredential?
 
@@ -47,11 +47,11 @@ import Testing
         }
     }
 
-    /// What a server saw, and what became of the request.
+    /// The certificate that a server received, and the result of the request.
     private struct End: Equatable {
         var status: Int?
         var code: URLError.Code?
-        /// Whether the first connection's client showed the certificate that it was to show.
+        /// Whether the client of the first connection presented the expected certificate.
         var wasShown = false
 
         static let served = End(status: 200, wasShown: true)
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    /// An identity of the fixtures as a credential: the certificate's own, with its intermediates beside it.
+    /// Returns a credential with an identity of the fixtures: the certificate, with its intermediates as the chain.
     private static func credential(_ name: String) throws -> URLCredential {
         let identity = try SecIdentity(pemChain: PKI.text("\(name).pem"), pemKey: PKI.text("\(name).key"))
         let chain = try TrustFixture.certificates("\(name)-chain")
@@ -80,7 +80,7 @@ import Testing
         return setUp
     }
 
-    /// Asks once, with the identity handed over so.
+    /// Performs one request with the identity supplied in this way.
     private static func ask(
         _ name: String?, _ way: Way, _ version: TLSVersion, insists: Bool
     ) async throws -> End {
@@ -233,7 +233,7 @@ import Testing
         let rsa = try #require(try Certificate.pem(PKI.text("client-rsa.pem")).first)
         var setUp = try Self.setUp(.v1_3, insists: false)
         let credential = Protected<URLCredential?>(try Self.credential("client-rsa"))
-        // The first task shows who it is, and is suspended meanwhile; later ones show nobody.
+        // The first task presents an identity, and is suspended meanwhile; later tasks present none.
         setUp.delegate = Showing { task in
             let shown = credential.write { credential in
                 defer { credential = nil }
@@ -282,7 +282,7 @@ import Testing
                 try Certificate.pem(PKI.text("\($0).pem")).first
             }
             #expect(who.all == certificates)
-            // And a request without one is nobody, though connections with an identity are open.
+            // A request without an identity presents none, although connections with an identity are open.
             _ = await stage.session.request(stage.url("/who", host: "good.test")).answered()
             #expect(who.all.last == .some(nil))
         }

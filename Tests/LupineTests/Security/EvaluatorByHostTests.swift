@@ -3,7 +3,7 @@
 import Lupine
 import Testing
 
-/// Which evaluator a host has, however the program has spelled it.
+/// The evaluator of a host, regardless of how the program spells the host.
 @Suite struct EvaluatorByHostTests {
     @Test(
         "[I-9.1] an evaluator is found for a host that the program has spelled in another way",

@@ -7,11 +7,11 @@ import Testing
 
 @testable import Lupine
 
-/// The evaluator of revocation, with answers that were stapled: the network stays off.
+/// The revocation evaluator with stapled OCSP responses, without network access.
 @Suite struct RevocationTrustEvaluatorTests {
     private typealias Fixture = TrustFixture
 
-    /// 2024-01-01, when the prepared answers begin.
+    /// 2024-01-01, when the validity of the prepared OCSP responses begins.
     private static let answersBegin = Date(timeIntervalSince1970: 1_704_067_200)
 
     private static func trust(_ leaf: String, stapled: String?) throws -> SecTrust {

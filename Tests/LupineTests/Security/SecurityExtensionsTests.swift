@@ -7,7 +7,7 @@ import Testing
 
 @testable import Lupine
 
-/// What stands under `af` on bundles, trusts, policies, certificates and statuses.
+/// The `af` extensions of bundles, trusts, policies, certificates and statuses.
 @Suite struct SecurityExtensionsTests {
     private typealias Fixture = TrustFixture
 
@@ -16,7 +16,7 @@ import Testing
         let result: SecTrustResultType
     }
 
-    /// Runs `body` with a folder of its own, and removes that.
+    /// Runs `body` with a new folder, and removes it.
     private static func withFolder(_ body: (URL) throws -> Void) throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
             "lupine-\(UUID()).resources")
@@ -75,7 +75,7 @@ import Testing
 
     @Test("public keys come from files in PEM and DER")
     func keyFiles() throws {
-        // What `openssl pkey -pubout` writes for the key of a certificate is read back as that certificate's key.
+        // The output of `openssl pkey -pubout` for a certificate's key is parsed as that key.
         let pem = """
             -----BEGIN PUBLIC KEY-----
             MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=

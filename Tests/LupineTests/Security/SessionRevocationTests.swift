@@ -8,8 +8,8 @@ import Testing
 
 @testable import Lupine
 
-/// Revocation through a session and a handshake: what the server has stapled, and what is fetched from the addresses that the
-/// certificates name, which an origin of its own stands for.
+/// Revocation through a session and a handshake: with stapled OCSP responses, and with what is fetched from the URLs in the
+/// certificates, for which a second origin answers.
 @Suite struct SessionRevocationTests {
     typealias Options = RevocationTrustEvaluator.Options
 
@@ -17,10 +17,10 @@ import Testing
         let shows: String
         let leaf: String
         let options: Options
-        /// The answer of the fixtures at each path.
+        /// The fixture that is the response at each path.
         var answers: [String: String] = [:]
         let status: OSStatus
-        /// The paths that are asked, in order.
+        /// The paths that are requested, in order.
         var asked: [String] = []
 
         var testDescription: String { shows }
@@ -106,14 +106,14 @@ import Testing
         try await PolicyStage.run(leaf: row.leaf) { stage in
             try await stage.withSession(
                 trust: manager,
-                // What is fetched is fetched through the session's proxy for HTTP, which is the origin that answers.
+                // Responses are fetched through the session's HTTP proxy, which is the origin that answers.
                 configure: {
                     $0.connectionProxyDictionary = [
                         "HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": Int(responder.port),
                     ]
                 }
             ) { session in
-                // An answer that counts is kept: the second request asks nobody. It has a connection of its own.
+                // A usable response is cached: the second request, on its own connection, fetches nothing.
                 for turn in 0..<2 {
                     let request = session.request(
                         stage.url(host: host, isSecure: true), headers: ["Connection": "close"])
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    /// What the evaluation failed with; nil for a failure of another kind.
+    /// Returns the status of the evaluation, or nil for a failure of another kind.
     private static func status(_ error: AFError?) -> OSStatus? {
         guard let error else { return errSecSuccess }
         guard case .serverTrustEvaluationFailed(.trustEvaluationFailed(let cause)) = error else { return nil }

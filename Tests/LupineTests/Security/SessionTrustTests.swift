@@ -9,13 +9,13 @@ import Testing
 
 @testable import Lupine
 
-/// How a session answers challenges: with credentials, and with what its trust manager's evaluators say.
+/// A session's answers to challenges: credentials, and the results of its trust manager's evaluators.
 @Suite struct SessionTrustTests {
     private typealias Fixture = TrustFixture
 
     private struct Refused: Error {}
 
-    /// Judges by a closure.
+    /// An evaluator that calls a closure.
     private final class Judging: ServerTrustEvaluating {
         let judge: @Sendable (SecTrust, String) throws -> Void
 
@@ -24,7 +24,7 @@ import Testing
         func evaluate(_ trust: SecTrust, forHost host: String) throws { try judge(trust, host) }
     }
 
-    /// Finds one evaluator for every host below a domain.
+    /// A manager that finds one evaluator for every host below a domain.
     private final class WildcardManager: ServerTrustManager, @unchecked Sendable {
         override func serverTrustEvaluator(forHost host: String) throws -> (any ServerTrustEvaluating)? {
             host.hasSuffix(".test") ? evaluators["*.test"] : try super.serverTrustEvaluator(forHost: host)

@@ -7,10 +7,10 @@ import LupineTestKit
 import LupineTransport
 import Testing
 
-/// What a session's evaluators have to say where one connection may carry the requests to two hosts (RFC 9113 §9.1.1): the
-/// certificate is for `good.test` and for `localhost`.
+/// The evaluators of a session whose requests to two hosts could share one connection (RFC 9113 §9.1.1): the certificate is
+/// valid for `good.test` and for `localhost`.
 @Suite struct SharedConnectionTests {
-    /// Notes for which hosts it is asked, and answers alike.
+    /// Records the hosts that it is asked about, and always gives the same result.
     private final class Noting: ServerTrustEvaluating, Sendable {
         private let asked = Lock<[String]>([])
         private let accepts: Bool
@@ -53,7 +53,8 @@ import Testing
         }
     }
 
-    /// The evaluator is asked about a connection that was opened for its host: another one's server may have another chain for it.
+    /// The evaluator is asked about a connection that was opened for its own host: another host's server may present another
+    /// chain.
     @Test("[H-12.13] a host with an evaluator has connections of its own", arguments: [false, true])
     func withAnEvaluator(accepts: Bool) async throws {
         let evaluator = Noting(accepts: accepts)

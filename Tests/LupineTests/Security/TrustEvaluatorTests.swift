@@ -7,13 +7,13 @@ import Testing
 
 @testable import Lupine
 
-/// The evaluators, each asked about a trust that a program has made.
+/// The evaluators, called with a trust that a program has created.
 @Suite struct TrustEvaluatorTests {
     private typealias Fixture = TrustFixture
 
     private struct Refused: Error {}
 
-    /// Throws what it is given, and notes that it was asked.
+    /// An evaluator that throws a given error, if any, and records its calls.
     private final class Noted: ServerTrustEvaluating {
         let asked: Protected<[String]>
         let name: String

@@ -7,27 +7,27 @@ import Testing
 
 @testable import Lupine
 
-/// What the tests of evaluators judge: the fixtures' chains, at a moment when whatever is valid is valid.
+/// The chains that the evaluators' tests use, and a time at which all certificates are valid that are meant to be.
 enum TrustFixture {
     /// 2026-11-21.
     static let now = Date(timeIntervalSince1970: 1_795_219_200)
 
-    /// The certificates of a PEM file.
+    /// Returns the certificates of a PEM file.
     static func certificates(_ file: String) throws -> [SecCertificate] {
         try SecCertificate.certificates(pem: PKI.text("\(file).pem"))
     }
 
-    /// The first one of a PEM file.
+    /// Returns the first certificate of a PEM file.
     static func certificate(_ name: String) throws -> SecCertificate {
         try #require(try certificates(name).first)
     }
 
-    /// The key of the first one of a PEM file.
+    /// Returns the key of the first certificate of a PEM file.
     static func key(_ name: String) throws -> SecKey {
         try #require(SecCertificateCopyKey(try certificate(name)))
     }
 
-    /// What a server with this leaf presents, to one who trusts the fixtures' root.
+    /// Returns the trust for the chain that a server with this leaf presents, with the fixtures' root as its anchor.
     static func trust(
         _ leaf: String, presented: [String]? = nil, roots: [String] = ["root"]
     ) throws -> SecTrust {
@@ -40,7 +40,7 @@ enum TrustFixture {
         return trust
     }
 
-    /// How a judgement ends: `trusted`, or the name of the reason.
+    /// Returns the result of an evaluation: `trusted`, or the name of the reason.
     static func verdict(_ evaluator: any ServerTrustEvaluating, _ trust: SecTrust, _ host: String) -> String {
         do {
             try evaluator.evaluate(trust, forHost: host)
@@ -50,7 +50,7 @@ enum TrustFixture {
         }
     }
 
-    /// The name of the reason that an error carries.
+    /// Returns the name of the reason in an error.
     static func name(of error: any Error) -> String {
         guard let error = error as? AFError else { return "\(type(of: error))" }
         guard case .serverTrustEvaluationFailed(let reason) = error else { return "\(error)" }
@@ -71,7 +71,7 @@ enum TrustFixture {
         }
     }
 
-    /// The status that an evaluation failed with.
+    /// Returns the status that an evaluation failed with.
     static func status(of body: () throws -> Void) -> OSStatus {
         do {
             try body()

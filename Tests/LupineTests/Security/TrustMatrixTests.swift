@@ -8,15 +8,15 @@ import Testing
 
 @testable import Lupine
 
-/// Each leaf that a server may present, against each evaluator, with the host looked at and not: through a session and a
-/// handshake, down to the error that a request delivers.
+/// Each leaf that a server may present, with each evaluator, with and without validation of the host: through a session and a
+/// handshake, up to the error of the request.
 @Suite struct TrustMatrixTests {
     private typealias Fixture = TrustFixture
 
-    /// What is wrong with a leaf, as far as an evaluator may care.
+    /// The defect of a leaf, as far as evaluators distinguish it.
     private enum Fault {
         case none
-        /// Nothing but the name.
+        /// Only the name is wrong.
         case name
         case chain
     }
@@ -25,13 +25,13 @@ import Testing
         let name: String
         let host: String
         let fault: Fault
-        /// Whether the fixtures' root is at the end of what could be linked, whatever the validation says.
+        /// Whether the chain can be built up to the fixtures' root, whether or not it is valid.
         var reachesRoot = true
-        /// The curve that the client has to offer besides its own for such a key, which TLS 1.2 alone has.
+        /// An additional curve that the client has to offer for such a key, which only TLS 1.2 supports.
         var curve: String?
     }
 
-    /// Leaves that a handshake can be made with.
+    /// Leaves that can be used in a handshake.
     private static let leaves: [Leaf] = [
         Leaf(name: "good", host: "good.test", fault: .none),
         Leaf(name: "rsa", host: "rsa.test", fault: .none),
@@ -74,7 +74,7 @@ import Testing
         Leaf(name: "path-length", host: "localhost", fault: .chain),
         Leaf(name: "cycle", host: "localhost", fault: .chain, reachesRoot: false),
         Leaf(name: "critical", host: "localhost", fault: .chain),
-        // Nothing is stapled here, and nothing is fetched: nobody knows who is revoked.
+        // Nothing is stapled or fetched here, so that revocation remains unknown.
         Leaf(name: "must-staple", host: "localhost", fault: .chain),
         Leaf(name: "good-ocsp", host: "localhost", fault: .none),
         Leaf(name: "revoked-ocsp", host: "localhost", fault: .none),
@@ -85,7 +85,7 @@ import Testing
         Leaf(name: "revoked-issuer", host: "localhost", fault: .none),
     ]
 
-    /// An evaluator, and how it judges.
+    /// An evaluator, and its expected result.
     private struct Judge {
         let name: String
         let evaluator: any ServerTrustEvaluating
@@ -101,7 +101,7 @@ import Testing
         let stranger = leaf.name == "second" ? "first" : "second"
         let (other, otherKey) = (try Fixture.certificate(stranger), try Fixture.key(stranger))
         let always = "trusted"
-        // Without the default validation the host's is a whole one.
+        // Without the default validation, the validation of the host is a complete one.
         let withoutDefault = validateHost ? validity : always
         func failing(_ reason: String) -> String { isValid ? reason : validity }
         func unvalidated(_ reason: String) -> String { validateHost ? failing(reason) : reason }

@@ -10,7 +10,7 @@ import Testing
 
 /// Subclasses of `SessionDelegate` that answer asynchronously (U-5.12).
 @Suite(.timeLimit(.minutes(10))) struct AsyncDelegateTests {
-    /// Overrides asynchronous forms, and leaves the answers to the class.
+    /// Overrides asynchronous methods, and calls the superclass for the answers.
     private final class Asking: SessionDelegate, @unchecked Sendable {
         let told = Heard<String>()
 
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    /// Answers otherwise than the class would.
+    /// Answers differently from the superclass.
     private final class Refusing: SessionDelegate, @unchecked Sendable {
         override func urlSession(
             _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
@@ -99,7 +99,7 @@ import Testing
         ) async -> URLRequest? { nil }
     }
 
-    /// Overrides both forms.
+    /// Overrides both forms of a method.
     private final class Both: SessionDelegate, @unchecked Sendable {
         let told = Heard<String>()
 

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Lupine
 
-/// Credentials, the trust of servers, redirects and the cache: who is asked, in which order, and what the answers do.
+/// Credentials, server trust, redirects and the cache: who is asked, in which order, and the effect of the answers.
 struct ChallengeTests {
     // MARK: credentials
 
@@ -286,7 +286,7 @@ struct ChallengeTests {
     }
 }
 
-/// Takes the answers to a challenge, and does nothing.
+/// A sender that ignores the answers to a challenge.
 private final class NoSender: NSObject, URLAuthenticationChallengeSender, @unchecked Sendable {
     func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {}
     func continueWithoutCredential(for challenge: URLAuthenticationChallenge) {}

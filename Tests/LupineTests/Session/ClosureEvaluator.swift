@@ -4,7 +4,7 @@ import LupineLoading
 
 @testable import Lupine
 
-/// Judges servers by a closure, which is given the host.
+/// An evaluator that calls a closure with the host.
 struct ClosureEvaluator: ServerTrustEvaluating {
     let judge: @Sendable (String) throws -> Void
 

@@ -5,7 +5,7 @@ import LupineLoading
 
 @testable import Lupine
 
-/// Answers every question about what is cached the same way.
+/// A handler that answers every question about a cached response in the same way.
 struct FixedCaching: CachedResponseHandler {
     enum Answer: Sendable { case none, proposal, replacement }
 

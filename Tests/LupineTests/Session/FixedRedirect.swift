@@ -5,7 +5,7 @@ import LupineLoading
 
 @testable import Lupine
 
-/// Answers every redirect with a request, or with none; on another queue.
+/// A handler that answers every redirect with a given request or with nil, on another queue.
 struct FixedRedirect: RedirectHandler {
     let request: URLRequest?
     let asked = Heard<URLRequest>()

@@ -9,11 +9,11 @@ import Testing
 
 @testable import Lupine
 
-/// Redirects that lead to another origin, and back.
+/// Redirects to another origin, and back.
 @Suite(.timeLimit(.minutes(10))) struct HostileChainTests {
     typealias Credentials = HostileCredentialTests
 
-    /// Answers with a redirect to there.
+    /// Makes a path respond with a redirect to `place`.
     private static func redirect(_ path: String, on origin: LupineOrigin.Origin, to place: String) {
         origin.route("GET", path) { _ throws(Refusal) in
             var response = OriginResponse(302)

@@ -9,25 +9,26 @@ import Testing
 
 @testable import Lupine
 
-/// Requests of many users on one session: what one of them brought never serves another.
+/// Requests of several users on one session: the credentials of one user never serve another.
 @Suite(.timeLimit(.minutes(10))) struct HostileCredentialTests {
     // MARK: one user after the other
 
     enum Scheme: String, CaseIterable, Sendable {
         case basic, digest
 
-        /// Where that user is let in. Basic has one directory for all; Digest one origin.
+        /// Returns the path that the user has access to. With Basic, all users share one directory; with Digest, one origin.
         func path(of user: String) -> String {
             self == .basic ? "/members/page" : "/digest-auth/auth/\(user)/secret-\(user)"
         }
     }
 
-    /// How a user's name and password come to a request.
+    /// The source of a request's credential.
     enum Way: String, CaseIterable, Sendable {
         case request, address, delegate
     }
 
-    /// Whose each task is, and what it says: the words of `SpokenNames` without the uses of the nonce.
+    /// The expected result of one task: its user, and the `Authorization` fields that it sends, as words of `SpokenNames`
+    /// without the nonce count.
     struct Visit: Sendable {
         let user: String?
         let says: [String]
@@ -38,7 +39,7 @@ import Testing
         static let nobody = Visit(user: nil, says: ["-"], status: 401)
     }
 
-    /// Answers with the name that the request says, if the password is that user's.
+    /// Responds with the user name of the request if the password is that user's.
     static func serveMembers(on origin: LupineOrigin.Origin) {
         origin.route("GET", "/members/{page}") { request throws(Refusal) in
             for user in ["alice", "bob", "service"]
@@ -55,7 +56,8 @@ import Testing
         }
     }
 
-    /// One connection at a time, so that the wire shows the requests in order; no cache, and a storage of the test's.
+    /// Returns a set-up with one connection at a time, so that the requests are in order on the wire; without a cache, and with
+    /// a separate credential storage.
     static func setUp(_ storage: URLCredentialStorage = URLCredentialStorage()) -> PipelineSetUp {
         var setUp = PipelineSetUp()
         setUp.configure = { configuration in
@@ -66,7 +68,7 @@ import Testing
         return setUp
     }
 
-    /// All that the requests said so far, connection by connection.
+    /// Returns the words of all requests so far, connection by connection.
     static func said(
         to origin: LupineOrigin.Origin, _ field: String = "Authorization", counts: Bool = false
     ) -> [String] {
@@ -75,7 +77,7 @@ import Testing
         }.map { counts ? $0 : String($0.prefix { $0 != "#" }) }
     }
 
-    /// Answers challenges with the user whose name is in the request's `X-User`.
+    /// Answers challenges with the user named in the request's `X-User`.
     final class Answering: SessionDelegate, @unchecked Sendable {
         override func urlSession(
             _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
@@ -117,7 +119,7 @@ import Testing
             var visits: [Visit] = [
                 .asked("alice"), .asked("bob"), .nobody, .known("alice"), .known("bob"), .nobody,
             ]
-            // Who answers for a task answers for that task: nobody knows beforehand who will.
+            // A delegate answers for each task separately: its user is not known before the challenge.
             if way == .delegate {
                 visits = [.asked("alice"), .asked("bob"), .nobody, .asked("alice"), .asked("bob"), .nobody]
             }
@@ -153,7 +155,7 @@ import Testing
             let thief = stage.session.request(url).authenticate(username: "alice", password: "guessed")
             #expect(await thief.answered().response?.statusCode == 401)
             #expect(Self.said(to: stage.origin) == ["-", "alice", "-", "alice"])
-            // Their failure has cost alice nothing.
+            // The failures of the others have not affected alice's requests.
             let again = await Self.request("alice", .request, url, stage.session).answered()
             #expect(again.response?.statusCode == 200)
             #expect(Self.said(to: stage.origin).count == 5)
@@ -256,7 +258,7 @@ import Testing
             await visit(wrong(url), 401, ["-", "alice"])
             await visit(stage.session.request(url), 200, ["-", "service"])
             await visit(stage.session.request(url), 200, ["service"])
-            // Who brings something of their own is not served as the session.
+            // A request with its own credential is not served with the session's.
             await visit(wrong(url), 401, ["-", "alice"])
             await visit(
                 stage.session.request(url.replacing("http://", with: "http://alice:wrong@")), 401,
@@ -266,7 +268,7 @@ import Testing
                 401,
                 ["alice"])
             await visit(stage.session.request(url), 200, ["service"])
-            // What the program has taken out of the storage is not said any more.
+            // A credential that the program has removed from the storage is not sent again.
             storage.remove(service, for: space)
             await visit(stage.session.request(url), 401, ["-"])
         }
@@ -317,7 +319,7 @@ import Testing
 
     // MARK: who is asked
 
-    /// Notes what is proposed, and leaves the answer to the class.
+    /// Records the proposed credential, and calls the superclass for the answer.
     private final class Noting: SessionDelegate, @unchecked Sendable {
         let proposals = Heard<String>()
 

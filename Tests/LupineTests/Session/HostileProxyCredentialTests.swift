@@ -9,7 +9,7 @@ import Testing
 
 @testable import Lupine
 
-/// Proxies that want to know who a request's user is, and servers that ask as if they were proxies.
+/// Proxies that require a credential for each user, and servers that send a challenge as if they were proxies.
 @Suite(.timeLimit(.minutes(10))) struct HostileProxyCredentialTests {
     typealias Scheme = HostileCredentialTests.Scheme
     typealias Way = HostileCredentialTests.Way
@@ -57,7 +57,7 @@ import Testing
                 ])
     }
 
-    /// A proxy that forwards to servers of any name, and is them.
+    /// Runs `body` with a proxy that forwards to servers of any name, and acts as those servers itself.
     private static func withForwarder(
         _ body: (LupineOrigin.Origin, Session) async throws -> Void
     ) async throws {
@@ -106,7 +106,7 @@ import Testing
                 #expect(await request.answered().response?.statusCode == 407)
             }
             let names = HostileCredentialTests.said(to: origin, "Proxy-Authorization")
-            // Each origin has a connection of its own.
+            // Each origin has its own connection.
             #expect(names == (asksAtHome ? ["-", "alice", "alice", "-", "-"] : ["-", "-", "-", "-"]))
         }
     }
@@ -138,7 +138,7 @@ import Testing
         #expect(HostileCredentialTests.said(to: origin, "Proxy-Authorization") == ["-"])
     }
 
-    /// By Digest a request's own name opens them; a password for the proxy is a delegate's to give.
+    /// With Digest, the request's own credential opens the tunnels; a password for the proxy can only come from a delegate.
     @Test(
         "[U-11.17, U-9.17] a tunnel that one user's name has opened carries nobody else",
         arguments: Scheme.allCases)
@@ -157,7 +157,8 @@ import Testing
             on: .socket)
         let opens = Script(
             [.expectHead, .send("HTTP/1.1 200 OK\r\n\r\n"), .startTLS(), .speakHTTP], on: .socket)
-        // alice, bob, nobody; then alice and bob again in the tunnels that they have, once their delegate has named them.
+        // alice, bob, no user; then alice and bob again in their existing tunnels, once their delegate has supplied the
+        // credential.
         serving.script = ScriptPlan([refuses, opens, refuses, opens, refuses, refuses, refuses])
         let origin = try LupineOrigin.Origin.start(configuration: serving)
         let configuration = URLSessionConfiguration.ephemeral

@@ -10,9 +10,9 @@ import LupineTransport
 
 @testable import Lupine
 
-/// What a session of a test is made with.
+/// The parameters of a test's session and origin.
 struct PipelineSetUp {
-    /// What the session and the origin speak with each other.
+    /// The HTTP version between the session and the origin.
     var spoken = Spoken.http1
     var startsImmediately = true
     var setUp = Session.RequestSetup.lazy
@@ -23,26 +23,26 @@ struct PipelineSetUp {
     var root = DispatchQueue(label: "test.root")
     var requestQueue: DispatchQueue?
     var serializationQueue: DispatchQueue?
-    /// The certificate of an origin that speaks TLS.
+    /// The certificate of an origin that uses TLS.
     var leaf: String?
-    /// What else such an origin is to do.
+    /// Further configuration of such an origin.
     var secure: (inout TLSServerConfiguration) -> Void = { _ in }
-    /// The kernel's buffers of the origin's connections: small ones where a test says how much a peer that is held up may send,
-    /// for the receiver's own grow with what comes at once, to 16 MiB where `tcp_rmem` allows 32.
+    /// The size of the kernel's buffers of the origin's connections. Small ones are for tests of how much a stalled peer can
+    /// send: the receiver's own buffers grow with the data that arrives at once, to 16 MiB where `tcp_rmem` allows 32.
     var socketBuffers: Int32?
-    /// A delegate of the test's own.
+    /// The test's own delegate.
     var delegate: SessionDelegate?
-    /// Who hears of events besides.
+    /// Further event monitors.
     var monitors: [any EventMonitor] = []
-    /// What the events are noted by.
+    /// The monitor that records the events.
     var recorder = EventRecorder()
     var configure: (URLSessionConfiguration) -> Void = { _ in }
 
-    /// A session that finds the origin under every name.
+    /// Returns a session that resolves every name to the origin.
     func session(of origin: LupineOrigin.Origin) throws -> Session {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.connectionProxyDictionary = [:]
-        // No time-out strikes on a machine that is slow or busy, but for those that the test sets.
+        // On a slow or busy machine no time-out may expire except those that the test sets.
         configuration.timeoutIntervalForRequest = 3_600
         configuration.lupine.tls.handshakeTimeout = .seconds(3_600)
         configuration.lupine.addressOverrides = [.init(host: "*", port: origin.port): [origin.address]]
@@ -80,30 +80,31 @@ struct PipelineSetUp {
 }
 
 extension PipelineSetUp {
-    /// With an origin that has little room for what nobody reads.
+    /// A set-up whose origin has small buffers for data that the peer does not read.
     static var narrow: PipelineSetUp { PipelineSetUp(socketBuffers: 1 << 16) }
 }
 
-/// A pipeline's session whose events are noted, and the origin that it talks to.
+/// A session whose events are recorded, and the origin that it uses.
 struct PipelineStage {
     let session: Session
     let origin: LupineOrigin.Origin
     let recorder: EventRecorder
     let scheme: String
 
-    /// An address of the origin's.
+    /// Returns a URL of the origin.
     func url(_ path: String = "/get", host: String = "origin.test") -> String {
         "\(scheme)://\(host):\(origin.port)\(path)"
     }
 
-    /// A request that the origin answers.
+    /// Returns a request that the origin answers.
     func get(
         _ path: String = "/get", interceptor: (any RequestInterceptor)? = nil, resumes: Bool? = nil
     ) -> DataRequest {
         session.request(url(path), interceptor: interceptor, shouldAutomaticallyResume: resumes)
     }
 
-    /// A request whose answer the origin holds: `asked` is opened when it has come, and it is answered when `go` is.
+    /// Returns a request whose response the origin holds: it opens the gate `asked` when the request arrives, and responds when
+    /// `go` is opened.
     func held(
         _ answer: String = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
         interceptor: (any RequestInterceptor)? = nil
@@ -117,14 +118,14 @@ struct PipelineStage {
 
     func letGo() { origin.gate("go").open() }
 
-    /// An iteration that has begun before any content of its request comes: what comes earlier is gathered (C-45).
+    /// Returns an iterator that exists before any content of its request arrives: earlier content would be buffered (C-45).
     func iterating<Element>(_ stream: () -> StreamOf<Element>) -> StreamOf<Element>.Iterator {
         session.rootQueue.suspend()
         defer { session.rootQueue.resume() }
         return stream().makeAsyncIterator()
     }
 
-    /// Returns when everything that is under way on the session's queues has been done, and the monitors have heard of it.
+    /// Returns when the current work on the session's queues is done and the monitors have received its events.
     func settle() async { await session.settle(recorder) }
 
     /// The session's events so far.
@@ -132,7 +133,7 @@ struct PipelineStage {
 }
 
 extension Session {
-    /// Returns when what is on the queues now has run, with what that put there, a few times over.
+    /// Returns when the work on the queues has run, and the work that it added, several times over.
     func settle(_ recorder: EventRecorder? = nil) async {
         for _ in 0..<4 {
             await requestQueue.flush()
@@ -144,7 +145,7 @@ extension Session {
 }
 
 extension DispatchQueue {
-    /// Returns when what is on the queue now has run.
+    /// Returns when the work that is on the queue now has run.
     func flush() async {
         await withCheckedContinuation { continuation in async(flags: .barrier) { continuation.resume() } }
     }
@@ -162,7 +163,7 @@ extension DataRequest {
     }
 }
 
-/// Runs `body` with an origin and a session that talks to it, and ends both.
+/// Runs `body` with an origin and a session that uses it, and ends both.
 func withPipeline(
     _ setUp: PipelineSetUp = PipelineSetUp(), over spoken: Spoken = .http1,
     _ body: (PipelineStage) async throws -> Void

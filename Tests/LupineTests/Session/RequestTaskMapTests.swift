@@ -7,9 +7,9 @@ import Testing
 
 @testable import Lupine
 
-/// The map alone, with requests and tasks of a session that performs none.
+/// The map without its session: its requests and tasks are never performed.
 struct RequestTaskMapTests {
-    /// What the map is filled with.
+    /// The content of a map.
     private struct Material {
         let session = Session(startRequestsImmediately: false, eventMonitors: [])
 
@@ -19,7 +19,7 @@ struct RequestTaskMapTests {
             session.session.dataTask(with: try #require(URL(string: "http://origin.test/")))
         }
 
-        /// A map of so many pairs.
+        /// Returns a map of `count` pairs.
         func map(of count: Int) throws -> (RequestTaskMap, [(request: Request, task: URLSessionTask)]) {
             var map = RequestTaskMap()
             var pairs: [(Request, URLSessionTask)] = []
@@ -67,7 +67,7 @@ struct RequestTaskMapTests {
         #expect(map.count == 1 && map[pairs[0].request] == nil && map[other] === next)
     }
 
-    /// The metrics, or else the completion, of a task come.
+    /// Reports the metrics of a task to the map.
     private static func take(_ map: inout RequestTaskMap, metricsOf task: URLSessionTask) -> Bool {
         map.disassociateIfNecessaryAfterGatheringMetrics(for: task)
     }

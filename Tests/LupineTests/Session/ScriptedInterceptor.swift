@@ -4,9 +4,9 @@ import LupineLoading
 
 @testable import Lupine
 
-/// An interceptor that notes what it is asked, and answers as it is told, or when the test answers.
+/// An interceptor that records the calls, and answers by a closure or when the test answers.
 ///
-/// Requests hold their interceptors, so what it notes holds no request: an answer lets go of whom it is for when it is given.
+/// Requests retain their interceptors, so its records retain no request: each answer releases its request when it is given.
 final class ScriptedInterceptor: RequestInterceptor {
     /// A question about a failure.
     struct Question: Sendable {
@@ -15,7 +15,7 @@ final class ScriptedInterceptor: RequestInterceptor {
         let answer: @Sendable (RetryResult) -> Void
     }
 
-    /// A request that is to be adapted.
+    /// A request to adapt.
     struct Adaptation: Sendable {
         let request: URLRequest
         let state: RequestAdapterState
@@ -38,7 +38,7 @@ final class ScriptedInterceptor: RequestInterceptor {
         self.retry = retry
     }
 
-    /// One that gives those answers to the first failures, and then `doNotRetry`.
+    /// Creates an interceptor that gives these answers to the first failures, and then `doNotRetry`.
     convenience init(adapt: @escaping Adapt = { $0.answer(.success($0.request)) }, answers: [RetryResult]) {
         let left = Protected(answers)
         self.init(
@@ -48,14 +48,14 @@ final class ScriptedInterceptor: RequestInterceptor {
             })
     }
 
-    /// Lets go of what it was asked: the session that asks keeps it, or the request, if it is one's own. A session's is told
-    /// so at the end of `withPipeline`.
+    /// Releases the records. The session retains its interceptor, or a request its own. `withPipeline` calls this for a
+    /// session's interceptor when it ends.
     func forget() {
         adaptations.forget()
         questions.forget()
     }
 
-    /// The errors that were asked about, in brief.
+    /// The errors that the retrier was asked about, in brief.
     var errors: [String] { questions.all.map { brief($0.error) } }
 
     func adapt(

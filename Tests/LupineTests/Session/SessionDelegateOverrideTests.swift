@@ -9,9 +9,9 @@ import Testing
 
 @testable import Lupine
 
-/// Subclasses of `SessionDelegate` that answer for the whole session, and that hear what the pipeline has no use for.
+/// Subclasses of `SessionDelegate` that answer for the whole session, or override methods that the pipeline does not use.
 struct SessionDelegateOverrideTests {
-    /// Answers the challenges of the connection, for all tasks, or has the superclass answer.
+    /// Answers the challenges of the connection for all tasks, or calls the superclass for the answer.
     private final class Answering: SessionDelegate, @unchecked Sendable {
         enum Answer: CaseIterable {
             case use, reject, cancel, byDefault, superclass
@@ -47,7 +47,7 @@ struct SessionDelegateOverrideTests {
         }
     }
 
-    /// What became of a request.
+    /// The result of a request.
     private enum End: Equatable {
         case status(Int)
         case code(URLError.Code)
@@ -144,7 +144,7 @@ struct SessionDelegateOverrideTests {
         }
     }
 
-    /// Notes what the pipeline itself does nothing with.
+    /// Records the calls of methods that the pipeline does not use.
     private final class Noting: SessionDelegate, @unchecked Sendable {
         let heard = Heard<String>()
 
@@ -196,7 +196,7 @@ struct SessionDelegateOverrideTests {
         }
     }
 
-    /// Has a stream for every task.
+    /// Supplies a body stream for every task.
     private final class Streaming: SessionDelegate, @unchecked Sendable {
         override func urlSession(
             _ session: URLSession, task: URLSessionTask,

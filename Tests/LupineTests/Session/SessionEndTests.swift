@@ -9,7 +9,7 @@ import Testing
 
 @testable import Lupine
 
-/// What a session does to all its requests, and what happens when it goes.
+/// Operations on all requests of a session, and the release of a session.
 struct SessionEndTests {
     @Test(
         "[U-13.17] when a session has gone, it is still known under whose evaluators its connections were accepted"
@@ -151,7 +151,7 @@ struct SessionEndTests {
             let request = stage.held()
             async let response = request.answered()
             await stage.wasAsked()
-            // Called back inline, this would wait for itself.
+            // If a callback were called inline, this would deadlock.
             stage.session.rootQueue.sync {
                 request.suspend()
                 request.resume()

@@ -8,9 +8,9 @@ import Testing
 
 @testable import Lupine
 
-/// How sessions are made, and what of.
+/// The creation of sessions, and their parts.
 struct SessionTests {
-    /// The label of a queue's target, by what runs on it.
+    /// Returns whether `queue` runs its work on `root`, directly or through its targets.
     private static func runs(on queue: DispatchQueue, within root: DispatchQueue) -> Bool {
         let key = DispatchSpecificKey<Bool>()
         root.setSpecific(key: key, value: true)

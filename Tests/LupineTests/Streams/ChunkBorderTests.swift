@@ -8,7 +8,7 @@ import Testing
 
 @testable import Lupine
 
-/// Where a stream sees the borders of a transfer coding's chunks.
+/// The boundaries of chunks, as a stream sees them.
 struct ChunkBorderTests {
     static let texts = [#"{"a":1}"#, #"{"b":2}"#, #"{"c":3}"#, #"{"d":4}"#, #"{"e":5}"#]
 

@@ -9,11 +9,11 @@ import Testing
 
 @testable import Lupine
 
-/// How the pieces of a stream reach its handlers, and its end.
+/// The delivery of a stream's data and completion to its handlers.
 struct DataStreamRequestTests {
     private let queue = DispatchQueue(label: "handler")
 
-    /// Fails for a piece with an `x` in it.
+    /// Fails for data that contains an `x`.
     private struct Picky: DataStreamSerializer {
         func serialize(_ data: Data) throws -> String {
             let text = String(decoding: data, as: UTF8.self)
@@ -22,7 +22,7 @@ struct DataStreamRequestTests {
         }
     }
 
-    /// Is at its first piece until there is more, and a good while longer.
+    /// Works on its first piece until there is more data, and for a while longer.
     private final class Lingering: DataStreamSerializer, Sendable {
         private let state = Protected((calls: 0, isInside: false, overlaps: false))
         private let hasMore: @Sendable () -> Bool
@@ -47,7 +47,7 @@ struct DataStreamRequestTests {
         }
     }
 
-    /// A response of those pieces, each of which comes when the gate of its name is opened.
+    /// Returns the URL of a response in these pieces, each of which is sent when the gate of its name is opened.
     private func pieces(_ stage: PipelineStage, _ pieces: String...) -> String {
         let count = pieces.joined().utf8.count
         var steps: [Script.Step] = [.send("HTTP/1.1 200 OK\r\nContent-Length: \(count)\r\n\r\n")]
@@ -205,7 +205,7 @@ struct DataStreamRequestTests {
             let address = pieces(stage, "a", "b")
             let request = stage.session.streamRequest(address)
             let serializer = Lingering {
-                // While it is at the first piece the second one comes.
+                // The second piece arrives during the work on the first.
                 stage.origin.gate("b").open()
                 return (request.task?.countOfBytesReceived ?? 0) > 1
             }

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Lupine
 
-/// A slow handler slows the socket.
+/// A slow handler slows the reading from the socket.
 struct StreamBackPressureTests {
     @Test("what waits for handlers is full above the high mark, until little is left")
     func backlog() {
@@ -26,7 +26,7 @@ struct StreamBackPressureTests {
         #expect(!backlog.isFull)
     }
 
-    /// What the origin has sent when a handler has been standing still, with a handler added by `listen`.
+    /// Checks how much the origin has sent while a handler, added by `listen`, is blocked.
     private func sentToStanding(
         over spoken: Spoken, _ listen: (DataStreamRequest, @escaping @Sendable (Int?) -> Void) -> Void
     ) async throws {
@@ -51,7 +51,7 @@ struct StreamBackPressureTests {
                 }
             }
             await begun.wait(for: 1)
-            // Another body of that length comes meanwhile, whole.
+            // Another body of a quarter of that length arrives completely meanwhile.
             let other = await stage.session.request(stage.url("/other")).answered()
             #expect(other.data?.count == count / 4)
             #expect(stage.origin.counts.bytesSent - count / 4 < count / 4 * 3)

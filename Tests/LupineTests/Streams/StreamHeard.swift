@@ -5,17 +5,17 @@ import LupineLoading
 
 @testable import Lupine
 
-/// What a stream handler has heard, and how it ended.
+/// Everything that a stream handler received.
 struct StreamHeard<Value: Sendable>: Sendable {
     let values: [Value]
     let errors: [AFError]
     let completion: DataStreamRequest.Completion
-    /// How often the end was told.
+    /// The number of completions.
     let completions: Int
 }
 
 extension DataStreamRequest {
-    /// Adds a handler and waits for the end that it is told.
+    /// Adds a handler and waits for its completion.
     func heard<Serializer: DataStreamSerializer>(
         using serializer: Serializer, on queue: DispatchQueue = DispatchQueue(label: "handler"),
         also body: @escaping @Sendable (Stream<Serializer.SerializedObject, AFError>) throws -> Void = { _ in

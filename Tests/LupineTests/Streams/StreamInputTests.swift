@@ -11,12 +11,12 @@ import Testing
 
 /// A stream's content, read as an `InputStream`.
 struct StreamInputTests {
-    /// Carries a stream to the thread that reads it.
+    /// Passes a stream to the thread that reads it.
     private struct Carried: @unchecked Sendable {
         let stream: InputStream
     }
 
-    /// Reads to the end, so many bytes at a time, on a thread that may wait; nil when reading fails.
+    /// Reads to the end in steps of `size` bytes, on a thread that may block. Returns nil if reading fails.
     private func read(_ stream: InputStream, by size: Int = 4096) async -> [UInt8]? {
         let carried = Carried(stream: stream)
         return await withCheckedContinuation { continuation in

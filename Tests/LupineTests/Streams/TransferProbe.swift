@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The program that transfers in a process of its own.
+/// The program that performs transfers in a separate process.
 enum TransferProbe {
     static var path: String {
         CommandLine.arguments[0].split(separator: "/", omittingEmptySubsequences: false).dropLast()

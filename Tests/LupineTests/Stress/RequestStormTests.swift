@@ -9,14 +9,14 @@ import Testing
 
 @testable import Lupine
 
-/// Many requests to which several threads do whatever they like: each handler is called once, and nothing is left.
+/// Many requests on which several threads call arbitrary methods: each handler is called once, and no request leaks.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct RequestStormTests {
     private static let requests = 20_000
     private static let threads = 8
-    /// Requests under way at a time, per thread.
+    /// The maximum number of concurrent requests of a thread.
     private static let room = 32
 
-    /// What has happened so far.
+    /// Counts of the handlers and of the requests.
     private final class Tally: Sendable {
         private let counts = Protected((added: 0, called: 0, twice: 0, living: 0))
 
@@ -35,7 +35,7 @@ import Testing
         func live(_ change: Int) { counts.write { $0.living += change } }
     }
 
-    /// Lives as long as the request that holds it.
+    /// Lives as long as the request that retains it.
     private final class Life: Sendable {
         private let tally: Tally
 
@@ -47,7 +47,7 @@ import Testing
         deinit { tally.live(-1) }
     }
 
-    /// Retries about every third failure, now and then late, from another thread.
+    /// Retries about every third failure, sometimes later and from another thread.
     private struct SometimesRetrying: RequestInterceptor {
         let queue: DispatchQueue
 
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    /// Adds a handler that counts, with a serializer or without one.
+    /// Adds a handler that counts its calls, with a serializer or without one.
     private static func addHandler(
         _ chance: Int, to request: DataRequest, _ tally: Tally, _ group: DispatchGroup
     ) {
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    /// What one thread does: its share of the requests, each poked at a few times.
+    /// The work of one thread: it starts its share of the requests, and calls several methods of each.
     private static func work(
         _ seed: Int, _ stage: PipelineStage, _ tally: Tally, _ group: DispatchGroup
     ) {
@@ -126,7 +126,7 @@ import Testing
                 }
                 if Bool.random(using: &random) { DispatchQueue.global().async(execute: poke) } else { poke() }
             }
-            // Whoever held it last may have left it so.
+            // The last call may have suspended the request.
             request.resume()
         }
         for _ in 0..<Self.room { room.wait() }

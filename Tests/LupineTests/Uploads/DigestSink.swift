@@ -4,8 +4,8 @@ import LupineHTTP
 import LupineOrigin
 import LupineTLS
 
-/// Takes a body of any length, and answers with the octets of its SHA-256. OpenSSL makes it: a test's own hashing would
-/// take longer than the transfer.
+/// Receives a body of any length, and responds with the octets of its SHA-256. Uses OpenSSL, because hashing in the test's own
+/// code would take longer than the transfer.
 final class DigestSink: BodySink {
     private let digest = RunningDigest(.sha256)
 
@@ -18,7 +18,7 @@ final class DigestSink: BodySink {
 }
 
 extension LupineOrigin.Origin {
-    /// Has bodies that are sent to that path answered with their digest.
+    /// Answers bodies that are sent to a path with their digest.
     func digest(_ method: String, _ path: String) {
         route(method, path, .streamed { _ throws(Refusal) in DigestSink() })
     }

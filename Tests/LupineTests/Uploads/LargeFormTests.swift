@@ -9,7 +9,7 @@ import Testing
 
 @testable import Lupine
 
-/// A form that is larger than any memory should be.
+/// A form that is too large to be held in memory.
 struct LargeFormTests {
     @Test(
         "[E-8.4, UP-4] a form of 2 GiB, half a file and half a stream, lets the program grow by less than 32 MiB"
@@ -36,7 +36,7 @@ struct LargeFormTests {
         await origin.shutdown()
     }
 
-    /// The digest of the form that the program sends, in hexadecimal.
+    /// Returns the digest of the form that the program sends, in hexadecimal.
     private func digest(_ half: Int) -> String? {
         guard let digest = RunningDigest(.sha256) else { return nil }
         let zeros = [UInt8](repeating: 0, count: 1 << 20)

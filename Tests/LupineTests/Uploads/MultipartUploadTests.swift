@@ -10,9 +10,9 @@ import Testing
 
 @testable import Lupine
 
-/// Uploads of forms: where they are encoded, when, how often, and what is left of them.
+/// Uploads of forms: where they are encoded, when and how often, and the removal of their files.
 struct MultipartUploadTests {
-    /// A manager whose temporary folder is a test's own.
+    /// A manager with its own temporary folder.
     private final class PlacedManager: FileManager, @unchecked Sendable {
         let folder: URL
 
@@ -28,7 +28,7 @@ struct MultipartUploadTests {
         }
     }
 
-    /// A conversion of the program's, in the middle of which something is done.
+    /// A conversion of the program that runs a closure.
     private struct Meanwhile: URLRequestConvertible {
         let url: String
         let body: @Sendable () -> Void
@@ -41,7 +41,7 @@ struct MultipartUploadTests {
         }
     }
 
-    /// A form that is handed to closures.
+    /// Passes a form to closures.
     private struct Carried: @unchecked Sendable {
         let form: MultipartFormData
     }
@@ -319,7 +319,7 @@ struct MultipartUploadTests {
 
     @Test("[E-8.4, UP-4] a file that cannot be written to its end is removed", arguments: Spoken.allCases)
     func halfFile(over spoken: Spoken) async throws {
-        /// Fails in the middle.
+        /// Fails after three bytes.
         final class Broken: InputStream {
             private var left = 3
             override func open() {}
@@ -350,7 +350,7 @@ struct MultipartUploadTests {
         }
     }
 
-    /// When a form's upload is cut short.
+    /// The time at which a form's upload is interrupted.
     enum Moment: CaseIterable {
         case encoding
         case sending
@@ -380,7 +380,7 @@ struct MultipartUploadTests {
                 })
             let manager = PlacedManager(folder)
             let requestQueue = DispatchQueue(label: "conversion")
-            // The interceptor keeps what it was given, the session too.
+            // The interceptor retains its arguments, including the session.
             var setUp = PipelineSetUp(interceptor: moment == .sessionGoes ? nil : interceptor)
             setUp.requestQueue = requestQueue
             try await withPipeline(setUp, over: spoken) { stage async throws in
@@ -428,7 +428,7 @@ struct MultipartUploadTests {
         }
     }
 
-    /// A stream that says when it is read first, and waits then if it is told to.
+    /// A stream that reports its first read, and then waits if it has a semaphore.
     private final class Held: InputStream {
         private let made: Heard<String>
         private let going: DispatchSemaphore?

@@ -10,17 +10,17 @@ import Testing
 
 @testable import Lupine
 
-/// What uploads send, and how far they say they are.
+/// The content of uploads, and their progress.
 struct UploadRequestTests {
     private let quiet = DispatchQueue(label: "quiet")
 
-    /// What the origin says of a body: its length and hash.
+    /// The origin's description of a body: its length and hash.
     struct Hashed: Decodable, Sendable {
         let bytes: Int
         let sha256: String
     }
 
-    /// Files for an upload, which notes what is removed.
+    /// A file manager that records what is removed.
     private final class NotingManager: FileManager, @unchecked Sendable {
         let removed = Heard<URL>()
 
@@ -30,7 +30,7 @@ struct UploadRequestTests {
         }
     }
 
-    /// Makes what is sent anew for each attempt, and counts.
+    /// Creates the uploadable for each attempt, and counts.
     private struct Counted: UploadConvertible {
         let url: String
         let made: Heard<String>
@@ -208,7 +208,7 @@ struct UploadRequestTests {
         "[UP-9, T-11] progress of both directions ends at the whole, and never goes back",
         arguments: [true, false], Spoken.allCases)
     func progress(isStreamed: Bool, over spoken: Spoken) async throws {
-        // The origin takes no more before the first progress was told, and the kernel has no room for the rest.
+        // The origin reads no more before the first progress has been reported, and the kernel's buffers cannot hold the rest.
         try await withPipeline(.narrow, over: spoken) { stage async throws in
             let count = 8 << 20
             let up = Heard<Int64>()
@@ -237,7 +237,7 @@ struct UploadRequestTests {
         }
     }
 
-    /// Takes a body, but for its first piece not before it may, and answers with 4 KiB.
+    /// Receives a body, waiting at its first piece for the semaphore, and responds with 4 KiB.
     private final class WaitingSink: BodySink {
         private let gate: DispatchSemaphore
         private let hasBegun = Protected(false)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Lupine
 
-/// Messages that become values.
+/// The decoding of messages as values.
 struct DecodableWebSocketMessageDecoderTests {
     private typealias Decoder = DecodableWebSocketMessageDecoder<[String: String]>
 

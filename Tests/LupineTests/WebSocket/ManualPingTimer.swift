@@ -5,15 +5,15 @@ import Foundation
 
 @testable import Lupine
 
-/// A timer of pings that goes off when the test says so.
+/// A timer of pings that fires when the test says so.
 final class ManualPingTimer: Sendable {
-    /// What is to be done, and after how many seconds.
+    /// A scheduled job, and its delay in seconds.
     struct Order: Sendable {
         let delay: TimeInterval
         let queue: DispatchQueue
         let job: PingTimer.Job
 
-        /// The time has come.
+        /// Fires the timer.
         func goOff() { queue.async(execute: job) }
     }
 

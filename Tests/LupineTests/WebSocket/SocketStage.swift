@@ -10,12 +10,12 @@ import LupineOrigin
 typealias Message = URLSessionWebSocketTask.Message
 
 extension PipelineStage {
-    /// An address of the origin's web sockets, which do what the query asks for.
+    /// Returns a WebSocket URL of the origin, which does what the query requests.
     func socketURL(_ query: String = "", path: String = "/websocket", scheme: String = "ws") -> String {
         "\(scheme)://origin.test:\(origin.port)\(path)?\(query)"
     }
 
-    /// A web socket.
+    /// Returns a WebSocket request.
     func socket(
         _ query: String = "", path: String = "/websocket",
         configuration: WebSocketRequest.Configuration = .default,
@@ -28,7 +28,7 @@ extension PipelineStage {
 }
 
 extension Message {
-    /// The text, or how much data there is.
+    /// The text, or the number of bytes.
     var brief: String {
         switch self {
         case .string(let text): text
@@ -38,7 +38,7 @@ extension Message {
 }
 
 extension WebSocketRequest.Event {
-    /// What has happened, in a word or a few.
+    /// A short description of the event.
     var brief: String {
         switch kind {
         case .connected(let name): return "connected \(name ?? "-")"
@@ -52,22 +52,22 @@ extension WebSocketRequest.Event {
         }
     }
 
-    /// Whether nothing more comes.
+    /// Whether it is the last event.
     var isLast: Bool { if case .completed = kind { true } else { false } }
 }
 
-/// What the handler of a web socket heard.
+/// The events that the handler of a WebSocket request received.
 final class SocketLog: Sendable {
     let events = Heard<String>()
     let isOver = Heard<Bool>()
 
-    /// Notes an event.
+    /// Records an event.
     func note<Success, Failure>(_ event: WebSocketRequest.Event<Success, Failure>) {
         events.add(event.brief)
         if event.isLast { isOver.add(true) }
     }
 
-    /// Everything, when it is over.
+    /// All events, once the request has completed.
     var all: [String] {
         get async {
             await isOver.wait(for: 1)
@@ -77,7 +77,7 @@ final class SocketLog: Sendable {
 }
 
 extension WebSocketRequest {
-    /// Notes the events, on a queue of its own, and does with each of them what the test wants.
+    /// Records the events on a separate queue, and calls `doing` with each of them.
     func log(
         _ doing: @escaping @Sendable (Event<Message, Never>) -> Void = { _ in }
     ) -> SocketLog {
@@ -89,7 +89,7 @@ extension WebSocketRequest {
         return log
     }
 
-    /// Sends a message; what became of it is told in brief.
+    /// Sends a message, and records the outcome in brief.
     func sends(_ text: String, _ outcomes: Heard<String>) {
         send(.string(text), queue: DispatchQueue(label: "sent")) { result in
             switch result {
@@ -99,7 +99,7 @@ extension WebSocketRequest {
         }
     }
 
-    /// Pings and waits for what becomes of it.
+    /// Sends a ping, and returns its response.
     func pinged() async -> PingResponse {
         await withCheckedContinuation { continuation in
             sendPing(respondingOn: DispatchQueue(label: "pong")) { continuation.resume(returning: $0) }
@@ -108,7 +108,7 @@ extension WebSocketRequest {
 }
 
 extension WebSocketRequest.PingResponse {
-    /// What it is, in a word or two.
+    /// A short description of the response.
     var brief: String {
         switch self {
         case .pong: "pong"

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Lupine
 
-/// Pings that nobody asks for, by a clock that the test moves.
+/// Automatic pings, with a timer that the test controls.
 struct WebSocketAutomaticPingTests {
     private func socket(
         _ stage: PipelineStage, _ clock: ManualPingTimer, query: String = "", interval: TimeInterval? = 30,
@@ -34,7 +34,7 @@ struct WebSocketAutomaticPingTests {
             for count in 1...4 {
                 let orders = await clock.orders.wait(for: count)
                 #expect(orders.count == count && orders.allSatisfy { $0.delay == 30 })
-                // One that goes off twice makes one ping.
+                // A timer that fires twice causes only one ping.
                 orders.last?.goOff()
                 orders.last?.goOff()
             }
@@ -135,7 +135,7 @@ struct WebSocketAutomaticPingTests {
                 request.cancel()
                 _ = await log.all
             }
-            // Whoever told of the end may still be at it.
+            // The code that completed the request may still retain it for a moment.
             while gone != nil { await stage.settle() }
             #expect(clock.orders.all.count == 1)
         }
@@ -147,7 +147,7 @@ struct PingScheduleTests {
     private typealias Event = PingSchedule.Event
     private typealias Action = PingSchedule.Action
 
-    /// A schedule to which that has happened.
+    /// Returns a schedule that has received these events.
     private func schedule(_ events: [Event]) -> PingSchedule {
         var schedule = PingSchedule()
         for event in events { _ = schedule.receive(event) }

@@ -14,7 +14,7 @@ struct WebSocketBackPressureTests {
     private static let size = 64 << 10
     private static let count = 384
 
-    /// Sends many large messages, which the origin sends back as long as somebody reads them.
+    /// Sends many large messages, which the origin echoes as fast as they are read.
     private func sendAll(_ request: WebSocketRequest) {
         let message = Message.data(Data(octets(Self.size)))
         for _ in 0..<Self.count {
@@ -22,7 +22,7 @@ struct WebSocketBackPressureTests {
         }
     }
 
-    /// Cancels, and returns when the request has come to its end.
+    /// Cancels the request, and returns when it has finished.
     private func cancel(_ request: WebSocketRequest) async {
         await withCheckedContinuation { continuation in
             request.onFinish { continuation.resume() }
@@ -30,7 +30,7 @@ struct WebSocketBackPressureTests {
         }
     }
 
-    /// Has another socket get as many messages, all of them; what the origin has sent besides.
+    /// Receives as many messages on another connection, and returns how many other bytes the origin has sent.
     private func sentBesides(_ stage: PipelineStage) async -> Int {
         let other = stage.socket()
         let count = Heard<Int>()
@@ -72,7 +72,7 @@ struct WebSocketBackPressureTests {
     func sequence(over spoken: Spoken) async throws {
         try await withPipeline(.narrow, over: spoken) { stage async throws in
             let request = stage.socket()
-            // What comes before somebody iterates is gathered, and holds up nothing (C-45).
+            // Messages that arrive before the iteration are buffered without back-pressure (C-45).
             var messages = request.webSocketTask().streamingMessages().makeAsyncIterator()
             sendAll(request)
             var count = 0

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Lupine
 
-/// What handlers of a web socket hear, from the beginning to the end.
+/// The events that handlers of a WebSocket request receive, from the beginning to the end.
 struct WebSocketDialogueTests {
     private static let typical = ["connected -", "message 0", "disconnected 1000 -", "completed nil"]
 
@@ -197,7 +197,7 @@ struct WebSocketDialogueTests {
             let log = request.log()
             request.didClose(with: .normalClosure, reason: Data())
             #expect(await log.events.wait(for: 1) == ["disconnected 1000 -"])
-            // A request that never ends is kept by its handlers.
+            // A request that never completes is retained by its handlers.
             request.cancel()
             _ = await log.all
         }
@@ -308,7 +308,7 @@ struct WebSocketDialogueTests {
     }
 }
 
-/// Makes values of messages as a test says.
+/// A serializer that calls a closure.
 struct ClosureMessageSerializer: WebSocketMessageSerializer {
     let closure: @Sendable (Message) throws -> String
 

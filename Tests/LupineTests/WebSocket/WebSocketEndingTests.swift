@@ -9,7 +9,7 @@ import Testing
 
 @testable import Lupine
 
-/// How web sockets are closed and cancelled.
+/// The closing and cancelling of WebSocket requests.
 struct WebSocketEndingTests {
     @Test("[W-9] closing tells the server, and is no error", arguments: Spoken.allCases)
     func closed(over spoken: Spoken) async throws {
@@ -182,7 +182,7 @@ struct WebSocketEndingTests {
                 #expect(await request.log { _ in _ = request.id }.all.count == 3)
             }
             await stage.settle()
-            // Notifications of it may still wait for the main queue, which other tests share.
+            // Notifications of the request may still wait for the main queue, which other tests use too.
             while gone != nil { await Task.yield() }
         }
     }

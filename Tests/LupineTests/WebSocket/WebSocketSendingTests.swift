@@ -9,7 +9,7 @@ import Testing
 
 @testable import Lupine
 
-/// What goes to the server: messages and pings.
+/// Messages and pings that are sent to the server.
 struct WebSocketSendingTests {
     @Test("[W-11] what is sent before there is a task goes out first, in order", arguments: Spoken.allCases)
     func queued(over spoken: Spoken) async throws {

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Lupine
 
-/// Web sockets as sequences.
+/// WebSocket events as asynchronous sequences.
 struct WebSocketStreamsTests {
     private static let typical = "count=1&close=1000"
 
@@ -64,7 +64,7 @@ struct WebSocketStreamsTests {
             for await _ in task.streamingMessages(automaticallyCancelling: cancels) { break }
             #expect(request.isCancelled == cancels)
             guard !cancels else { return }
-            // A later sequence gets what comes from then on.
+            // A later sequence delivers only later events.
             var texts: [String] = []
             let rest = task.streamingMessages()
             try await task.send(.string("next"))
@@ -133,7 +133,7 @@ struct WebSocketStreamsTests {
             default: task.resume()
             }
             let error = await #expect(throws: (any Error).self) { try await task.send(.string("late")) }
-            // The message comes to a task that fails, or when it has.
+            // The message is sent to a task that is failing, or that has failed.
             let expected = ending == "failed" ? ["url -1011", "explicit"] : ["explicit"]
             #expect(expected.contains(brief(error)))
         }

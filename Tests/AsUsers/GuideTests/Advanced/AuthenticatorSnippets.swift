@@ -5,7 +5,7 @@ import Lupine
 import LupineOrigin
 import Testing
 
-/// The later guide's worked example of OAuth 2: a credential, what applies and refreshes it, and a request that has both.
+/// The later guide's example of OAuth 2: a credential, its authenticator, and a request with both.
 @Suite struct AuthenticatorSnippets {
     struct OAuthCredential: AuthenticationCredential {
         let accessToken: String
@@ -17,8 +17,8 @@ import Testing
         var requiresRefresh: Bool { Date(timeIntervalSinceNow: 60 * 5) > expiration }
     }
 
-    /// The guide's class, which is `final` because an `Authenticator` is `Sendable`, with a server that cannot take
-    /// credentials back; where the guide has a comment for it, `refresh` makes the next credential.
+    /// The guide's class, `final` because an `Authenticator` is `Sendable`, for a server that cannot revoke credentials. Where
+    /// the guide has only a comment, `refresh` creates the next credential.
     final class OAuthAuthenticator: Authenticator {
         func apply(_ credential: OAuthCredential, to urlRequest: inout URLRequest) {
             urlRequest.headers.add(.authorization(bearerToken: credential.accessToken))
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    /// The same with the lines that the guide has in comments: for a server that can take credentials back.
+    /// The same class with the lines that the guide has in comments: for a server that can revoke credentials.
     final class RevocableOAuthAuthenticator: Authenticator {
         func apply(_ credential: OAuthCredential, to urlRequest: inout URLRequest) {
             urlRequest.headers.add(.authorization(bearerToken: credential.accessToken))
@@ -79,7 +79,7 @@ import Testing
             expiration: Date(timeIntervalSinceNow: time))
     }
 
-    /// A server that takes `a1` alone.
+    /// Runs `body` with a server that accepts only `a1`.
     private static func serve(_ body: (HTTPBin) async throws -> Void) async throws {
         try await HTTPBin.serve { httpbin in
             httpbin.origin.route("GET", "/example/user") { request throws(Refusal) in
@@ -98,7 +98,8 @@ import Testing
     }
 
     @Test func anAuthenticatorRefreshes() async throws {
-        // Refreshed ahead of time; refreshed since the server refuses it; refused, and nobody says that it was for that.
+        // Refreshed before it expires; refreshed after the server refused it; refused without being recognized as an
+        // authentication failure.
         let rows: [(RequestInterceptor, isServed: Bool)] = [
             (
                 AuthenticationInterceptor(

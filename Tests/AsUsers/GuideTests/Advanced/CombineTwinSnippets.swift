@@ -4,7 +4,7 @@ import Foundation
 import Lupine
 import Testing
 
-/// What the guide does with Combine, done with concurrency: there is no Combine on Linux.
+/// The guide's Combine examples with Swift concurrency, because Linux has no Combine.
 @Suite struct CombineTwinSnippets {
     struct DecodableType: Decodable, Sendable { let url: String }
     struct First: Decodable, Sendable { let uuid: String }
@@ -39,7 +39,7 @@ import Testing
     /// `Publishers.CombineLatest(first, second)`: both at once.
     @Test func twoRequestsAtOnce() async throws {
         try await HTTPBin.serve { httpbin in
-            // Neither is answered before both have been asked.
+            // Neither is answered before both have arrived.
             for name in ["first", "second"] {
                 httpbin.origin.script(
                     "GET", "/\(name)",
@@ -71,7 +71,8 @@ import Testing
         }
     }
 
-    /// A token that is let go too early cancels the request; here the task that awaits it is cancelled.
+    /// In Combine, a token that is released too early cancels the request; here, the task that awaits the response is
+    /// cancelled.
     @Test func aCancelledTaskCancelsItsRequest() async throws {
         try await HTTPBin.serve { httpbin in
             httpbin.origin.script("GET", "/first", ScriptedMeeting.plan("first", body: "{}"))

@@ -5,7 +5,7 @@ import Foundation
 import Lupine
 import Testing
 
-/// The logger that the guides write.
+/// The logger of the guides.
 @Suite struct EventMonitorSnippets {
     final class Logger: EventMonitor {
         let queue = DispatchQueue(label: "org.example.logger")

@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    /// The guide's `ServerTrustPolicyManager` is called `ServerTrustManager` since Alamofire 5.
+    /// The guide's `ServerTrustPolicyManager` has been called `ServerTrustManager` since Alamofire 5.
     @Test func aManagerCanBeSubclassed() {
         let manager = CustomServerTrustManager(evaluators: ["example.com": Refusing()])
         #expect(manager.serverTrustEvaluator(forHost: "any.example.com") is Refusing)

@@ -4,7 +4,7 @@ import Foundation
 import Lupine
 import Testing
 
-/// Adapters, retriers, and interceptors made of several.
+/// Adapters, retriers, and interceptors that combine several.
 @Suite struct InterceptorSnippets {
     struct TokenAdapter: RequestAdapter {
         let accessToken: String
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    /// The body of the guide's `retry`, on a class that has what it names.
+    /// The body of the guide's `retry`, in a class with the properties that it uses.
     final class BackoffRetrier: RequestRetrier {
         let retryLimit: UInt = 2
         let exponentialBackoffBase: UInt = 2
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    /// The one function of the protocol, called as the guide declares it.
+    /// The protocol's one function, called as the guide declares it.
     @Test func anAdapterHasOneFunction() async throws {
         let urlRequest = try URLRequest(url: "http://localhost", method: .get)
         let adapters: [RequestAdapter] = [TokenAdapter(accessToken: "a0")]
@@ -134,7 +134,7 @@ import Testing
             let adapter = TokenAdapter(accessToken: "a0")
             let retrier = BackoffRetrier()
             let interceptor = Adapter { urlRequest, _, completion in
-                // It comes behind the adapter, and sees what that made.
+                // It runs after the adapter, and receives that one's request.
                 var urlRequest = urlRequest
                 urlRequest.headers.add(
                     name: "X-Seen", value: urlRequest.headers["Authorization"] ?? "nothing")

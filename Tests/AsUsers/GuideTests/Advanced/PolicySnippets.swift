@@ -5,7 +5,7 @@ import Lupine
 import LupineOrigin
 import Testing
 
-/// The ready-made policies of retries, redirects and caching, given to a session or to one request.
+/// The provided policies for retries, redirects and caching, given to a session or to one request.
 @Suite struct PolicySnippets {
     struct SomeType: Decodable, Sendable {
         let url: String
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    /// The three cases of the guide's declaration, each taken apart by a switch that has no others.
+    /// The three cases of the guide's declaration, in a switch without a default.
     @Test func aRedirectorBehavesInThreeWays() async throws {
         let behaviors: [Redirector.Behavior] = [
             .follow, .doNotFollow,
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    /// How many of two equal requests are answered by the server.
+    /// Returns how many of two equal requests the server answers.
     private func loads(_ session: Session, _ url: String) async -> Int {
         let first = await session.request(url).serializingData().response
         let second = await session.request(url).serializingData().response

@@ -4,7 +4,7 @@ import Foundation
 import Lupine
 import Testing
 
-/// Property lists, which the guide to Alamofire 4 has as a third encoding and as a response handler.
+/// Property lists, which the guide to Alamofire 4 presents as a third encoding and as a response handler.
 @Suite struct PropertyListSnippets {
     struct Settings: Codable, Sendable, Equatable {
         var name = "lupine"

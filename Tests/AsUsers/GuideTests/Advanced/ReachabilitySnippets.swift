@@ -4,14 +4,14 @@ import Dispatch
 import Lupine
 import Testing
 
-/// Reachability: of one host, which here is one that is always reachable, and of the network.
+/// The reachability of a host, here one that is always reachable, and of the network.
 @Suite struct ReachabilitySnippets {
     typealias Status = NetworkReachabilityManager.NetworkReachabilityStatus
 
     @Test func aManagerListens() async throws {
         let manager = NetworkReachabilityManager(host: "127.0.0.1")
         let status: Status = await handed { hand in
-            // The guide leaves the queue out, which is the main one; that of a test may be somebody else's.
+            // The guide omits the queue, whose default is the main queue; other tests may use that one.
             manager?.startListening(onQueue: DispatchQueue(label: "org.example.listener")) { status in
                 print("Network Status Changed: \(status)")
                 hand(status)
@@ -21,7 +21,7 @@ import Testing
         #expect(status == .reachable(.ethernetOrWiFi))
     }
 
-    /// The guide's declaration, taken apart by switches that have no other cases.
+    /// The guide's declaration, in switches without a default.
     @Test func aStatusHasThreeCases() {
         let rows: [(Status, String)] = [
             (.unknown, "unknown"), (.notReachable, "no"), (.reachable(.ethernetOrWiFi), "Ethernet or Wi-Fi"),
@@ -63,7 +63,7 @@ import Testing
     @Test func listeningIsBegunAndEnded() async throws {
         let manager = try #require(NetworkReachabilityManager(host: "127.0.0.1"))
         let queue = DispatchQueue(label: "org.example.listener")
-        // Each listener hears of the status anew, also behind an end.
+        // Each new listener is called with the status, also after listening was stopped.
         for _ in 0..<2 {
             let status: Status = await handed { hand in
                 let isListening: Bool = manager.startListening(onQueue: queue, onUpdatePerforming: hand)

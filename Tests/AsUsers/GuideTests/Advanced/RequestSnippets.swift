@@ -29,7 +29,7 @@ import Testing
             seen.append(name(request.state))
             let cancelled = AF.request("\(httpbin)/get").cancel()
             seen.append(name(cancelled.state))
-            // On a busy machine the answer has come before the state is read.
+            // On a busy machine the response can arrive before the state is read.
             if seen[2] == "finished" { seen[2] = "resumed" }
             #expect(seen == ["initialized", "suspended", "resumed", "finished", "cancelled"])
             #expect(await cancelled.serializingData().response.error?.isExplicitlyCancelledError == true)

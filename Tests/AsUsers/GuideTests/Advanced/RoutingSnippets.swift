@@ -7,8 +7,8 @@ import Foundation
 import Lupine
 import Testing
 
-/// Where requests come from: URLs, requests, and routers. A router of the guides knows its server; here it is told, by one
-/// more value of each case.
+/// The sources of requests: URLs, requests, and routers. The guides' routers contain the server's URL; here each case has it as
+/// an additional value.
 @Suite struct RoutingSnippets {
     enum Router: URLRequestConvertible {
         case get(HTTPBin), post(HTTPBin)

@@ -5,7 +5,7 @@ import Foundation
 import Lupine
 import Testing
 
-/// Handlers with a queue, transformed responses, and serializers of one's own.
+/// Handlers with a queue, transformed responses, and custom serializers.
 @Suite struct SerializerSnippets {
     struct Property: Equatable, Sendable {
         struct Missing: Error {}
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    /// Everything that the guide's protocol demands, and nothing that the library gives.
+    /// Implements everything that the guide's protocol requires, without the library's defaults.
     struct CompleteSerializer: ResponseSerializer {
         typealias SerializedObject = Int
 
@@ -132,7 +132,7 @@ import Testing
                 }
             }
             #expect(response.value == Property(text: "\(httpbin)/get"))
-            // What was there besides the value is still there.
+            // The other properties of the response are kept.
             #expect(response.response?.statusCode == 200)
             #expect(response.metrics != nil)
         }

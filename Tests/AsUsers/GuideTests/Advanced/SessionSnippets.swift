@@ -5,7 +5,7 @@ import Foundation
 import Lupine
 import Testing
 
-/// Sessions, and what they are made with.
+/// Sessions, and the parameters of their initializers.
 @Suite struct SessionSnippets {
     @Test func aRequestOfTheDefaultSession() async throws {
         try await HTTPBin.serve { httpbin in
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    /// The declaration of the guide, with what it gives each parameter.
+    /// The guide's declaration, with its arguments.
     @Test func everyPartOfASessionHasAParameter() async throws {
         let interceptor: RequestInterceptor? = nil
         let redirectHandler: RedirectHandler? = nil

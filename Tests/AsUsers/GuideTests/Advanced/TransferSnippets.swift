@@ -7,7 +7,7 @@ import Foundation
 import Lupine
 import Testing
 
-/// Downloads and streams, as the advanced guide has them.
+/// Downloads and streams, as in the advanced guide.
 @Suite struct TransferSnippets {
     struct DecodableType: Decodable, Sendable, Equatable { let id: Int }
 
@@ -26,7 +26,7 @@ import Testing
                         hand(resumeData)
                     }
             }
-            // Nothing has come that could be resumed.
+            // No data has arrived that could be resumed.
             #expect(data == nil)
             #expect(download.isCancelled)
         }

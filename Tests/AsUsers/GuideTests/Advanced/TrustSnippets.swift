@@ -5,8 +5,8 @@ import Lupine
 import LupineTestKit
 import Testing
 
-/// Evaluators by host. What the guides pin is in the app's bundle; that of these tests has no certificate, and the
-/// evaluators say so until they are given one.
+/// Evaluators by host. The guides pin certificates of the app's bundle; the bundle of these tests has none, so that the
+/// evaluators fail until they are given one.
 @Suite struct TrustSnippets {
     @Test func aManagerIsGivenToASession() async throws {
         try await HTTPBin.serve(isSecure: true, leaf: "ip-san") { httpbin in
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    /// The guide gives the manager `serverTrustPolicies`, and declares `evaluators`.
+    /// The guide passes `serverTrustPolicies` to the manager, but declares `evaluators`.
     @Test func everyHostHasItsEvaluator() async throws {
         let evaluators: [String: ServerTrustEvaluating] = [
             // By default, certificates included in the app bundle are pinned automatically.
@@ -36,7 +36,7 @@ import Testing
         #expect(
             try manager.serverTrustEvaluator(forHost: "cert.example.com") is PinnedCertificatesTrustEvaluator)
         #expect(try manager.serverTrustEvaluator(forHost: "keys.example.com") is PublicKeysTrustEvaluator)
-        // A host that is not among them is refused.
+        // A host without an evaluator is refused.
         #expect(throws: AFError.self) { try manager.serverTrustEvaluator(forHost: "example.com") }
         try await HTTPBin.serve(isSecure: true, leaf: "ip-san") { httpbin in
             #expect(await reason(Session(serverTrustManager: manager), httpbin) == "no evaluator")
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    /// Why a server is not trusted; nil when it answers.
+    /// Returns why a server is not trusted, or nil if the request succeeds.
     private func reason(_ session: Session, _ httpbin: HTTPBin) async -> String? {
         let response = await session.request("\(httpbin)/get").serializingData().response
         switch response.error {

@@ -4,7 +4,7 @@ import Foundation
 import Lupine
 import Testing
 
-/// What a walk through Alamofire's sources shows of its API: requests, sessions, states, URLs.
+/// The API as a walk through Alamofire's sources presents it: requests, sessions, states, URLs.
 @Suite struct AnatomySnippets {
     @Test func theLoadingSystemAlone() async throws {
         try await HTTPBin.serve { httpbin in
@@ -64,7 +64,7 @@ import Testing
         #expect(defaultEventMonitors.first is AlamofireNotifications)
     }
 
-    /// Both initialisers with every parameter of the guide.
+    /// Both initializers with every parameter of the guide.
     @Test func aSessionHasTwoInitialisers() async throws {
         let rootQueue = DispatchQueue(label: "org.alamofire.session.rootQueue")
         let operations = OperationQueue()
@@ -153,7 +153,7 @@ import Testing
         let delegate: RequestDelegate = AF
         let configuration: URLSessionConfiguration = delegate.sessionConfiguration
         #expect(delegate.startImmediately)
-        // The configuration keeps a dictionary: there is no order to compare.
+        // Compared as dictionaries: the configuration stores one, which has no order.
         #expect(configuration.headers.dictionary == AF.sessionConfiguration.headers.dictionary)
     }
 
@@ -164,7 +164,7 @@ import Testing
         #expect(request.isSuspended)
         #expect(request.cancel() === request)
         #expect(request.isCancelled)
-        // Once cancelled, it is neither suspended nor resumed.
+        // A cancelled request is neither suspended nor resumed.
         #expect(request.suspend().isCancelled)
         #expect(request.resume().isCancelled)
     }
@@ -223,7 +223,7 @@ import Testing
         #expect(error.asAFError(orFailWith: "it is one").isExplicitlyCancelledError)
     }
 
-    /// The reasons that stand under the cases of an error, by the questions that tell them apart.
+    /// The reasons in the cases of an error, by the properties that distinguish them.
     @Test func anErrorHasReasons() {
         let errors: [AFError] = [
             .parameterEncodingFailed(reason: .missingURL),

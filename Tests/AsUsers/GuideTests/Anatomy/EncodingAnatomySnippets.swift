@@ -4,7 +4,7 @@ import Foundation
 import Lupine
 import Testing
 
-/// What the walk shows of headers, encodings and responses.
+/// Headers, encodings and responses, as the walk through Alamofire's sources presents them.
 @Suite struct EncodingAnatomySnippets {
     @Test func headersAreLiterals() {
         let headers: HTTPHeaders = [
@@ -20,7 +20,7 @@ import Testing
 
     @Test func headersHaveDefaults() {
         var expected: HTTPHeaders = [.defaultAcceptEncoding, .defaultAcceptLanguage, .defaultUserAgent]
-        // The locale of the tests may name no language.
+        // The locale of the tests may not name a language.
         if HTTPHeader.defaultAcceptLanguage.value.isEmpty { expected.remove(name: "Accept-Language") }
         #expect(HTTPHeaders.default == expected)
         #expect(URLSessionConfiguration.af.default.headers.dictionary == expected.dictionary)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// One Swift snippet of a guide, and what becomes of it here.
+/// One Swift snippet of a guide, and its test.
 struct Snippet: Sendable {
-    /// The guides that the library was built after.
+    /// The guides that the library follows.
     enum Guide: String, Sendable, CaseIterable {
         /// How to use Alamofire 5.1.
         case usage
@@ -12,18 +12,18 @@ struct Snippet: Sendable {
         case advanced
         /// The later edition of the same guide, with authentication, streams and Combine.
         case laterAdvanced
-        /// The guide to Alamofire 4; only what it says about property lists concerns us.
+        /// The guide to Alamofire 4; only its section on property lists is relevant.
         case four
     }
 
     enum Standing: Sendable, Equatable {
         /// Compiled and run by this test: `Suite/function`.
         case tested(String)
-        /// Shows the inside of Alamofire, which no user's file can name.
+        /// Shows internals of Alamofire, which a user's file cannot name.
         case inside
     }
 
-    /// Where it stands; both editions of a guide may show the same.
+    /// The guides that contain it; both editions of a guide may show the same snippet.
     let guides: [Guide]
     let heading: String
     /// Counted from 1 under its heading.

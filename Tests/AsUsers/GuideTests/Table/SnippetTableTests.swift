@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-/// The table and the tests of this target name each other.
+/// Checks that the table and the tests of this target correspond.
 @Suite struct SnippetTableTests {
     @Test func everyRowHasItsTestAndEveryTestItsRow() throws {
         var named = Set(SnippetTable.besides)
@@ -13,7 +13,7 @@ import Testing
         #expect(there.subtracting(named).sorted() == [], "tests without a row")
     }
 
-    /// The snippets under one heading are counted from 1, and each stands there once.
+    /// Checks that the snippets under one heading are numbered from 1 without duplicates.
     @Test(arguments: Snippet.Guide.allCases)
     func snippetsAreCounted(_ guide: Snippet.Guide) {
         var numbers: [String: [Int]] = [:]
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    /// `Suite/function` of every test in a file whose name ends in `Snippets`.
+    /// Returns `Suite/function` for every test in a file whose name ends in `Snippets`.
     private func tests() throws -> Set<String> {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)?

@@ -4,7 +4,7 @@ import Foundation
 import Lupine
 import Testing
 
-/// Credentials, for servers that ask and for those that do not.
+/// Credentials, for servers that send a challenge and for those that do not.
 @Suite struct AuthenticationSnippets {
     @available(*, deprecated)
     @Test func basicAuthentication() async throws {
@@ -41,7 +41,7 @@ import Testing
                     }
             }
             #expect(isWelcome(response))
-            // Two requests were sent: one that was challenged, one with the credential.
+            // Two requests were sent: one that was challenged, and one with the credential.
             #expect(httpbin.origin.counts.requests == 2)
         }
     }

@@ -5,7 +5,7 @@ import Foundation
 import Lupine
 import Testing
 
-/// Downloads. Where the guide makes a `UIImage`, the bytes of a PNG are looked for.
+/// Downloads. Where the guide creates a `UIImage`, the tests check for the signature of a PNG.
 @Suite struct DownloadSnippets {
     private static let signature = Data([0x89, 0x50, 0x4E, 0x47])
 
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    /// The guide's directory is `.documentDirectory`; a test leaves nothing there.
+    /// The guide's directory is `.documentDirectory`; a test must not leave files there.
     @Test func aDestinationIsSuggested() async throws {
         try await HTTPBin.serve { httpbin in
             let destination = DownloadRequest.suggestedDownloadDestination(
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    /// The guide cancels and goes on at once; here the cancellation waits until a part has come.
+    /// The guide cancels and resumes at once; here the cancellation waits until a part has arrived.
     @Test func aDownloadIsCancelledAndResumed() async throws {
         try await HTTPBin.serve { httpbin in
             let (begun, begin) = AsyncStream.makeStream(of: Void.self)

@@ -6,7 +6,7 @@ import Testing
 
 /// A stream's content as an `InputStream`.
 @Suite struct InputStreamSnippets {
-    /// The declaration of the guide, called with its default and without.
+    /// The guide's declaration, called with its default argument and with another one.
     @Test func aStreamHasABufferSize() async throws {
         try await HTTPBin.serve { httpbin in
             let make: (DataStreamRequest) -> [InputStream?] = { request in
@@ -14,7 +14,7 @@ import Testing
             }
             let request = AF.streamRequest("\(httpbin)/range/100")
             let streams = make(request)
-            // The second call ends the first stream; both have the content between them.
+            // The second call ends the first stream; together they contain all of the content.
             #expect(await read(streams).count == 100)
         }
     }
@@ -22,7 +22,8 @@ import Testing
     @Test func aStreamIsRead() async throws {
         try await HTTPBin.serve { httpbin in
             let seen = Seen<Data>()
-            // Nothing comes before the stream is there, however long this thread stands still: a stream has what comes after it.
+            // Keeps content from arriving before the stream exists, even if this thread is delayed: a stream contains only what
+            // arrives after its creation.
             AF.rootQueue.suspend()
             let inputStream = AF.streamRequest("\(httpbin)/range/26")
                 .responseStream { output in
@@ -34,12 +35,12 @@ import Testing
         }
     }
 
-    /// Carries streams to the thread that reads them.
+    /// Passes streams to the thread that reads them.
     private struct Carried: @unchecked Sendable {
         let streams: [InputStream?]
     }
 
-    /// What the streams hold, one behind the other, read on a thread that may wait.
+    /// Returns the concatenated content of the streams, read on a thread that may block.
     private func read(_ streams: [InputStream?]) async -> [UInt8] {
         let carried = Carried(streams: streams)
         return await handed { hand in

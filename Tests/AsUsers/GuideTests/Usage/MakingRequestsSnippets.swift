@@ -8,7 +8,7 @@ extension HTTPMethod {
     static let custom = HTTPMethod(rawValue: "CUSTOM")
 }
 
-/// Requests, methods, and what a request modifier changes.
+/// Requests, methods, and request modifiers.
 @Suite struct MakingRequestsSnippets {
     @Test func aTextIsEnough() async throws {
         try await HTTPBin.serve { httpbin in
@@ -93,7 +93,7 @@ extension HTTPMethod {
         }
     }
 
-    /// The extension of the guide is a part of the library.
+    /// The guide's extension is part of the library.
     @Test func aURLRequestHasAMethod() throws {
         let url = try #require(URL(string: "http://localhost"))
         var urlRequest = URLRequest(url: url)

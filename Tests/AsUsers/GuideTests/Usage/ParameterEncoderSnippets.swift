@@ -4,7 +4,7 @@ import Foundation
 import Lupine
 import Testing
 
-/// Parameters, and how they are encoded.
+/// Parameters, and their encoding.
 @Suite struct ParameterEncoderSnippets {
     @Test func parametersAreEncodable() async throws {
         struct Login: Encodable {

@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    /// The declarations of the six handlers, each parameter given, on one request: each is called once, in their order.
+    /// The declarations of the six handlers with every parameter, on one request: each is called once, in their order.
     @available(*, deprecated)
     @Test func thereAreSixHandlers() async throws {
         try await HTTPBin.serve { httpbin in
@@ -124,7 +124,7 @@ import Testing
             }
             let data = try response.result.get()
             #expect(data?.isEmpty == false)
-            // It judges nothing.
+            // This handler does not validate.
             let missing: AFDataResponse<Data?> = await handed { hand in
                 AF.request("\(httpbin)/status/404").response { hand($0) }
             }
@@ -222,7 +222,7 @@ import Testing
 }
 
 extension Result {
-    /// Whether nothing failed.
+    /// Whether the result is a success.
     var isValid: Bool {
         switch self {
         case .success: true

@@ -4,7 +4,7 @@ import Foundation
 import Lupine
 import Testing
 
-/// Metrics, and the command of curl that does the same.
+/// Metrics, and the equivalent curl command.
 @Suite struct StatisticsSnippets {
     @available(*, deprecated)
     @Test func aResponseHasMetrics() async throws {

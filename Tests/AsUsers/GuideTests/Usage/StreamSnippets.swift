@@ -13,7 +13,7 @@ import Testing
     struct SomeType: Decodable, Sendable { let id: Int }
     struct SomeError: Error {}
 
-    /// A stream has an event and a token; an event is a result or the end; the end has four parts.
+    /// A stream has an event and a token; an event is a result or the completion; the completion has four parts.
     @Test func aStreamHasItsParts() async throws {
         try await HTTPBin.serve { httpbin in
             let (events, event) = AsyncStream.makeStream(of: DataStreamRequest.Stream<Data, Never>.self)
@@ -156,7 +156,7 @@ import Testing
                         }
                     case let .complete(completion):
                         print(completion)
-                        // What cannot be decoded does not end the stream.
+                        // Data that cannot be decoded does not end the stream.
                         note.yield(completion.error == nil ? "complete" : "ended")
                         note.finish()
                     }

@@ -4,7 +4,7 @@ import Foundation
 import Lupine
 import Testing
 
-/// Uploads. The guide's video is a file that a test writes.
+/// Uploads. The guide's video is replaced by a file that the test writes.
 @Suite struct UploadSnippets {
     struct HTTPBinResponse: Decodable, Sendable {
         let url: String

@@ -73,7 +73,7 @@ import Testing
 
     @Test func theFollowerGoesOnBehindTheLastLine() async throws {
         try await API.serve { api in
-            // Two lines a connection; behind the sixth the log is over.
+            // Two lines per connection; after the sixth line the log has ended.
             api.origin.route("GET", "/log") { request throws(Refusal) in
                 let last = request.field("Last-Event-ID").flatMap { Int($0) } ?? 0
                 guard last < 6 else { return OriginResponse(204) }

@@ -5,7 +5,7 @@ import Lupine
 import LupineOrigin
 import Testing
 
-/// What `Authentication.md` shows, run against an origin.
+/// The snippets of `Authentication.md`, run against an origin.
 @Suite(.timeLimit(.minutes(10))) struct AuthenticationSnippets {
     @Test func challenges() async throws {
         try await API.serve { api in

@@ -109,15 +109,16 @@ final class TransferTracer: TransferObserver {
     }
 }
 
-/// The bridges of `Observability.md`, run against an origin with modules that stand in for the packages.
+/// The bridges in `Observability.md`, run against an origin with modules that stand in for the packages.
 @Suite(.timeLimit(.minutes(10))) struct BridgeSnippets {
-    /// Says when a transfer has ended; behind others that are told first.
+    /// Signals the end of a transfer; placed after the other observers, which are called first.
     private struct Last: TransferObserver {
         let ended: AsyncStream<Void>.Continuation
         func transfer(_ id: TransferID, didEnd end: TransferEnd) { ended.yield() }
     }
 
-    /// Sends two requests, the second of which fails, with a `traceparent`, and returns when the observer was told of all.
+    /// Sends two requests with a `traceparent`, the second of which fails, and returns when the observer has received all
+    /// events.
     private func load(
         _ observer: any TransferObserver, traceparent: String? = nil, _ body: (Session) -> Void = { _ in }
     ) async throws {

@@ -4,7 +4,7 @@ import Foundation
 import Lupine
 import Testing
 
-/// What `Caching.md` shows, run against an origin.
+/// The snippets of `Caching.md`, run against an origin.
 @Suite(.timeLimit(.minutes(10))) struct CachingSnippets {
     @Test func aCache() async throws {
         try await inFolder { folder in

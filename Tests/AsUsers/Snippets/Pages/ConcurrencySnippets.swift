@@ -4,7 +4,7 @@ import Foundation
 import Lupine
 import Testing
 
-/// What `Concurrency.md` shows, run against an origin.
+/// The snippets of `Concurrency.md`, run against an origin.
 @Suite(.timeLimit(.minutes(10))) struct ConcurrencySnippets {
     @Test func values() async throws {
         try await API.serve { api in

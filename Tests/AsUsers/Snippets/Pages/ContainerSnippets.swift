@@ -6,7 +6,7 @@ import LupineTestKit
 import LupineTransport
 import Testing
 
-/// What `Containers.md` shows, run against an origin with the fixtures' certificate.
+/// The snippets of `Containers.md`, run against an origin with the certificate of the fixtures.
 @Suite(.timeLimit(.minutes(10))) struct ContainerSnippets {
     @Test func oneMoreAuthority() async throws {
         let authority = PKI.path("root.pem")

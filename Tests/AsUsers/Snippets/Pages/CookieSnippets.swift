@@ -4,7 +4,7 @@ import Foundation
 import Lupine
 import Testing
 
-/// What `Cookies.md` shows, run against an origin.
+/// The snippets of `Cookies.md`, run against an origin.
 @Suite(.timeLimit(.minutes(10))) struct CookieSnippets {
     @Test func storedAndSent() async throws {
         try await API.serve { api in

@@ -4,7 +4,7 @@ import Foundation
 import Lupine
 import Testing
 
-/// What `Downloads.md` shows, run against an origin.
+/// The snippets of `Downloads.md`, run against an origin.
 @Suite(.timeLimit(.minutes(10))) struct DownloadSnippets {
     @Test func toAPlace() async throws {
         try await inFolder { folder in

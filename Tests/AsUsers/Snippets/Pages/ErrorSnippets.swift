@@ -5,7 +5,7 @@ import Lupine
 import LupineTransport
 import Testing
 
-/// What `Errors.md` shows, run; and that it has a row for every case of `AFError` and of its reasons.
+/// The snippets of `Errors.md`, run; and a check that the page has a row for every case of `AFError` and of its reasons.
 @Suite(.timeLimit(.minutes(10))) struct ErrorSnippets {
     @Test func looking() async throws {
         let response = await AF.request("http://127.0.0.1:1/").serializingData().response
@@ -35,7 +35,7 @@ import Testing
     @Test func everyCaseHasItsRow() throws {
         let source = try String(
             contentsOf: Page.root.appending(path: "Sources/Lupine/Errors/AFError.swift"), encoding: .utf8)
-        // An enumeration's cases stand one step further in than it does.
+        // The cases of an enumeration are indented one step more than its declaration.
         var owners: [Int: String] = [:]
         var cases: [String] = []
         for line in source.split(separator: "\n") {

@@ -5,7 +5,7 @@ import Lupine
 import Synchronization
 import Testing
 
-/// What `Events.md` shows, run against an origin.
+/// The snippets of `Events.md`, run against an origin.
 @Suite(.timeLimit(.minutes(10))) struct EventSnippets {
     @Test func logging() async throws {
         try await API.serve { api in

@@ -4,7 +4,7 @@ import Lupine
 import LupineTransport
 import Testing
 
-/// What `Executors.md` shows, run against an origin.
+/// The snippets of `Executors.md`, run against an origin.
 @Suite(.timeLimit(.minutes(10))) struct ExecutorSnippets {
     @Test func aTask() async throws {
         try await API.serve { api in

@@ -4,7 +4,7 @@ import Foundation
 import Lupine
 import Testing
 
-/// What `GettingStarted.md` shows, run against an origin.
+/// The snippets of `GettingStarted.md`, run against an origin.
 @Suite(.timeLimit(.minutes(10))) struct GettingStartedSnippets {
     @Test func aFirstRequest() async throws {
         try await API.serve { api in

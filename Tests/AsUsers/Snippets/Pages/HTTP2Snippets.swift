@@ -4,7 +4,7 @@ import Lupine
 import LupineLoading
 import Testing
 
-/// What `HTTP2.md` shows, run against an origin.
+/// The snippets of `HTTP2.md`, run against an origin.
 @Suite(.timeLimit(.minutes(10))) struct HTTP2Snippets {
     @Test func versions() async throws {
         try await API.serve { api in

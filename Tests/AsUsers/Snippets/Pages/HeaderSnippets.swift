@@ -4,7 +4,7 @@ import Foundation
 import Lupine
 import Testing
 
-/// What `Headers.md` shows, run against an origin.
+/// The snippets of `Headers.md`, run against an origin.
 @Suite(.timeLimit(.minutes(10))) struct HeaderSnippets {
     @Test func headers() async throws {
         try await API.serve { api in

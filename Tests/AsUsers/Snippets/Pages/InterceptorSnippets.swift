@@ -5,7 +5,7 @@ import Lupine
 import LupineOrigin
 import Testing
 
-/// What `Interceptors.md` shows, run against an origin.
+/// The snippets of `Interceptors.md`, run against an origin.
 @Suite(.timeLimit(.minutes(10))) struct InterceptorSnippets {
     @Test func adapters() async throws {
         try await API.serve { api in

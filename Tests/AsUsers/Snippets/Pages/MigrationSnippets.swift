@@ -4,7 +4,7 @@ import Foundation
 import Lupine
 import Testing
 
-/// What the pages on migrating show, run against an origin.
+/// The snippets of the pages on migration, run against an origin.
 @Suite(.timeLimit(.minutes(10))) struct MigrationSnippets {
     @Test func publishers() async throws {
         try await API.serve { api in

@@ -5,7 +5,7 @@ import Lupine
 import LupineTransport
 import Testing
 
-/// What `Observability.md` shows of the library itself, run against an origin.
+/// The snippets of `Observability.md` that need only the library, run against an origin.
 @Suite(.timeLimit(.minutes(10))) struct ObservabilitySnippets {
     /// Tells how long transfers take, and how long they wait for a connection.
     struct Stopwatch: TransferObserver {

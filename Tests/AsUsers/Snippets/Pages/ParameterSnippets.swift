@@ -4,7 +4,7 @@ import Foundation
 import Lupine
 import Testing
 
-/// What `EncodingParameters.md` shows, run against an origin.
+/// The snippets of `EncodingParameters.md`, run against an origin.
 @Suite(.timeLimit(.minutes(10))) struct ParameterSnippets {
     @Test func encodableParameters() async throws {
         try await API.serve { api in

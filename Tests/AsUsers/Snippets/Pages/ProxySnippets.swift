@@ -5,7 +5,7 @@ import Lupine
 import LupineTransport
 import Testing
 
-/// What `Proxies.md` shows. The origin plays the proxy: it takes a request with a whole address as its own.
+/// The snippets of `Proxies.md`. The origin acts as the proxy: it accepts a request in absolute form as its own.
 @Suite(.timeLimit(.minutes(10))) struct ProxySnippets {
     @Test func byVariables() async throws {
         try await API.serve { api in

@@ -4,7 +4,7 @@ import Foundation
 import Lupine
 import Testing
 
-/// What `Reachability.md` shows, run.
+/// The snippets of `Reachability.md`, run.
 @Suite(.timeLimit(.minutes(10))) struct ReachabilitySnippets {
     @Test func listening() async {
         let (statuses, status) = AsyncStream.makeStream(

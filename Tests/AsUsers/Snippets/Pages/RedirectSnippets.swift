@@ -4,7 +4,7 @@ import Foundation
 import Lupine
 import Testing
 
-/// What `Redirects.md` shows, run against an origin.
+/// The snippets of `Redirects.md`, run against an origin.
 @Suite(.timeLimit(.minutes(10))) struct RedirectSnippets {
     @Test func notFollowed() async throws {
         try await API.serve { api in

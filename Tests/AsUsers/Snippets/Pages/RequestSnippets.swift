@@ -4,7 +4,7 @@ import Foundation
 import Lupine
 import Testing
 
-/// What `MakingRequests.md` shows, run against an origin.
+/// The snippets of `MakingRequests.md`, run against an origin.
 @Suite(.timeLimit(.minutes(10))) struct RequestSnippets {
     @Test func methods() async throws {
         try await API.serve { api in

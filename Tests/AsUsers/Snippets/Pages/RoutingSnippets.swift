@@ -4,7 +4,7 @@ import Foundation
 import Lupine
 import Testing
 
-/// What `Routing.md` shows, run against an origin.
+/// The snippets of `Routing.md`, run against an origin.
 @Suite(.timeLimit(.minutes(10))) struct RoutingSnippets {
     struct Flower: Codable, Sendable {
         let name: String

@@ -8,7 +8,7 @@ import LupineTestKit
 import LupineTransport
 import Testing
 
-/// What `Security.md` shows, run against an origin with the fixtures' certificate: Swift and shell alike.
+/// The snippets of `Security.md`, Swift and shell, run against an origin with the certificate of the fixtures.
 @Suite(.timeLimit(.minutes(10))) struct SecuritySnippets {
     @Test func pins() async throws {
         let authority = PKI.path("root.pem")
@@ -138,7 +138,7 @@ import Testing
         #expect(client.connectionsOpened == 0)
     }
 
-    /// The page's recipes are run as they stand, in a folder with the files that they name.
+    /// Runs the page's shell recipes without changes, in a folder with the files that they name.
     @Test func theShellLinesGiveThePinsThatLupineTakes() async throws {
         let recipes = try Page("Security.md").blocks("sh")
         #expect(recipes.count >= 3)

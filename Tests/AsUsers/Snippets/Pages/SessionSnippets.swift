@@ -4,7 +4,7 @@ import Foundation
 import Lupine
 import Testing
 
-/// What `Sessions.md` shows, run against an origin.
+/// The snippets of `Sessions.md`, run against an origin.
 @Suite(.timeLimit(.minutes(10))) struct SessionSnippets {
     @Test func anOwnSession() async throws {
         try await API.serve { api in

@@ -4,7 +4,7 @@ import Foundation
 import Lupine
 import Testing
 
-/// What `Streams.md` shows, run against an origin.
+/// The snippets of `Streams.md`, run against an origin.
 @Suite(.timeLimit(.minutes(10))) struct StreamSnippets {
     @Test func handlers() async throws {
         try await API.serve { api in

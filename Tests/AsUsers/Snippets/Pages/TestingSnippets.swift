@@ -5,7 +5,7 @@ import Lupine
 import LupineTesting
 import Testing
 
-/// What `TestingYourProgram.md` shows.
+/// The snippets of `TestingYourProgram.md`.
 @Suite(.timeLimit(.minutes(10))) struct TestingSnippets {
     private struct User: Codable, Sendable {
         var id: String

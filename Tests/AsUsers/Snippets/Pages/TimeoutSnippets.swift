@@ -5,7 +5,7 @@ import Lupine
 import LupineTransport
 import Testing
 
-/// What `Timeouts.md` shows, run against an origin.
+/// The snippets of `Timeouts.md`, run against an origin.
 @Suite(.timeLimit(.minutes(10))) struct TimeoutSnippets {
     @Test func ofASession() async throws {
         try await API.serve { api in

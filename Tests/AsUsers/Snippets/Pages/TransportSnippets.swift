@@ -3,7 +3,7 @@
 import LupineTransport
 import Testing
 
-/// What `Transport.md` shows, run against an origin.
+/// The snippets of `Transport.md`, run against an origin.
 @Suite(.timeLimit(.minutes(10))) struct TransportSnippets {
     @Test func aFetch() async throws {
         try await API.serve { api in

@@ -4,7 +4,7 @@ import Foundation
 import Lupine
 import Testing
 
-/// What `Troubleshooting.md` shows.
+/// The snippets of `Troubleshooting.md`.
 @Suite(.timeLimit(.minutes(10))) struct TroubleshootingSnippets {
     @Test func theWayToTheCause() async throws {
         var codes: [URLError.Code] = []

@@ -4,7 +4,7 @@ import Foundation
 import Lupine
 import Testing
 
-/// What `Uploads.md` shows, run against an origin.
+/// The snippets of `Uploads.md`, run against an origin.
 @Suite(.timeLimit(.minutes(10))) struct UploadSnippets {
     @Test func dataAndFile() async throws {
         try await inFolder { folder in

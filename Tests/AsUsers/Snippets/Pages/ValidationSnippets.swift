@@ -4,7 +4,7 @@ import Foundation
 import Lupine
 import Testing
 
-/// What `Validation.md` shows, run against an origin.
+/// The snippets of `Validation.md`, run against an origin.
 @Suite(.timeLimit(.minutes(10))) struct ValidationSnippets {
     @Test func automatic() async throws {
         try await API.serve { api in

@@ -4,7 +4,7 @@ import Foundation
 import Lupine
 import Testing
 
-/// What `WebSockets.md` shows, run against an origin.
+/// The snippets of `WebSockets.md`, run against an origin.
 @Suite(.timeLimit(.minutes(10))) struct WebSocketSnippets {
     @Test func aConversation() async throws {
         try await API.serve { api in

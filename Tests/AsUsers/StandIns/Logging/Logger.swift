@@ -2,11 +2,11 @@
 
 import Synchronization
 
-/// Stands in for swift-log's `Logger`, in the tests of the bridges that `Observability.md` shows: the names that they use, in the
-/// same shapes, and what was written. The module has
-/// another name than the package's: none may stand twice in a graph of packages.
+/// Stands in for swift-log's `Logger` in the tests of the bridges in `Observability.md`: declares the names that they use with
+/// the same signatures, and records the messages. The module is not called like the package's, because module names must be
+/// unique in a package graph.
 public struct Logger: Sendable {
-    /// How much a message matters.
+    /// The severity of a message.
     public enum Level: String, Sendable { case trace, debug, info, notice, warning, error, critical }
 
     /// A message.
@@ -15,10 +15,10 @@ public struct Logger: Sendable {
         public init(stringLiteral value: String) { text = value }
     }
 
-    /// What goes along with a message.
+    /// The metadata of a message.
     public typealias Metadata = [String: MetadataValue]
 
-    /// A value of it.
+    /// A value in the metadata.
     public enum MetadataValue: ExpressibleByStringInterpolation, Sendable {
         case string(String)
         public init(stringLiteral value: String) { self = .string(value) }
@@ -32,7 +32,7 @@ public struct Logger: Sendable {
         public let keys: [String]
     }
 
-    /// What was written by all loggers.
+    /// The messages of all loggers.
     public static var written: [Written] { log.withLock { $0 } }
     private static let log = Mutex<[Written]>([])
 

@@ -2,9 +2,9 @@
 
 import Synchronization
 
-/// Stands in for swift-metrics' `Counter`, in the tests of the bridges that `Observability.md` shows: the names that they use, in the
-/// same shapes, and what was recorded. The module has
-/// another name than the package's: none may stand twice in a graph of packages.
+/// Stands in for swift-metrics' `Counter` in the tests of the bridges in `Observability.md`: declares the names that they use
+/// with the same signatures, and records the values. The module is not called like the package's, because module names must be
+/// unique in a package graph.
 public final class Counter: Sendable {
     private let label: String
     private let dimensions: [(String, String)]
@@ -51,7 +51,7 @@ public struct Recorded: Sendable {
     public let dimensions: [String: String]
     public let value: Double
 
-    /// What all have recorded.
+    /// All recorded values.
     public static var all: [Recorded] { log.withLock { $0 } }
     private static let log = Mutex<[Recorded]>([])
 

@@ -2,9 +2,9 @@
 
 import Synchronization
 
-/// Stands in for swift-distributed-tracing's `Span`, in the tests of the bridges that `Observability.md` shows: the names that they
-/// use, in the same shapes. The module has
-/// another name than the package's: none may stand twice in a graph of packages.
+/// Stands in for swift-distributed-tracing's `Span` in the tests of the bridges in `Observability.md`: declares the names that
+/// they use with the same signatures. The module is not called like the package's, because module names must be unique in a
+/// package graph.
 public protocol Span: Sendable {
     var attributes: SpanAttributes { get nonmutating set }
     func setStatus(_ status: SpanStatus)
@@ -12,7 +12,7 @@ public protocol Span: Sendable {
     func end()
 }
 
-/// What a span says of itself.
+/// The attributes of a span.
 public struct SpanAttributes: Sendable {
     private var values: [String: SpanAttribute] = [:]
 
@@ -22,13 +22,13 @@ public struct SpanAttributes: Sendable {
     }
 }
 
-/// A value of it.
+/// The value of an attribute.
 public enum SpanAttribute: Equatable, Sendable {
     case int64(Int64)
     case string(String)
 }
 
-/// How a span ended.
+/// The status of a span.
 public struct SpanStatus: Sendable {
     public enum Code: Sendable { case ok, error }
 
@@ -41,23 +41,23 @@ public struct SpanStatus: Sendable {
     }
 }
 
-/// What a span is of.
+/// The kind of operation that a span describes.
 public enum SpanKind: Sendable { case server, client, `internal` }
 
-/// What a span is below of.
+/// The context that contains a span's parent.
 public struct ServiceContext: Sendable {
     public static var topLevel: ServiceContext { ServiceContext() }
     /// The `traceparent` that the instrument has found.
     public var traceparent: String?
 }
 
-/// Reads a key from what carries a context.
+/// Reads a key from a carrier of a context.
 public protocol Extractor<Carrier>: Sendable {
     associatedtype Carrier
     func extract(key: String, from carrier: Carrier) -> String?
 }
 
-/// Reads what W3C Trace Context sends.
+/// Reads the fields of W3C Trace Context.
 public struct Instrument: Sendable {
     public func extract<Carrier, Extract: Extractor>(
         _ carrier: Carrier, into context: inout ServiceContext, using extractor: Extract
@@ -66,7 +66,7 @@ public struct Instrument: Sendable {
     }
 }
 
-/// Where the instrument and the tracer of the process are.
+/// The instrument and the tracer of the process.
 public enum InstrumentationSystem {
     public static var instrument: Instrument { Instrument() }
     /// The spans that have ended.

@@ -3,7 +3,7 @@
 import Alamofire
 import Lupine
 
-/// Asks the server of its argument for flowers. Both modules are imported here: each name is there once.
+/// Requests flowers from the server in its argument. Importing both modules causes no ambiguity: each name is declared once.
 @main
 enum AlamofireUser {
     static func main() async {

@@ -3,7 +3,8 @@
 import Alamofire
 import Foundation
 
-/// Something that is asked for; names of the library are spelled with the module's, as code does that has a `Session` of its own.
+/// A request with its type of answer. The library's names are qualified with the module's, as in code that declares its own
+/// `Session`.
 protocol Endpoint<Answer>: Sendable {
     associatedtype Answer: Decodable & Sendable
 
@@ -12,12 +13,12 @@ protocol Endpoint<Answer>: Sendable {
     var parameters: Alamofire.Parameters { get }
 }
 
-/// The name that the library's type has, too.
+/// A type with the same name as one of the library's.
 struct Session: Sendable {
     let user: String
 }
 
-/// Asks for endpoints on behalf of somebody.
+/// Requests endpoints for a user.
 struct Client<Interceptor: Alamofire.RequestInterceptor>: Sendable {
     let base: String
     let session: Session
@@ -36,7 +37,7 @@ struct Client<Interceptor: Alamofire.RequestInterceptor>: Sendable {
     }
 }
 
-/// Tries once more.
+/// Retries once.
 struct Again: Alamofire.RequestInterceptor {
     func retry(
         _ request: Alamofire.Request, for session: Alamofire.Session, dueTo error: any Error,
@@ -58,6 +59,6 @@ struct Flowers: Endpoint {
 }
 
 extension Alamofire.AFError {
-    /// What was refused.
+    /// The status code of the refusal.
     var status: Int? { responseCode }
 }

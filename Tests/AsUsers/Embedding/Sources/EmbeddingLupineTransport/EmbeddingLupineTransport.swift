@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import LupineTransport
 
-/// The smallest program on the product LupineTransport: fetches the URL that it is given, with no Foundation in sight.
+/// The smallest program that uses the product LupineTransport: fetches a URL, without Foundation.
 ///
 ///     EmbeddingLupineTransport http://127.0.0.1:8080/
 @main
