@@ -7,23 +7,23 @@ import Testing
 
 @testable import LupineLoading
 
-/// What a program prints of a load that failed: host, step and cause, and what to try.
+/// Tests of the text that a program prints of a failed load: host, step and cause, and what to try.
 struct ErrorTextTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        /// Behind the origin's address, or a whole address.
+        /// A path on the origin, or a complete URL.
         let address: String
         var plan: ScriptPlan?
         var configure: @Sendable (URLSessionConfiguration) -> Void = { _ in }
         var request: @Sendable (inout URLRequest) -> Void = { _ in }
         let code: URLError.Code
-        /// With HOST for the origin's host and port, and PORT for the latter.
+        /// The expected text, with HOST for the origin's host and port, and PORT for its port.
         let text: String
-        /// The same over HTTP/2, where it says something else.
+        /// The expected text over HTTP/2, if it differs.
         var textOverHTTP2: String?
         var isOfHTTP1 = false
 
-        /// What it is said over.
+        /// The versions of HTTP that the row runs over.
         var spoken: [Spoken] { address.hasPrefix("/") && !isOfHTTP1 ? Spoken.allCases : [.http1] }
     }
 

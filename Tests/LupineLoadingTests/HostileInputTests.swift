@@ -7,8 +7,8 @@ import Testing
 
 @testable import LupineLoading
 
-/// Every reader of what a server says, fed with pieces of its own grammar in any order: nothing stops the program, and
-/// what comes out keeps its promises.
+/// Parsers of what servers send, each fed with pieces of its own grammar in random order: no input traps, and every result keeps
+/// its invariants.
 struct HostileInputTests {
     static let words = [
         "=", ";", ",", " ", "\t", "\"", "\\", "'", ":", "/", ".", "..", "-", "%", "%2F", "%00", "\0", "\r",

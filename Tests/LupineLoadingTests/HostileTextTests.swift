@@ -7,8 +7,8 @@ import Testing
 
 @testable import LupineLoading
 
-/// Texts that peers choose, in places where they are kept or compared: by octets, and no longer than such texts are. `==` of
-/// strings takes seconds for 100 KB of combining characters.
+/// Texts that peers choose, where they are stored or compared: by octets, and with a limited length. `==` of strings takes
+/// seconds for 100 KB of combining characters.
 struct HostileTextTests {
     /// The same letter in one scalar and in two: equal strings, but not the same octets.
     private static let (composed, decomposed) = ("\u{E9}", "e\u{301}")
@@ -105,7 +105,7 @@ struct HostileTextTests {
         #expect(keys[0] != keys[1] && Set(keys).count == 2)
         #expect(
             keys[0].matches(requests[0], conceal: { $0 }) && !keys[0].matches(requests[1], conceal: { $0 }))
-        // The comma divides, whatever mark follows it.
+        // A comma separates list members, even if a combining mark follows it.
         requests[0].setValue("a ,\u{301}b", forHTTPHeaderField: "X-Kind")
         let key = VaryKey(vary: "X-Kind", request: requests[0], conceal: { $0 })
         #expect(key.values["x-kind"] == .concealed("a,\u{301}b"))
@@ -126,7 +126,7 @@ struct HostileTextTests {
         let url = try #require(URL(string: "http://h.test/\(Self.escapedHeap)"))
         let name = SuggestedFilename.from(url: url, mimeType: nil)
         #expect(name.isStreamSafe && !name.isEmpty)
-        // Between the runs stands what no name has.
+        // The runs are separated by a tab, which no file name contains.
         let runs = String(repeating: String(repeating: "\u{301}", count: 30) + "\t", count: 3)
         #expect(SuggestedFilename.sanitised("e" + runs) == "Unknown")
         #expect(SuggestedFilename.sanitised("e\u{301}\tf") == "e\u{301}f")

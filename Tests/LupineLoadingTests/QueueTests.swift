@@ -6,13 +6,13 @@ import Testing
 @testable import LupineLoading
 
 struct QueueTests {
-    /// Against an array, over 20,000 random steps.
+    /// Compares the queue with an array, over 20,000 random steps.
     @Test func whatComesFirstGoesFirst() {
         var random = SeededRandom(seed: 7)
         var queue = Queue<Int>()
         var model: [Int] = []
         for step in 0..<20_000 {
-            // It grows for a while, then it shrinks.
+            // The queue grows and shrinks in alternation.
             let isGrowing = step / 2_000 % 2 == 0
             if Int.random(in: 0..<10, using: &random) < (isGrowing ? 7 : 3) {
                 queue.append(step)
@@ -30,7 +30,7 @@ struct QueueTests {
         #expect(queue.takeAll() == model && queue.isEmpty && queue.popFirst() == nil)
     }
 
-    /// What was taken out is gone, also where something always waits behind it.
+    /// Checks that an element that was removed is released, even if the queue never becomes empty.
     @Test func whatIsTakenOutIsLetGo() {
         final class Thing {}
         var queue = Queue<Thing>()

@@ -4,7 +4,7 @@ import Foundation
 import LupineLoading
 import Testing
 
-/// A user's file imports Foundation and this module, without `@testable`, and means this module's types.
+/// A program's file imports Foundation and this module, without `@testable`; the names that both have mean this module's types.
 struct ShadowingTests {
     @Test func theTypesOfFoundationStandBack() throws {
         let url = try #require(URL(string: "http://example.org/"))

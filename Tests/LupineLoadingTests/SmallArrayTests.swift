@@ -4,7 +4,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// A list that is an array only from its second element on.
+/// Tests of a list that allocates an array only from its second element on.
 struct SmallArrayTests {
     @Test("it is what an array would be", arguments: 0..<5)
     func likeAnArray(count: Int) {

@@ -13,9 +13,9 @@ struct URLErrorTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let error: TransportError
         let code: URLError.Code
-        /// What the description has to name.
+        /// Words that the description has to contain.
         var words: [String] = []
-        /// The system's error beneath, if there is one.
+        /// The underlying system error, if there is one.
         var system: Int32?
 
         var testDescription: String { "\(error)" }

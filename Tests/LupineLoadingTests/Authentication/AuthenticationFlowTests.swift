@@ -12,12 +12,12 @@ import Testing
 
 /// Challenges of an origin over real connections: the authenticator decides, the transport's client sends.
 @Suite struct AuthenticationFlowTests {
-    /// A task's driver, as far as challenges go.
+    /// A driver of one task, as far as it handles challenges.
     struct Flow {
         let client: HTTPClient
         let base: String
         var scene: ChallengeScene
-        /// Transmissions so far.
+        /// The number of requests sent so far.
         var count = 0
 
         mutating func load(
@@ -43,7 +43,7 @@ import Testing
                     scene.authenticator.received(
                         HTTPURLResponse(url: url, head: response.head, isDecoded: false)))
                 if verdict == "ask" {
-                    // As a pipeline does it: one credential, once.
+                    // One credential, offered once, as a pipeline does it.
                     let isFirst = scene.lastChallenge?.previousFailureCount == 0
                     verdict = scene.answer(isFirst ? .use(credential) : .rejectSpace)
                 }
@@ -90,7 +90,7 @@ import Testing
             let answer = try await flow.load(path, "POST", body: body)
             #expect(answer.status == 200 && answer.text.contains("Mufasa"))
             #expect(flow.count == 2 && flow.scene.asked.count == 1)
-            // Now it is known, and said unasked.
+            // The credential is known now, and sent preemptively.
             let again = try await flow.load(path, "POST", body: body)
             #expect(again.status == 200 && flow.count == 3)
         }
@@ -120,7 +120,7 @@ import Testing
                 let answer = try await flow.load(path)
                 #expect(answer.status == 200)
             }
-            // Asked, answered; then twice unasked, stale, answered with the new nonce.
+            // A challenge and its answer; then twice a preemptive request with a stale nonce, and a resend with the new one.
             #expect(flow.count == 6 && flow.scene.asked.count == 1)
         }
     }
@@ -159,7 +159,7 @@ import Testing
             #expect(answer.status == 200 && flow.count == 2)
             let space = try #require(flow.scene.lastChallenge?.protectionSpace)
             #expect(space.realm == "Fake Realm")
-            // 404 unless it is said unasked, and there it is not.
+            // Answers 404 without credentials. They are not sent preemptively here, outside the protection space.
             let hidden = try await flow.load("/hidden-basic-auth/test/123%C2%A3", as: credential)
             #expect(hidden.status == 404)
             let again = try await flow.load("/basic-auth/test/123%C2%A3", as: credential)

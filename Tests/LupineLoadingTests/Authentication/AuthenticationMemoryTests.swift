@@ -6,7 +6,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// What a session says unasked, and what its storage keeps.
+/// Tests of the credentials that a session sends preemptively, and of those that its storage keeps.
 struct AuthenticationMemoryTests {
     typealias Scene = ChallengeScene
 
@@ -118,7 +118,7 @@ struct AuthenticationMemoryTests {
                 group.addTask {
                     var scene = Scene(memory)
                     var counts: [String] = []
-                    // Who finds the session knowing already is not asked.
+                    // The first response may challenge, unless the session has authenticated already.
                     if try scene.send(Scene.request()).authorization != nil {
                         #expect(try scene.receive(200) == "deliver")
                     } else if try scene.receive(401, Scene.digest()) == "ask" {
@@ -148,7 +148,7 @@ struct AuthenticationMemoryTests {
             var scene = Scene(memory)
             try scene.send(
                 Scene.request("http://origin.test/\(counts.count)") {
-                    // Not said unasked, so that each is asked.
+                    // Prevents a preemptive answer, so that each request is challenged.
                     $0.setValue("x", forHTTPHeaderField: "Authorization")
                 })
             #expect(try scene.receive(401, Scene.digest(nonce)) == "ask")

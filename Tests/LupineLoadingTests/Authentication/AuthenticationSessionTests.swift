@@ -11,7 +11,7 @@ import Testing
 
 /// Challenges through whole sessions.
 @Suite struct AuthenticationSessionTests {
-    /// Answers challenges as the test says.
+    /// A delegate that answers challenges with the test's closure.
     private final class Answerer: NSObject, URLSessionDataDelegate, Sendable {
         let counts = Noted<[Int]>([])
         let methods = Noted<[String]>([])
@@ -54,7 +54,7 @@ import Testing
         let origin = try LupineOrigin.Origin.start(configuration: serving)
         let configuration = URLSessionConfiguration.ephemeral
         configuration.connectionProxyDictionary = [:]
-        // No time-out may answer for a test that a busy machine holds up.
+        // Long, so that no time-out ends a test on a busy machine.
         configuration.timeoutIntervalForRequest = 3_600
         if spoken == .http2 { configuration.lupine.httpVersions = .http2 }
         configure(configuration, origin)
@@ -82,7 +82,7 @@ import Testing
     func answers(over spoken: Spoken) async throws {
         let delegate = Answerer { _ in (.useCredential, Self.credential) }
         for path in [Self.digest, Self.basic] {
-            // With room for a second connection the resend may find that one ready before the first has been drained.
+            // With a second connection allowed, the resend might use that one before the first has been drained.
             let configure = { (configuration: URLSessionConfiguration, _: LupineOrigin.Origin) in
                 configuration.httpMaximumConnectionsPerHost = 1
             }
@@ -150,7 +150,7 @@ import Testing
             let (status, _) = try await load(session, named + Self.basic)
             #expect(status == 200)
             #expect(session.configuration.urlCredentialStorage?.allCredentials.isEmpty == true)
-            // The next session of that storage knows nothing, nor does this one for those who do not say who they are.
+            // Neither another session with that storage nor a task of this one without a credential is authenticated.
             let next = URLSession(configuration: session.configuration)
             for other in [next, session] {
                 let (again, _) = try await load(other, origin.url + Self.basic)

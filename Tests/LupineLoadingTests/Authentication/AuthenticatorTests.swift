@@ -7,7 +7,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// What follows from a challenge and its answer, without a network.
+/// Tests of the decisions that follow from challenges and their answers, without a network.
 struct AuthenticatorTests {
     typealias Scene = ChallengeScene
 
@@ -17,7 +17,7 @@ struct AuthenticatorTests {
         var testDescription: String
         var answer: Authenticator.Answer
         var verdict: String
-        /// The method that is asked for next.
+        /// The authentication method of the next challenge.
         var method: String?
     }
 
@@ -119,7 +119,7 @@ struct AuthenticatorTests {
         #expect(scene.lastChallenge?.proposedCredential == nil)
         #expect(scene.answer(.use(URLCredential(user: "u", password: "p", persistence: .none))) == "resend")
         try scene.send(Scene.request())
-        // Another space begins at nought.
+        // In another protection space the count begins at 0.
         #expect(try scene.receive(401, "Basic realm=\"other\"") == "ask")
         #expect(scene.lastChallenge?.previousFailureCount == 0)
         #expect(scene.answer(.use(Scene.credential)) == "resend")
@@ -168,7 +168,7 @@ struct AuthenticatorTests {
         #expect(try third.send(request).authorization == nil)
         #expect(try third.receive(401, Scene.basic) == "ask")
         #expect(third.lastChallenge?.previousFailureCount == 0)
-        // The answer takes the place of the caller's field.
+        // The answer replaces the caller's field.
         #expect(third.answer(.use(Scene.credential)) == "resend")
         #expect(try third.send(request).authorization?.hasPrefix("Basic TXVm") == true)
     }
@@ -192,14 +192,14 @@ struct AuthenticatorTests {
             let storage = URLCredentialStorage()
             storage.set(Scene.credential, for: space)
             storage.setDefaultCredential(Scene.credential, for: space)
-            // What the task was made for says nothing; the request that goes out has the configuration's fields.
+            // The request that the task was created with has no such field; the one that is sent has the configuration's fields.
             var scene = try Scene(storage: storage, for: Scene.request())
             try scene.send(
                 Scene.request { if isNamed { $0.setValue("Bearer b", forHTTPHeaderField: "Authorization") } })
             #expect(try scene.receive(401, Scene.basic) == "ask")
             #expect((scene.lastChallenge?.proposedCredential == nil) == isNamed)
             #expect(scene.answer(.performDefault) == (isNamed ? "deliver" : "resend"))
-            // A redirect that drops the field makes nobody else of the user.
+            // A redirect that drops the field does not change whose task this is.
             try scene.send(Scene.request("http://origin.test/c"))
             #expect(try scene.receive(401, Scene.basic) == "ask")
             if isNamed { #expect(scene.lastChallenge?.proposedCredential == nil) }

@@ -7,17 +7,17 @@ import Testing
 
 @testable import LupineLoading
 
-/// Plays the driver of one task and those who ask it, without a network.
+/// A stand-in for the driver of one task and its delegate, without a network.
 struct ChallengeScene {
     var authenticator: Authenticator
     /// The challenges so far.
     var asked: [URLAuthenticationChallenge] = []
-    /// What went out so far.
+    /// The fields of the requests sent so far.
     var sent: [AuthenticationFields] = []
 
     /// - Parameters:
-    ///   - own: What the task was handed.
-    ///   - request: What the task was made for.
+    ///   - own: The credential that the task was given.
+    ///   - request: The request that the task was created with.
     init(
         _ memory: AuthenticationMemory = AuthenticationMemory(), storage: URLCredentialStorage? = nil,
         own: URLCredential? = nil, for request: URLRequest? = nil
@@ -54,7 +54,7 @@ struct ChallengeScene {
             url: try #require(URL(string: "http://origin.test/")), head: head, isDecoded: false)
     }
 
-    /// Begins a transmission and says what goes out.
+    /// Begins a transmission and returns its fields.
     @discardableResult
     mutating func send(
         _ request: URLRequest, body: TaskOrder.Body = .request, proxy: AuthenticationProxy? = nil
@@ -64,7 +64,7 @@ struct ChallengeScene {
         var hashes: [MessageDigest: [UInt8]] = [:]
         if let work = authenticator.contentHash {
             #expect(!work.content.isUnknown)
-            // What is short is hashed at once.
+            // Short content is hashed synchronously.
             let made = Noted<[MessageDigest: [UInt8]]>([:])
             work.make { made.set($0) }
             hashes = made.value
@@ -74,12 +74,12 @@ struct ChallengeScene {
         return fields
     }
 
-    /// A response comes.
+    /// Passes a response to the authenticator, and returns its verdict.
     mutating func receive(_ status: Int, _ lines: String...) throws -> String {
         note(authenticator.received(try Self.response(status, lines)))
     }
 
-    /// The delegate answers.
+    /// Passes the delegate's answer to the authenticator, and returns its verdict.
     mutating func answer(_ answer: Authenticator.Answer) -> String { note(authenticator.answered(answer)) }
 
     mutating func note(_ verdict: Authenticator.Verdict) -> String {
@@ -95,7 +95,7 @@ struct ChallengeScene {
 
     var lastChallenge: URLAuthenticationChallenge? { asked.last }
 
-    /// Sends, is asked, answers and is taken.
+    /// Sends a request, answers its challenge, sends it again and receives a success.
     mutating func pass(
         _ url: String, _ line: String, as credential: URLCredential = Self.credential
     ) throws {

@@ -7,7 +7,7 @@ import Testing
 @testable import LupineLoading
 
 struct ChallengeTests {
-    /// `scheme{name=value|name=value}` or `scheme<token68>` for each challenge.
+    /// Returns `scheme{name=value|name=value}` or `scheme<token68>` for each challenge.
     static func shown(_ challenges: [ChallengeSyntax]) -> String {
         challenges.map { challenge in
             if let token = challenge.token68 { return "\(challenge.scheme)<\(token)>" }

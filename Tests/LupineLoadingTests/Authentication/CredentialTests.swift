@@ -183,7 +183,7 @@ struct CredentialTests {
     }
 }
 
-/// Notes what it is told.
+/// A sender that records its calls.
 private final class NotingSender: NSObject, URLAuthenticationChallengeSender {
     let notes = Lock<[String]>([])
 

@@ -13,7 +13,7 @@ struct DigestTests {
             try #require(DigestChallenge(syntax)), user: user, password: password)
     }
 
-    /// The parameters of an answer, with their quotes.
+    /// Returns the parameters of an answer, with their quotes.
     static func parameters(_ field: String?) throws -> [String: String] {
         let field = try #require(field)
         #expect(field.hasPrefix("Digest "))
@@ -59,7 +59,7 @@ struct DigestTests {
         #expect(try Self.parameters(field)["response"] == "\"\(response)\"")
     }
 
-    // The figures of RFC 7616 §3.9.2 are those of SHA-512 cut short; these are OpenSSL's for SHA-512/256.
+    // RFC 7616 §3.9.2 gives the values of a truncated SHA-512; these are OpenSSL's for SHA-512/256.
     @Test("[U-11.9, U-11.12] SHA-512-256 with a hashed name")
     func hashedName() throws {
         var answers = try Self.answers(

@@ -8,14 +8,14 @@ import Testing
 
 @testable import LupineLoading
 
-/// Tasks of many users on one session, over real connections: what one of them brought never serves another.
+/// Tasks of many users on one session, over real connections: the credentials of one user are never used for another.
 @Suite(.timeLimit(.minutes(10))) struct HostileCredentialTests {
     typealias Scene = ChallengeScene
 
     enum Scheme: String, CaseIterable, Sendable {
         case basic, digest
 
-        /// Where that user is let in. Basic has one directory for all; Digest one origin.
+        /// Returns a path that the user may load. With Basic, all users share a directory; with Digest, the origin.
         func path(of user: String) -> String {
             self == .basic ? "/members/page" : "/digest-auth/auth/\(user)/secret-\(user)"
         }
@@ -34,7 +34,7 @@ import Testing
         URLCredential(user: user, password: "secret-\(user)", persistence: persistence)
     }
 
-    /// Answers with the name that the request says, if the password is that user's.
+    /// Answers with the user name in the request if the password is that user's.
     private static func serveMembers(on origin: LupineOrigin.Origin) {
         origin.route("GET", "/members/{page}") { request throws(Refusal) in
             let users = ["alice", "bob", "service", "other"]
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    /// One connection at a time, so that the wire shows the requests in order.
+    /// Runs `body`, with one connection at a time by default, so that the recorded requests are in order.
     private static func withMembers(
         _ storage: URLCredentialStorage = URLCredentialStorage(), delegate: (any URLSessionDelegate)? = nil,
         connections: Int = 1, over spoken: Spoken, _ body: (SessionStage) async throws -> Void
@@ -71,7 +71,7 @@ import Testing
             .map { counts ? $0 : String($0.prefix { $0 != "#" }) }
     }
 
-    /// How the task of a request ends that was handed that credential.
+    /// Runs a task that was given this credential, and returns how it ended.
     @discardableResult
     private static func load(
         _ url: URL, as credential: URLCredential? = nil, asking delegate: (any URLSessionTaskDelegate)? = nil,
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    /// Answers challenges as the test says, and notes what was proposed.
+    /// A delegate that answers challenges with `answer`, and records the proposed credentials.
     private final class Answering: NSObject, URLSessionTaskDelegate, Sendable {
         let proposals = Noted<[String]>([])
         private let answer: URLCredential?
@@ -142,11 +142,11 @@ import Testing
                 let url = try stage.url(scheme.path(of: "alice"))
                 let own = isOwn ? answering : nil
                 #expect(await Self.load(url, asking: own, in: stage.session).status == 200)
-                // Nobody answers for this one.
+                // This task gets no credential.
                 let silent = await Self.load(url, asking: isOwn ? nil : Refusing(), in: stage.session)
                 #expect(silent.status == 401)
                 #expect(await Self.load(url, asking: own, in: stage.session).status == 200)
-                // Who has the same credential knows where it was good.
+                // A task with the same credential sends it preemptively where it was accepted before.
                 #expect(await Self.load(url, as: Self.credential("alice"), in: stage.session).status == 200)
                 #expect(Self.said(to: stage.origin) == ["-", "alice", "-", "-", "alice", "alice"])
                 #expect(answering.proposals.value == ["-", "-"])
@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    /// Answers nobody.
+    /// A delegate that answers challenges without a credential.
     private final class Refusing: NSObject, URLSessionTaskDelegate, Sendable {
         func urlSession(
             _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
@@ -252,7 +252,7 @@ import Testing
                 task.ownCredential = Self.credential("alice")
                 task.resume()
             }
-            // What a program sees of a request has no answer to a challenge in it.
+            // The request that a program sees does not contain the answer to a challenge.
             #expect(task?.currentRequest?.value(forHTTPHeaderField: "Authorization") == nil)
             var request = URLRequest(url: url)
             #expect(cache.cachedResponse(for: request)?.data == Data("alice".utf8))
@@ -365,7 +365,7 @@ import Testing
         ])
         let opens = Script([.expectHead, .send("HTTP/1.1 200 OK\r\n\r\n"), .speakHTTP])
         var serving = OriginConfiguration()
-        // alice, bob, nobody, alice again; a stream, which has no name.
+        // The connections of alice, bob, nobody and alice again; then of a stream task, which has no user.
         serving.script = ScriptPlan([refuses, opens, refuses, opens, refuses, refuses, opens, refuses])
         try await withStage(serving: serving) { stage in
             let configuration = URLSessionConfiguration.ephemeral
@@ -427,7 +427,7 @@ import Testing
             #expect(try DigestTests.parameters(sent)["nc"] == "00000001")
             #expect(try scene.receive(200) == "deliver")
         }
-        // A user whose password the proxy refuses is not passed on as the session.
+        // A user whose password the proxy refuses is not authenticated with the session's credential.
         var wrong = Scene(
             memory, storage: storage,
             own: URLCredential(user: "alice", password: "wrong", persistence: .forSession), for: request)
@@ -437,7 +437,7 @@ import Testing
             if wrong.answer(.performDefault) == "resend" { try wrong.send(request, proxy: plain) }
         }
         #expect(wrong.lastChallenge?.proposedCredential == nil)
-        // The configuration's, once known, goes out for each of them.
+        // The configuration's credential, once accepted, is sent preemptively for every task.
         let named = try ProxyAuthenticationTests.proxy(ProxyServerFixture.named, "http://origin.test/a")
         var first = Scene(memory)
         try first.send(request, proxy: named)

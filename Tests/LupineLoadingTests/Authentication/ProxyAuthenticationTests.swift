@@ -8,7 +8,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// Proxies that ask who we are.
+/// Tests of challenges by proxies.
 struct ProxyAuthenticationTests {
     typealias Scene = ChallengeScene
 
@@ -17,13 +17,13 @@ struct ProxyAuthenticationTests {
         return try #require(AuthenticationProxy(server, for: place))
     }
 
-    /// A 407 of a proxy that reads requests.
+    /// Passes a 407 to a request that the proxy forwards to the authenticator, and returns its verdict.
     static func refuse(_ scene: inout Scene, _ lines: [String]) throws -> String {
         scene.note(
             scene.authenticator.received(try Scene.response(407, lines, "Proxy-Authenticate")))
     }
 
-    /// A 407 to a CONNECT.
+    /// Passes a 407 to a CONNECT to the authenticator, and returns its verdict.
     static func refuseTunnel(_ scene: inout Scene, _ lines: [String]) throws -> String {
         var fields = Fields()
         for line in lines { try fields.append(.proxyAuthenticate, line) }
@@ -49,7 +49,7 @@ struct ProxyAuthenticationTests {
         #expect(fields.authorization == nil && fields.tunnelAuthorizer == nil)
         let sent = try DigestTests.parameters(fields.proxyAuthorization)
         #expect(sent["uri"] == "\"http://origin.test/a\"")
-        // The server asks as well: both answers go out.
+        // The server challenges as well: both answers are sent.
         #expect(try scene.receive(401, Scene.basic) == "ask")
         #expect(scene.lastChallenge?.protectionSpace.isProxy() == false)
         #expect(scene.answer(.use(Scene.credential)) == "resend")
@@ -58,7 +58,7 @@ struct ProxyAuthenticationTests {
         #expect(try DigestTests.parameters(both.proxyAuthorization)["nc"] == "00000002")
         #expect(try scene.receive(200) == "deliver")
         #expect(storage.allCredentials.isEmpty)
-        // Another task of the same user says it unasked, to any origin behind that proxy.
+        // Another task of the same user sends the field preemptively, to any origin behind that proxy.
         let next = try Scene.request("http://else.test/")
         var other = Scene(memory, own: Scene.credential, for: next)
         let elsewhere = try other.send(next, proxy: proxy)
@@ -108,7 +108,7 @@ struct ProxyAuthenticationTests {
             #expect(sent["response"] == "\"\(expected)\"")
         }
         #expect(try scene.receive(200) == "deliver")
-        // The same authorizer again, so that its tunnels are found again.
+        // The authorizer is the same, so that its tunnels are reused.
         #expect(try scene.send(request, proxy: proxy).tunnelAuthorizer == fields.tunnelAuthorizer)
     }
 
@@ -156,7 +156,7 @@ struct ProxyAuthenticationTests {
         let request = try Scene.request("http://origin.test/a")
         var scene = Scene()
         try scene.send(request, proxy: proxy)
-        // It has gone out as Basic already.
+        // The credential has been sent as Basic already.
         #expect(try Self.refuse(&scene, [Scene.basic]) == "ask")
         #expect(scene.lastChallenge?.previousFailureCount == 0)
         #expect(scene.answer(.use(nil)) == "deliver")
@@ -168,12 +168,12 @@ struct ProxyAuthenticationTests {
         #expect(other.answer(.use(Scene.credential)) == "resend")
     }
 
-    /// Who is asked on the way of a task for the first address, at the second.
+    /// A challenge by the proxy to a task created for the URL `made`, while it loads the URL `hop`.
     struct Asked: CustomTestStringConvertible, Sendable {
         let made: String
         let hop: String
         let isBasic: Bool
-        /// Whether what the task was handed goes out.
+        /// True if the credential that the task was given is sent.
         let isAnswered: Bool
         var testDescription: String { "\(made), at \(hop), \(isBasic ? "Basic" : "Digest")" }
 
@@ -219,7 +219,7 @@ struct ProxyAuthenticationTests {
         #expect(try refuse(&first, lines) == "ask")
         #expect(first.lastChallenge?.proposedCredential == (row.isAnswered ? Scene.credential : nil))
         #expect(first.answer(.performDefault) == (row.isAnswered ? "resend" : "deliver"))
-        // Nor does it go out unasked where a task of the same user has learnt that it is good, or was told so on its way.
+        // A second task sends it preemptively under the same condition, after a task of the same user has been accepted.
         var user = Scene(memory)
         try user.send(try Scene.request(row.hop), proxy: proxy)
         #expect(try refuse(&user, lines) == "ask")

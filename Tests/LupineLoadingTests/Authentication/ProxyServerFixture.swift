@@ -2,7 +2,7 @@
 
 import LupineTransport
 
-/// Proxies that are only talked about.
+/// Descriptions of proxies, none of which is contacted.
 enum ProxyServerFixture {
     static let plain = ProxyServer(kind: .http, host: "proxy.test", port: 3128)
     static let named = ProxyServer(

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// Who may have what is stored: every kind of reader at every kind of entry.
+/// Tests of which entries may answer which requests: every kind of reader with every kind of entry.
 @Suite struct CacheAdmissionTests {
     private final class Object: Sendable {}
 
@@ -21,7 +21,7 @@ import Testing
             objects: [ObjectToken(of: object == 1 ? first : second)], evaluator: .default, roots: roots)
     }
 
-    /// What came over TLS.
+    /// Returns the provenance of a response that came over TLS.
     static func secure(
         _ identity: PeerEvidence.ClientIdentity = .notAsked, roots: String? = "system",
         keys: Set<SHA256Digest> = [keyA], judge: TrustJudge? = nil, wasChecked: Bool = true
@@ -219,7 +219,7 @@ import Testing
         func isThere() -> Bool {
             if case .known(.some) = cache.lookUpInMemory(request, for: .standard) { true } else { false }
         }
-        // An answer that is not kept leaves nothing of the one before, nor does a 304.
+        // A response that is not kept also removes the previous one, and so does a 304.
         for isConfirmation in [false, true] {
             cache.store(try entry([]), for: request)
             #expect(isThere())
@@ -264,7 +264,7 @@ import Testing
                 if disk > 0 {
                     await cache.flush()
                     #expect(stage.entries.count == 2)
-                    // Another process, which does not know what is in the folder.
+                    // Stands for another process, which has not read the folder yet.
                     cache = stage.cache(disk: disk)
                     if way > 1 {
                         #expect(await cache.lookUp(request, for: alice)?.content == "alice")
@@ -284,7 +284,7 @@ import Testing
                 #expect(stage.entries.isEmpty, "\(disk), \(way)")
                 cache.store(try Self.entry("again", Self.secure(.certificate(Self.alice))), for: request)
                 #expect(await cache.lookUp(request, for: alice)?.content == "again")
-                // Nothing is written behind the stage's end.
+                // Completes all writes before the stage removes its folder.
                 await cache.flush()
             }
         }
@@ -302,7 +302,7 @@ import Testing
                 CacheAdmission.admits(.standard, to: read.provenance)
                     == CacheAdmission.admits(.standard, to: provenance), "\(name)")
             #expect(read.provenance.party == provenance.party, "\(name)")
-            // A judge means nothing to who reads it.
+            // A judge is an object of one process and is not stored.
             if case .secure(let connection) = read.provenance.source { #expect(connection.judge == nil) }
         }
         let stage = CacheStage()
@@ -356,7 +356,7 @@ import Testing
             let asked = try CacheStage.request("http://h/a", row.asked)
             let reader = CacheRequester(policy: .standard(roots: "system"), identifyingFields: mine)
             #expect(entry.answers(asked, of: reader) == row.isSame, "\(row.what)")
-            // Who tells users apart by other fields cannot know whose it is.
+            // A reader with other identifying fields cannot tell whose entry it is.
             #expect(entry.answers(asked, of: .standard) == (row.isPublic && row.isSame), "\(row.what)")
             for secret in row.stored.values { #expect(entry.vary.audience?.user?.contains(secret) != true) }
         }

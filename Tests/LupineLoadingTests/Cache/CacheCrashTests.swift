@@ -16,7 +16,7 @@ struct CacheCrashTests {
             .joined(separator: "/") + "/lupine-loading-probe"
     }
 
-    /// The rounds of the responses that are there; each has to be whole.
+    /// Returns the rounds of the responses that are found; each has to be whole.
     func rounds(_ cache: URLCache) throws -> [Int] {
         try Self.addresses.compactMap { url in
             guard let found = cache.cachedResponse(for: try CacheStage.request(url)) else { return nil }
@@ -28,14 +28,14 @@ struct CacheCrashTests {
         }
     }
 
-    /// The round that the writer knew to be on the disk before it was killed.
+    /// Returns the last round that the writer had recorded as written before it was killed.
     func noted() throws -> Int {
         let note = try String(
             contentsOf: stage.folder.appendingPathComponent("written"), encoding: .utf8)
         return try #require(Int(note.trimmingCharacters(in: .whitespacesAndNewlines)))
     }
 
-    /// `LUPINE_CACHE_KILLS` of them, for a long look; two hundred otherwise.
+    /// The number of writers to kill: `LUPINE_CACHE_KILLS`, for a long run, or two hundred.
     static let killCount =
         ProcessInfo.processInfo.environment["LUPINE_CACHE_KILLS"].flatMap { Int($0) } ?? 200
 
@@ -54,7 +54,7 @@ struct CacheCrashTests {
             let index = stage.folder.appendingPathComponent("index")
             let octets = Array(try Data(contentsOf: index))
             if CacheLog.contents(of: octets).end < octets.count { tails += 1 }
-            // Every other time nobody tidies up in between.
+            // In every other run no writer repairs the folder before the next one.
             let isWriter = run % 2 == 0
             let rounds =
                 isWriter
@@ -67,11 +67,11 @@ struct CacheCrashTests {
             #expect(stage.entries.count == Self.addresses.count)
             #expect(stage.segments.count < 60)
         }
-        // Writers were stopped in the middle of a round.
+        // Some writers were killed in the middle of a round.
         #expect(halfRounds > 0 || Self.killCount < 200, "\(halfRounds), \(tails)")
     }
 
-    /// The rounds that stand in the folder, read without a cache.
+    /// Returns the rounds of the entries in the folder, read without a cache.
     func read() throws -> [Int] {
         let index = stage.index
         return try Self.addresses.compactMap { url in
@@ -95,16 +95,16 @@ struct CacheCrashTests {
             return try await group.reduce(into: []) { $0.append($1) }
         }
         #expect(ends == [.exited(0), .exited(0), .exited(0)])
-        // There may be none: the last one to become the writer removes what it had replaced as a reader.
+        // There may be none: the last process to become the writer removes the entries that it had replaced as a reader.
         try await wholeEntries()
-        // Nobody stands in the way of the next one.
+        // The next process can become the writer.
         let last = try await Program.run(probe, ["share", folder, "1"])
         #expect(last == .exited(0))
         let rounds = try await wholeEntries()
         #expect(rounds == Self.addresses.map { _ in 0 })
     }
 
-    /// The rounds of the entries in the folder, none of which is damaged: what is there is found.
+    /// Returns the rounds of the entries in the folder, and checks that every one of them is found, so none is damaged.
     @discardableResult
     func wholeEntries() async throws -> [Int] {
         try await stage.process(memory: 0, disk: 200_000) { cache in

@@ -7,7 +7,7 @@ import Testing
 @testable import LupineLoading
 
 struct CacheDecisionTests {
-    /// A decision without what it carries.
+    /// A decision without its entry.
     enum Verdict: Hashable {
         case use
         case revalidate([HeaderList.Field])
@@ -40,7 +40,7 @@ struct CacheDecisionTests {
     static let arrival = Date(timeIntervalSince1970: 786_297_600)
     static let date = "Thu, 01 Dec 1994 16:00:00 GMT"
 
-    /// What is stored, in short.
+    /// The stored response, named by its fields.
     enum Stored: String, CaseIterable {
         case fresh = "Cache-Control: max-age=60|ETag: W/\"1\""
         case freshBare = "Cache-Control: max-age=60"
@@ -53,7 +53,7 @@ struct CacheDecisionTests {
         }
     }
 
-    /// An entry of a response with these fields, `Name: value|Name: value`.
+    /// Returns an entry for a response with these fields, `Name: value|Name: value`.
     static func entry(_ fields: String, for request: URLRequest) throws -> CacheEntry {
         let lines = fields.split(separator: "|").map { line in
             let parts = line.split(separator: ":", maxSplits: 1)
@@ -108,7 +108,7 @@ struct CacheDecisionTests {
 
     static let directives:
         [(what: String, stored: String, age: TimeInterval, asked: String, verdict: Verdict)] = [
-            // RFC 9111 §5.2.1: what a request may ask.
+            // RFC 9111 §5.2.1: request directives.
             ("max-age of a request, in time", "Cache-Control: max-age=60", 10, "max-age=10", .use),
             ("max-age of a request, over", "Cache-Control: max-age=60", 11, "max-age=10", .load),
             ("max-age=0 revalidates", "Cache-Control: max-age=60|ETag: W/\"1\"", 1, "max-age=0", .byTag),
@@ -124,7 +124,7 @@ struct CacheDecisionTests {
             ("only-if-cached, fresh", "Cache-Control: max-age=60", 1, "only-if-cached", .use),
             ("only-if-cached, stale", "Cache-Control: max-age=5|ETag: W/\"1\"", 6, "only-if-cached", .fail),
             ("only-if-cached, max-stale", "Cache-Control: max-age=5", 6, "only-if-cached, max-stale", .use),
-            // §5.2.2: what a response may say.
+            // §5.2.2: response directives.
             ("no-cache", "Cache-Control: no-cache, max-age=60|ETag: W/\"1\"", 0, "", .byTag),
             ("no-cache with a list", "Cache-Control: no-cache=\"Set-Cookie\", max-age=60", 0, "", .load),
             ("immutable is no promise", "Cache-Control: max-age=5, immutable", 6, "", .load),
@@ -134,7 +134,7 @@ struct CacheDecisionTests {
                 "a word that nobody knows, §5.2.3", "Cache-Control: private, community=\"UCI\", max-age=60",
                 1, "", .use
             ),
-            // §4.2: freshness, its last second and the one behind.
+            // §4.2: freshness, in its last second and after it.
             ("the last second", "Cache-Control: max-age=60", 59.9, "", .use),
             ("its end", "Cache-Control: max-age=60", 60, "", .load),
             ("Age counts", "Cache-Control: max-age=60|Age: 55", 4, "", .use),
@@ -278,7 +278,7 @@ struct CacheDecisionTests {
             identifying: nil)
         #expect(new.httpResponse?.fields?.count == 2)
         #expect(new.httpResponse?.value(forHTTPHeaderField: "Age") == "1")
-        // There is nothing to refresh in what is no response of HTTP.
+        // A response that is not one of HTTP is not refreshed.
         let other = CachedURLResponse(
             response: URLResponse(
                 url: url, mimeType: nil, expectedContentLength: 1, textEncodingName: nil), data: Data([1]))

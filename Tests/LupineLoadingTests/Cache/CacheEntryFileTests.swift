@@ -170,7 +170,7 @@ struct CacheEntryFileTests {
             HTTPURLResponse(url: url, statusCode: 299, httpVersion: nil, headerFields: nil))
         let octets = try #require(CacheEntryFile.octets(of: try Self.entry(possible), digest: Self.digest))
         var metadata = Array(octets[CacheEntryFile.headCount..<(octets.count - 5)])
-        // Behind two times, the kind and the address with its length.
+        // The status follows two times, the kind, and the URL with its length.
         let place = 8 + 8 + 1 + 8 + url.absoluteString.utf8.count
         func number(_ status: Int) -> [UInt8] {
             var writer = OctetWriter()

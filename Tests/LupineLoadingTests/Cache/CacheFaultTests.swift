@@ -8,7 +8,7 @@ import Testing
 @testable import LupineLoading
 @testable import LupineTransport
 
-/// A disk that is full, or that fails: what was stored there may be lost, and what was replaced or removed does not come back.
+/// A disk that is full or fails: stored entries may be lost, but replaced or removed ones do not come back.
 struct CacheFaultTests {
     let stage = CacheStage()
     let requests = (0..<4).compactMap { try? CacheStage.request("http://h/\($0)") }
@@ -23,12 +23,12 @@ struct CacheFaultTests {
 
     func found(_ cache: URLCache) -> [String?] { requests.map { cache.content($0) } }
 
-    /// Holds the storage queue while `body` asks for changes, and then has them written with so many calls failing.
+    /// Holds the storage queue while `body` makes changes, and then writes them while these errors are injected into `call`.
     func whileFailing(
         _ call: Syscall, _ errors: [Errno], _ cache: URLCache, _ body: () throws -> Void
     ) async rethrows {
         let gate = DispatchSemaphore(value: 0)
-        // Not before the queue is held: a turn that was taken earlier may be on its way.
+        // `body` runs only once the queue is held, since an earlier write may still be in progress.
         await withCheckedContinuation { isHeld in
             StorageQueue.run {
                 isHeld.resume()
@@ -53,13 +53,13 @@ struct CacheFaultTests {
             try await whileFailing(.write, errors, cache) {
                 try store("new", 0, in: cache)
                 cache.removeCachedResponse(for: requests[1])
-                // Until it is tried, it waits, and is there.
+                // Until they are written, changes are pending and visible.
                 #expect(found(cache) == ["new", nil, "old", nil])
             }
             await cache.flush()
             let left = found(cache)
             #expect(left[0] == nil && left[1] == nil && left[3] == nil)
-            // Where the index cannot be written at all, it is emptied.
+            // If the index cannot be written at all, it is emptied.
             #expect(left[2] == (count < 3 ? "old" : nil))
             #expect(stage.index.cost == cache.currentDiskUsage)
             try store("later", 3, in: cache)
@@ -128,7 +128,7 @@ struct CacheFaultTests {
             cache.storeCachedResponse(try response(try #require(request.url)), for: request)
         }
         #expect(cache.store.droppedCount == loaded.count - fitting)
-        // All are found meanwhile, and those that were not written later, too.
+        // All are found in the meantime, and afterwards also those that were not written.
         for request in loaded + stored { #expect(cache.lookUpAtOnce(request) != .later) }
         gate.signal()
         await cache.flush()
@@ -152,7 +152,7 @@ struct CacheFaultTests {
         gate.signal()
         await cache.flush()
         let octets = Array(try Data(contentsOf: stage.folder.appendingPathComponent("index")))
-        // What was void when its turn came was not written: the one that had the turn already, and the rest.
+        // Of the responses that were replaced before they were written, only those in the batch already begun are in the index.
         #expect(CacheLog.contents(of: octets).changes.count <= 2 * requests.count)
         #expect(found(cache) == ["24", "24", "24", "24"])
     }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// The index of a cache's folder as octets, and what is made of it.
+/// Tests of the index of a cache's folder: its octets, and the result of reading them.
 struct CacheLogTests {
     static let time = Date(timeIntervalSinceReferenceDate: 700_000_000)
 
@@ -23,7 +23,7 @@ struct CacheLogTests {
         return CacheIndex.Item(place: place, storedTime: time, terms: try terms())
     }
 
-    /// Some batches, and what the index holds after each.
+    /// Returns some batches, each with the keys that the index holds after it.
     static func batches() throws -> [(changes: [CacheLog.Change], keys: [Int])] {
         let items = try (0..<4).map { try item(1, UInt64($0) * 10) }
         let other = try item(2, 0)
@@ -59,7 +59,7 @@ struct CacheLogTests {
         for (count, batch) in zip(ends.dropFirst(), batches) {
             let index = Self.index(Array(octets[..<count]))
             #expect(index.keysFromLeastRecent == batch.keys.map(Self.key))
-            // What an index says is what it is made of again.
+            // An index that is rebuilt from its own changes is the same.
             let again = CacheIndex(index.changes, lengths: Self.lengths)
             #expect(again.keysFromLeastRecent == index.keysFromLeastRecent && again.cost == index.cost)
             #expect(again.live == index.live)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// A folder of a test's own, the caches on it, and what goes into them.
+/// A folder of the test's own, caches on it, and requests and responses for them.
 final class CacheStage {
     let root = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
 
@@ -22,13 +22,13 @@ final class CacheStage {
             keyFile: root.appendingPathComponent("key"))
     }
 
-    /// What a process does with a cache on the folder: its changes are on the disk when this returns, and the folder has no
-    /// writer any more.
+    /// Runs `body` with a cache on the folder, as a process would: when this returns, its changes are on the disk, and the folder
+    /// has no writer.
     func process<Result: Sendable>(
         memory: Int = 1 << 20, disk: Int = 1 << 20, _ body: (URLCache) async throws -> Result
     ) async rethrows -> Result {
         let result = try await useCache(memory, disk, body)
-        // Behind whatever still refers to it.
+        // Waits for jobs of the storage queue that still hold the cache.
         await withCheckedContinuation { idle in StorageQueue.run { idle.resume() } }
         return result
     }
@@ -59,13 +59,13 @@ final class CacheStage {
         return CacheIndex(CacheLog.contents(of: octets).changes, lengths: lengths)
     }
 
-    /// Under which keys there are entries in the folder.
+    /// The keys of the entries in the folder.
     var entries: [CacheKey] { index.keysFromLeastRecent }
 
-    /// The files of the folder that hold something of an entry.
+    /// The files of the folder that hold entries or parts of them.
     var segments: [String] { files.filter { $0.hasPrefix("segment-") } }
 
-    /// Where the plain entry of a request stands: in which file, and where in it.
+    /// Returns the file that holds the plain entry of a request, and the range of the entry in it.
     func place(_ request: URLRequest) throws -> (file: URL, range: Range<Int>) {
         let key = CacheKey(address: try #require(CacheRule.key(of: request)), party: nil)
         let place = try #require(index[key]?.place)
@@ -93,7 +93,7 @@ final class CacheStage {
         return ResponseHead(status: Status(status), fields: fields)
     }
 
-    /// A response as it was loaded.
+    /// Returns a response as a load receives it.
     static func loaded(
         _ content: String, _ lines: [(String, String)] = [], url: String = "http://h/a",
         policy: URLCache.StoragePolicy = .allowed
@@ -124,7 +124,7 @@ extension URLCache {
     }
 
     func lookUp(_ request: URLRequest, for reader: CacheRequester = .standard) async -> CacheEntry? {
-        // Through a lock, which ThreadSanitizer sees, and not through the continuation, which it does not.
+        // The answer passes through a lock, which ThreadSanitizer sees, not through the continuation, which it does not.
         let answer = Lock(CacheEntry?.none)
         await withCheckedContinuation { continuation in
             lookUp(request, for: reader) { entry in
@@ -135,7 +135,7 @@ extension URLCache {
         return answer.withLock { $0 }
     }
 
-    /// What a look-up says before it returns.
+    /// The result of a look-up at the time when it returns.
     enum Answer: Hashable {
         case entry(String)
         case nothing
@@ -144,7 +144,7 @@ extension URLCache {
 
     func lookUpAtOnce(_ request: URLRequest) -> Answer {
         let answer = Lock(Answer.later)
-        // What is to come from the disk cannot come before this has returned.
+        // Holds the storage queue, so that nothing can arrive from the disk before this returns.
         let gate = DispatchSemaphore(value: 0)
         StorageQueue.run { gate.wait() }
         defer { gate.signal() }
@@ -160,7 +160,7 @@ extension URLCache {
 }
 
 extension CacheRequester {
-    /// Without delegate, proxy and identity.
+    /// A requester without delegate, proxy or client identity.
     static let standard = CacheRequester(policy: .standard(roots: "system"))
 }
 

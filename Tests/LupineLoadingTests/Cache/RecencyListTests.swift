@@ -6,7 +6,7 @@ import Testing
 @testable import LupineLoading
 
 struct RecencyListTests {
-    /// The same, the slow way: the one used last comes last.
+    /// A slow implementation of the same; the most recently used item is the last.
     struct Model {
         var items: [(key: Int, value: Int, cost: Int)] = []
 

@@ -46,13 +46,13 @@ struct URLCacheDiskTests {
         #expect(entry.responseTime == time.addingTimeInterval(1))
         #expect(entry.httpResponse?.fields?.values(of: .setCookie) == ["a", "b"])
         #expect(entry.httpResponse?.fields?.count == 4)
-        // Now it is in memory as well.
+        // The entry is in memory now, too.
         #expect(second.currentMemoryUsage == entry.size)
         #expect(second.lookUpAtOnce(request) == .entry("hello"))
         #expect(second.lookUpAtOnce(try CacheStage.request("http://h/a", ["Accept": "y"])) == .nothing)
     }
 
-    /// Entries name no one who vouches for them: whoever can write there could answer anything.
+    /// Entries are not signed: whoever can write to the file could forge any response.
     @Test("a file that others can write to is not believed", arguments: [0o620, 0o602, 0o600])
     func foreignFiles(mode: Int) async throws {
         let request = try CacheStage.request()
@@ -67,7 +67,7 @@ struct URLCacheDiskTests {
                 #expect(cache.content(request) == (mode == 0o600 ? "a" : nil))
                 cache.storeCachedResponse(try CacheStage.loaded("b"), for: request)
             }
-            // The next writer has files of its own.
+            // The next writer creates files of its own.
             #expect(stage.cache().content(request) == "b")
         }
     }
@@ -121,7 +121,7 @@ struct URLCacheDiskTests {
     func visibleAtOnce() async throws {
         let cache = stage.cache(memory: 0)
         let request = try CacheStage.request()
-        // The queue is held up: nothing reaches the disk meanwhile.
+        // Holds the storage queue, so that nothing reaches the disk meanwhile.
         let gate = DispatchSemaphore(value: 0)
         StorageQueue.run { gate.wait() }
         cache.storeCachedResponse(try CacheStage.loaded("a"), for: request)
@@ -150,7 +150,7 @@ struct URLCacheDiskTests {
         await cache.flush()
         #expect(cache.lookUpAtOnce(try CacheStage.request("http://h/none")) == .nothing)
         #expect(cache.lookUpAtOnce(request) == .later)
-        // What the entry depends on stands in the index: another request is not kept waiting, and this one is.
+        // The index contains the fields that the entry varies by: only a request that matches has to wait for the disk.
         func varied(_ accept: String, _ user: String) throws -> URLRequest {
             try CacheStage.request("http://h/v", ["Accept": accept, "Authorization": user])
         }
@@ -190,7 +190,7 @@ struct URLCacheDiskTests {
             }
         }
         #expect(try permissions(stage.root.appendingPathComponent("key").path) == 0o600)
-        // Whoever loses the key loses what was hidden with it, and nothing else.
+        // Without the key, the entries whose fields were concealed with it are lost, and no others.
         try FileManager.default.removeItem(at: stage.root.appendingPathComponent("key"))
         #expect(await stage.cache().lookUp(request) == nil)
         #expect(stage.cache().content(without) == "mine")
@@ -297,7 +297,7 @@ struct URLCacheDiskTests {
                     let isWhole = places[number].range.upperBound <= count
                     #expect(cache.content(request) == (isWhole ? "content \(number)" : nil), "\(count)")
                 }
-                // And what is stored then is there.
+                // A response that is stored afterwards is found.
                 let response = try CacheStage.loaded("new", url: "http://h/1")
                 cache.storeCachedResponse(response, for: requests[1])
                 await cache.flush()
@@ -315,7 +315,7 @@ struct URLCacheDiskTests {
         let right = stage.cache()
         #expect(await right.lookUp(request)?.content == "l")
         #expect(right.currentDiskUsage == left.currentDiskUsage)
-        // What the writer stores later is its own, and so is what the reader stores.
+        // From now on neither the writer nor the reader sees what the other one stores.
         left.storeCachedResponse(try CacheStage.loaded("m", url: "http://h/b"), for: other)
         await left.flush()
         #expect(await right.lookUp(other) == nil)
@@ -323,13 +323,13 @@ struct URLCacheDiskTests {
         await right.flush()
         #expect(await right.lookUp(request)?.content == "r")
         #expect(left.content(request) == "l")
-        // What the reader has replaced or removed does not come back to it.
+        // An entry that the reader has replaced or removed does not come back to it.
         right.memoryCapacity = 0
         #expect(await right.lookUp(request) == nil)
         right.removeAllCachedResponses()
         await right.flush()
         #expect(right.currentDiskUsage == 0 && left.content(request) == "l")
-        // Where the writer has removed what a reader knows of, that is a miss.
+        // An entry that the writer has removed is a miss for a reader that still has it in its index.
         let late = stage.cache(memory: 0)
         #expect(late.content(request) == "l")
         left.removeAllCachedResponses()
@@ -361,14 +361,14 @@ struct URLCacheDiskTests {
             #expect(found(right) == ["l", "l", "l", nil, nil])
             switch withdrawal {
             case .one: right.removeCachedResponse(for: requests[0])
-            // One that the reader does not know of, and one of which it knows another entry.
+            // One URL of which the reader knows no entry, and one of which it knows another entry.
             case .parties: for number in [0, 3] { right.invalidate(try #require(requests[number].url)) }
             case .since: right.removeCachedResponses(since: start)
             case .everything: right.removeAllCachedResponses()
             }
             try store("r", 1, in: right)
             await right.flush()
-            // The entry of the writer's that the reader has replaced, and two that it has never seen.
+            // The writer stores the entry that the reader has replaced, and two that it has never seen.
             try store("m", 1, in: left)
             try store("m", 3, in: left)
             try store("m", 4, in: left)
@@ -388,7 +388,7 @@ struct URLCacheDiskTests {
         await right.flush()
         #expect(found(right) == ["w"] + expected.dropFirst())
         #expect(stage.index.cost == right.currentDiskUsage)
-        // Another one finds the same, as a reader of it.
+        // Another cache finds the same, as a reader of the folder.
         #expect(found(stage.cache(memory: 0)) == ["w"] + expected.dropFirst())
     }
 
@@ -451,7 +451,7 @@ struct URLCacheDiskTests {
         #expect(await left(cache) == [0, 2, 3, 4])
         cache.diskCapacity = size * 2
         await cache.flush()
-        // The look-ups were the last uses.
+        // The look-ups determine the order of last use.
         #expect(await left(cache) == [3, 4] && stage.entries.count == 2)
         #expect(await left(stage.cache(memory: 0, disk: size)) == [4])
         cache.diskCapacity = 0
@@ -473,7 +473,7 @@ struct URLCacheDiskTests {
         }
         await cache.flush()
         let segments = stage.octets.count
-        // Half as much again, the segment that is being written, and the index.
+        // One and a half times the capacity, the segment that is being written, and the index.
         let most = capacity / 2 * 3 + 2 * CacheFolder.segmentLength(capacity) + 100_000
         #expect(cache.currentDiskUsage <= capacity && segments <= most, "\(segments), \(most)")
         #expect(stage.index.cost == cache.currentDiskUsage)
@@ -538,7 +538,7 @@ struct URLCacheDiskTests {
         await cache.flush()
         try FileManager.default.removeItem(at: stage.folder)
         #expect(cache.content(request) == nil)
-        // What had been open takes what comes, until that is noticed.
+        // The files that are still open accept writes until the cache notices the loss.
         for round in 0..<100 {
             let content = String(repeating: "x", count: 1_000)
             let url = "http://h/\(round)"
@@ -576,7 +576,7 @@ struct URLCacheDiskTests {
         #expect(key.count == 32 && SecretKeyFile(place).key() == key)
         #expect(throws: (any Error).self) { try AtomicFile(place).create(with: Data([1])) }
         #expect(SecretKeyFile(place).key() == key)
-        // What is no key is replaced.
+        // A file that contains no key is replaced.
         try Data([1, 2]).write(to: place)
         let other = SecretKeyFile(place).key()
         #expect(other.count == 32 && other != key && SecretKeyFile(place).key() == other)

@@ -6,8 +6,8 @@ import Testing
 
 @testable import LupineLoading
 
-/// Both tiers in random order against a dictionary: whatever is in memory, on its way or on the disk, a look-up sees what was
-/// stored last.
+/// A comparison of both tiers with a dictionary, over random operations: whether an entry is in memory, on its way or on the
+/// disk, a look-up returns what was stored last.
 struct URLCacheModelTests {
     let stage = CacheStage()
 

@@ -8,10 +8,10 @@ import Testing
 
 @testable import LupineLoading
 
-/// Calls that come while the storage queue is in the middle of something. The queue is held there by the file of the key: a
-/// pipe, from which it reads what the test has not written yet.
+/// Calls that come in the middle of an operation of the storage queue. The queue is held there by the key file: a pipe, which it
+/// reads before the test has written to it.
 struct URLCacheOrderTests {
-    /// What comes in between.
+    /// A call in the middle of the operation.
     enum Call: CaseIterable {
         case store, storeInMemory, remove, removeAll, removeSince
 
@@ -27,7 +27,7 @@ struct URLCacheOrderTests {
             }
         }
 
-        /// What is found after it, and whether there is a file.
+        /// The content that is found afterwards; `leavesFile` is true if there is a file.
         var content: String? { self == .store || self == .storeInMemory ? "new" : nil }
         var leavesFile: Bool { self == .store }
     }
@@ -43,11 +43,12 @@ struct URLCacheOrderTests {
 
     func makePipe() throws { try #require(unsafe mkfifo(pipe.path, 0o600) == 0) }
 
-    /// Waits until somebody waits for the key. A program that another test starts does not get this end, and keep it open.
+    /// Waits until the cache waits for the key. The descriptor is not inherited by programs that other tests start, which would
+    /// keep the pipe open.
     func awaitReader() async throws -> FileHandle {
         let path = pipe.path
-        // Opening a pipe waits for the one at its other end, hence on a thread of its own: the threads that tests share are
-        // few, and the reader may be waiting for another of these tests.
+        // Opening a pipe blocks until its other end is opened, so it happens on a thread of its own: tests share few threads, and
+        // the reader may be waiting for another of these tests.
         let descriptor = await withCheckedContinuation { opened in
             Thread.detachNewThread { opened.resume(returning: unsafe open(path, O_WRONLY | O_CLOEXEC)) }
         }
@@ -60,7 +61,7 @@ struct URLCacheOrderTests {
         try handle.close()
     }
 
-    /// Runs `body` while somebody waits for the key, and then gives it.
+    /// Runs `body` while the cache waits for the key, and then writes the key.
     func whileKeyIsAwaited(_ body: () throws -> Void) async throws {
         let handle = try await awaitReader()
         try body()
@@ -101,8 +102,8 @@ struct URLCacheOrderTests {
             first.storeCachedResponse(try CacheStage.loaded("old"), for: request)
             try await whileKeyIsAwaited {}
         }
-        // Another pipe: who waits for its reader is not to meet a copy of the first one's, in a program that another test
-        // was just starting.
+        // Makes another pipe: a program that another test was just starting might hold a copy of the first pipe's read end, and
+        // opening the write end would not wait for the cache.
         try FileManager.default.removeItem(at: pipe)
         try makePipe()
         let cache = stage.cache()
@@ -113,7 +114,7 @@ struct URLCacheOrderTests {
             #expect(cache.content(request) == call.content)
         }
         await cache.flush()
-        // It was asked for before.
+        // The look-up began before the call.
         #expect(answer.withLock { $0 } == "old")
         try await check(cache, request, call)
     }

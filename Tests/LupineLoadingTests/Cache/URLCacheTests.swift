@@ -6,7 +6,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// The memory tier, and what is said of both.
+/// Tests of the memory tier, and of properties of both tiers.
 struct URLCacheTests {
     let stage = CacheStage()
 
@@ -113,7 +113,7 @@ struct URLCacheTests {
         cache.storeCachedResponse(try CacheStage.loaded("m", policy: .allowedInMemoryOnly), for: request)
         #expect(cache.content(request) == "m")
         await cache.flush()
-        // The entry would have been the answer to a request of later, and is not what was stored last.
+        // The entry on the disk would answer later requests with a response that is not the last one stored.
         #expect(stage.entries.isEmpty && cache.content(request) == "m")
     }
 
@@ -211,7 +211,7 @@ struct URLCacheTests {
                 vary: CacheStage.entry(response, for: request).vary, provenance: .program,
                 writtenInfo: nil)
             cache.store.store(entry, address: "http://h/\(index)", request: request, admission: .program)
-            // Some are on the disk, and some on their way there.
+            // Some entries are on the disk, the others are still to be written.
             if index == 2 { await cache.flush() }
         }
         func left() -> [Int] { (0..<4).filter { cache.cachedResponse(for: requests[$0]) != nil } }

@@ -32,7 +32,7 @@ struct CookieCrashTests {
             let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
             hasBeenCutShort = hasBeenCutShort || names.contains { $0.hasPrefix(".") }
         }
-        // Some writers were stopped in the middle.
+        // Some writers were killed in the middle of a write.
         #expect(hasBeenCutShort, "of \(last) writes none was cut short")
     }
 }

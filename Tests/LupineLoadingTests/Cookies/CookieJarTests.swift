@@ -5,7 +5,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// A jar that is changed inside expectations.
+/// A jar in a class, so that expectations can contain mutating calls.
 private final class JarStage {
     private var jar: CookieJar
 
@@ -84,7 +84,7 @@ struct CookieJarTests {
         #expect(admission.admitted(try cookie(line, from: url))?.domain == domain)
     }
 
-    /// Registries below registries: `com`, `s3.amazonaws.com`, `*.kobe.jp` but for `city.kobe.jp`.
+    /// Public suffixes below public suffixes: `com`, `s3.amazonaws.com`, `*.kobe.jp` except `city.kobe.jp`.
     static let nested: [(host: String, domain: String, isAdmitted: Bool)] = [
         ("evil.s3.amazonaws.com", "amazonaws.com", false),
         ("evil.s3.amazonaws.com", "s3.amazonaws.com", false),
@@ -221,7 +221,7 @@ struct CookieJarTests {
         #expect(jar.count > 2_800)
         let names = Set(jar.entries(at: now).map(\.cookie.domain))
         #expect(names.contains("h19999.example") && !names.contains("h0.example"))
-        // What has ended goes at once, and nothing else.
+        // Expired cookies are evicted first, and no others.
         let later = now.addingTimeInterval(1_000 + 19_990)
         let left = jar.entries(at: later).count
         for number in 0..<3_000 where jar.count < 3_000 {
@@ -311,9 +311,9 @@ struct CookieJarTests {
 
     struct Conversation: CustomTestStringConvertible, Sendable {
         let testDescription: String
-        /// What a server says, in turn.
+        /// The `Set-Cookie` values that a server sends, in order.
         let said: [String]
-        /// What it is sent back, and what another host of the domain is.
+        /// The cookies that are sent back to it; `sentElsewhere` has those for another host of the domain.
         let sent: String
         var sentElsewhere = ""
     }
@@ -345,7 +345,7 @@ struct CookieJarTests {
         let url = "https://www.example.com/"
         let admission = CookieAdmission(
             origin: try origin(url), mainDocumentHost: nil, policy: .always, ownSuffixes: .builtIn)
-        // 2011, when the document was written.
+        // In 2011, when RFC 6265 was published.
         let then = Date(timeIntervalSince1970: 1_303_000_000)
         for line in row.said {
             let cookie = try #require(SetCookieSyntax.cookie(line, from: origin(url), now: then))

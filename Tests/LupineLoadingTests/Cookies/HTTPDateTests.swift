@@ -16,7 +16,7 @@ struct HTTPDateTests {
         ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("Mon, 29 Feb 2016 23:59:59 GMT", 1_456_790_399),
         ("1 Jan 70 0:0:0", 0), ("1 Jan 69 0:0:0", 3_124_224_000), ("1 Jan 99 0:0:0", 915_148_800),
         ("1 Jan 00 0:0:0", 946_684_800), ("1 Jan 1601 0:0:0", -11_644_473_600),
-        // What is no date.
+        // Texts that are no dates.
         ("", nil), ("0", nil), ("-1", nil), ("now", nil), ("1 Jan 1600 0:0:0", nil), ("1 Jan 100 0:0:0", nil),
         ("30 Feb 2016 0:0:0", nil), ("29 Feb 2015 0:0:0", nil), ("0 Jan 2016 0:0:0", nil),
         ("32 Jan 2016 0:0:0", nil), ("1 Jan 2016 24:0:0", nil), ("1 Jan 2016 0:60:0", nil),
@@ -24,7 +24,7 @@ struct HTTPDateTests {
         ("1 Jan 0:0:0", nil), ("1 Jan 20160 0:0:0", nil), ("1 Jan 2016 000:0:0", nil),
         ("1 Jan 2016 0x:0:0", nil), ("Sun, 06 Nov 1994 9223372036854775807:00:00 GMT", nil),
         ("Sun, 06 Nov 1994 08:-9223372036854775808:37 GMT", nil), ("Thu, 01 Jan 1970 -100:00:00 GMT", nil),
-        // Longer than any date is.
+        // Texts of the maximal length, and longer.
         ("6 nov 1994 8:49:37" + String(repeating: " x", count: 55), 784_111_777),
         ("6 nov 1994 8:49:37" + String(repeating: " x", count: 56), nil),
     ]

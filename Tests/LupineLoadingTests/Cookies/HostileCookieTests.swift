@@ -7,7 +7,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// What servers may not do to the cookies of others: sections 5.6 and 5.7 of draft-ietf-httpbis-rfc6265bis, step by step.
+/// Attempts of servers to affect the cookies of others: sections 5.6 and 5.7 of draft-ietf-httpbis-rfc6265bis, step by step.
 ///
 /// Where the table says "exception", the library differs from the draft on purpose; the rule of `Behaviour` says why.
 struct HostileCookieTests {
@@ -16,7 +16,7 @@ struct HostileCookieTests {
     private func set(_ line: String, from url: String, main: String? = nil) throws {
         let url = try #require(URL(string: url))
         let origin = try #require(CookieOrigin(url))
-        // As a load does it: one line for each field, without looking for commas.
+        // As in a load: one cookie for each field line, which is not split at commas.
         let cookie = SetCookieSyntax.cookie(line, from: origin, now: Date())
         storage.setCookies(
             cookie.map { [$0] } ?? [], for: url, mainDocumentURL: main.flatMap { URL(string: $0) })
@@ -41,7 +41,7 @@ struct HostileCookieTests {
         ("http://h.test/a", "other@h.test", "other@h.test", nil),
         ("http://h.test/a", "", "", nil), ("http://h.test/a", "a b", "a b", nil),
         ("http://h.test/a", "a.example/b", "a.example/b", nil),
-        // Nobody has proved to be the one that is named.
+        // Over TLS, the server has not proved to be the host that the field names.
         ("https://10.0.0.1/a", "a.example", "a.example", nil),
         ("wss://h.test/a", "a.example", "a.example", nil),
     ]
@@ -102,7 +102,7 @@ struct HostileCookieTests {
         let step: String
         var url = "https://www.example.org/dir/page"
         let line: String
-        /// Domain and path of what is stored; nil for nothing.
+        /// The domain and path of the stored cookie; nil if none is stored.
         let stored: String?
         var testDescription: String { step + ": " + line.prefix(60) }
 
@@ -236,7 +236,7 @@ struct HostileCookieTests {
             CrossSite(attribute: "SameSite=Strict", main: "https://other.net/", isStored: false),
             CrossSite(attribute: "SameSite=Lax", main: "https://other.net/", isStored: false),
             CrossSite(attribute: "SameSite=None; Secure", main: "https://other.net/", isStored: true),
-            // Exception U-13.14: what says nothing is as `None`.
+            // Exception U-13.14: a cookie without `SameSite` is treated as with `None`.
             CrossSite(attribute: "Path=/", main: "https://other.net/", isStored: true),
             CrossSite(attribute: "SameSite=Strict", main: "https://api.example.org/", isStored: true),
             CrossSite(attribute: "SameSite=Strict", main: nil, isStored: true),

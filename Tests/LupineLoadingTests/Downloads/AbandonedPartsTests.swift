@@ -5,7 +5,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// What nobody will come back to goes, and nothing else does.
+/// The removal of the parts of abandoned downloads, and of nothing else.
 struct AbandonedPartsTests {
     private static let part = "LupineDownload-5F1F5E0B-4C6A-4F51-9E4C-0C2B8B8F2A11.tmp"
 

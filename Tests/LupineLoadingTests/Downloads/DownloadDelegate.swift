@@ -4,7 +4,7 @@ import Foundation
 
 @testable import LupineLoading
 
-/// Notes what a download's delegate hears, and keeps what was downloaded.
+/// A delegate that records the calls of a download, and keeps the downloaded content.
 final class DownloadDelegate: NSObject, URLSessionDownloadDelegate, URLSessionDataDelegate {
     let log = CallLog()
     private let becomesDownload: Bool
@@ -17,12 +17,12 @@ final class DownloadDelegate: NSObject, URLSessionDownloadDelegate, URLSessionDa
         self.refusesRedirects = refusesRedirects
     }
 
-    /// What the pieces that were reported add up to.
+    /// The sum of the bytes that were reported as written.
     var sum: Int64 { written.value }
     var places: [URL] { found.value.map(\.0) }
     var contents: [Data] { found.value.map(\.1) }
 
-    /// What is in a file, which may be empty: of such a one `Data(contentsOf:)` leaves its buffer behind.
+    /// Returns the content of a file. Not with `Data(contentsOf:)`, which leaks its buffer if the file is empty.
     static func content(of file: URL) throws -> Data {
         let handle = try FileHandle(forReadingFrom: file)
         defer { try? handle.close() }

@@ -8,12 +8,12 @@ import Testing
 
 @testable import LupineLoading
 
-/// Long bodies in a program of its own, which looks at its own memory.
+/// Long bodies, downloaded by a separate program that measures its own memory.
 struct DownloadMemoryTests {
-    /// Whose length divides no buffer's, so that what is out of place shows.
+    /// Its length divides no buffer size, so that a misplaced octet is detected.
     private static let pattern = (0..<1_000_003).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
     private static let limit = "8192"
-    /// The program exits while its loops run, and LeakSanitizer cannot see what they hold; it is told to leave that.
+    /// LeakSanitizer is off: the program exits while its event loops run, and LeakSanitizer cannot see what they hold.
     static let variables = ["ASAN_OPTIONS": "detect_leaks=0"]
 
     private func origin(_ count: Int) throws -> LupineOrigin.Origin {

@@ -7,10 +7,10 @@ import Testing
 
 @testable import LupineLoading
 
-/// Content that reaches a download task otherwise than straight from the connection into the file.
+/// Downloads whose content does not come directly from the connection into the file.
 @Suite(.timeLimit(.minutes(10)))
 struct DownloadSourcesTests {
-    /// Who has the content.
+    /// The source of the content.
     enum Source: CaseIterable, Sendable {
         case redirectNotFollowed, challengeNotAnswered, cache, dataURL, fileURL, protocolOfTheProgram
     }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// The file of a download: made, filled, handed over, kept for later, and never left behind.
+/// The file of a download: created, written, handed over, kept for resuming, and never left behind.
 struct DownloadStoreTests {
     private let folder: DownloadFolder
     private let request: URLRequest
@@ -150,7 +150,7 @@ struct DownloadStoreTests {
         #expect(try Data(contentsOf: try sink.finish().get().url) == Data("01234".utf8))
     }
 
-    /// Writes a part as a download leaves it.
+    /// Writes a part as a download leaves it behind.
     private static func keep(_ text: String, at path: String) throws {
         try Data(text.utf8).write(to: URL(fileURLWithPath: path))
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
@@ -175,7 +175,7 @@ struct DownloadStoreTests {
             try FileManager.default.linkItem(
                 at: place, to: folder.url.appendingPathComponent("second name"))
         case "of another user":
-            // Only root can give a file away.
+            // Only root can change the owner of a file.
             guard geteuid() == 0 else { return }
             try Self.keep("0123456789", at: place.path)
             try FileManager.default.setAttributes([.ownerAccountID: 65534], ofItemAtPath: place.path)
@@ -230,7 +230,7 @@ struct DownloadStoreTests {
     }
 }
 
-/// A folder that is gone with the test.
+/// A temporary folder, removed at the end of the test.
 private final class DownloadFolder {
     let url = FileManager.default.temporaryDirectory.appendingPathComponent(
         "lupine-test-\(UUID().uuidString)")

@@ -7,17 +7,17 @@ import Testing
 
 @testable import LupineLoading
 
-/// A download that goes on is of one version and whole, or it is not there: whatever the answer to the request for the rest says.
+/// Whatever the answer to the request for the rest is, a resumed download is of one version and whole, or it fails.
 ///
-/// Half of a file is there, and its resume data. The second answer is the row's; where the library starts over, the third is the
-/// file's new version.
+/// Each test has half of a file, and its resume data. The second answer is the row's; if the library starts over, the third is
+/// the file's new version.
 struct HostileDownloadTests {
     enum End: Hashable, Sendable {
-        /// The rest was put behind what was there.
+        /// The rest was appended to the part.
         case joined
-        /// The download began again, and is the new version.
+        /// The download started over, and its content is the new version.
         case startedOver
-        /// It failed; what the error says.
+        /// The download failed, with an error that contains these words.
         case failed(saying: [String])
     }
 

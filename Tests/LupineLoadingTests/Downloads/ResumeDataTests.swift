@@ -6,7 +6,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// What a program carries between two attempts at a download.
+/// The data that a program keeps between two attempts of a download.
 struct ResumeDataTests {
     static func sample(file: String = "/tmp/part") throws -> ResumeData {
         ResumeData(
@@ -44,7 +44,7 @@ struct ResumeDataTests {
             file: "/nowhere/part", cookiesAsIn: stopped)
         let written = try #require(data.data)
         let read = try #require(ResumeData(written))
-        // The part is gone: the second asks for all of it.
+        // The part is missing, so the second request asks for the whole file.
         let store = DownloadStore(resuming: read, folder: FileManager.default.temporaryDirectory)
         for request in [read.request, store.requestToSend] {
             #expect(request.httpShouldHandleCookies == areHandled)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// When a download can be gone on with, and what an answer to the attempt means.
+/// Tests of when a download can be resumed, and of what the response to the attempt means.
 struct ResumeRuleTests {
     struct Answer: Sendable, CustomTestStringConvertible {
         let name: String

@@ -7,10 +7,10 @@ import Testing
 
 @testable import LupineLoading
 
-/// Data tasks whose content goes into a file of the program's.
+/// Data tasks whose content is written to a file of the program.
 @Suite(.timeLimit(.minutes(10)))
 struct SavingTests {
-    /// Notes what a data task's delegate hears.
+    /// A delegate that records the calls of a data task.
     private final class Listener: NSObject, URLSessionDataDelegate {
         let log = CallLog()
         private let disposition: URLSession.ResponseDisposition
@@ -35,7 +35,7 @@ struct SavingTests {
 
     private static let text = String(repeating: "abcdefghijklmnopqrstuvwxyz\n", count: 40_000)
 
-    /// Loads `path` with a file that holds `begin`, opened by `open`; gives what is in the file then.
+    /// Loads `path` into a file that holds `begin`, opened by `open`; returns the content of the file afterwards.
     private func load(
         _ path: String, _ listener: Listener, behind begin: String = "", cached: URLCache? = nil,
         over spoken: Spoken,
@@ -80,7 +80,7 @@ struct SavingTests {
         }
         task.resume()
         if path == "/cut" {
-            // A connection of HTTP/2 that ends takes along what nobody has taken yet.
+            // The end of an HTTP/2 connection discards content that has not been delivered, so the script waits for the delivery.
             while task.countOfBytesReceived < 5, task.state != .completed { await Task.yield() }
             origin.gate("kept").open()
         }
@@ -144,7 +144,7 @@ struct SavingTests {
         #expect(listener.log.entries == ["response", "complete \(URLError.Code.cannotWriteToFile.rawValue)"])
     }
 
-    /// What may hold up whoever writes to it is no file to save to.
+    /// Checks that a pipe is refused, since writing to one may block.
     @Test(arguments: Spoken.allCases) func aPipeIsRefused(over spoken: Spoken) async throws {
         let listener = Listener()
         let pipe = Pipe()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// When a delegate is called of what was written, and what it is told then.
+/// Tests of when a delegate is told of written bytes, and with which counts.
 struct WriteProgressTests {
     private func at(_ milliseconds: Int64) -> Instant { .zero + .milliseconds(milliseconds) }
 

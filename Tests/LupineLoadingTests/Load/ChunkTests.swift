@@ -7,9 +7,9 @@ import Testing
 
 @testable import LupineLoading
 
-/// Where a delegate sees the borders of a transfer coding's chunks.
+/// Tests of which pieces a delegate gets of a chunked body.
 struct ChunkTests {
-    /// Notes the pieces, and lets the rest of the program wait for the end.
+    /// A delegate that records the pieces, and lets the test wait for the end.
     private final class Listener: NSObject, URLSessionDataDelegate, Sendable {
         let pieces = Noted<[Data]>([])
         let ended = Gate()
@@ -33,7 +33,7 @@ struct ChunkTests {
         return wire + Array("0\r\n\r\n".utf8)
     }
 
-    /// The pieces that a delegate hears of what an origin sends at once.
+    /// Returns the pieces that a delegate gets of what an origin sends at once.
     private func pieces(_ wire: [UInt8], collects: Bool = false) async throws -> [Data] {
         let origin = try LupineOrigin.Origin.start()
         origin.script("GET", "/chunks", ScriptPlan(.send(wire), .close))

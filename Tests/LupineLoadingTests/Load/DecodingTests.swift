@@ -9,7 +9,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// Content codings are undone, or let alone, or said to be broken.
+/// Content codings that are decoded, left alone, or reported as broken.
 @Suite struct DecodingTests {
     struct Row: CustomTestStringConvertible, Sendable {
         let testDescription: String
@@ -17,7 +17,7 @@ import Testing
         let sent: @Sendable () throws -> [UInt8]
         var body = DecodingTests.plain
         var code: URLError.Code?
-        /// Whether the length on the wire is told.
+        /// True if the expected length is the `Content-Length`; otherwise it is unknown.
         var tellsLength = false
         var method = "GET"
         var status = 200
@@ -91,7 +91,7 @@ import Testing
         let sent = try row.sent()
         let head =
             "HTTP/1.1 \(row.status) OK\r\nContent-Encoding: \(row.coding)\r\nContent-Length: \(sent.count)\r\n\r\n"
-        // All at once, and each byte alone.
+        // All at once, or byte by byte.
         let plan = ScriptPlan(
             .expectHead, isSlow ? .sendByteByByte(Array(head.utf8) + sent) : .send(Array(head.utf8) + sent),
             .stall)
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    /// What little bytes grow to is made piece by piece, as the client takes it.
+    /// Checks that a body that grows when decoded is decoded piece by piece, as the client takes it.
     @Test(arguments: Spoken.allCases) func aBodyThatGrowsIsNeverHeldAsAWhole(over spoken: Spoken) async throws
     {
         let size = 32 << 20
@@ -148,7 +148,7 @@ import Testing
                     log.pieces = []
                     return count
                 }
-                // One piece for each time that it goes on.
+                // One piece for each `resumeReading`.
                 #expect(now <= 1)
                 if now == 1 { load.resumeReading() }
                 await Task.yield()
@@ -159,7 +159,7 @@ import Testing
         }
     }
 
-    /// The load is cancelled while more of what has come is still to be decoded: it ends so, and nothing is missed in the coding.
+    /// Checks that a load that is cancelled with more octets to decode ends as cancelled, not with an error of the coding.
     @Test(arguments: Spoken.allCases) func cancelledBetweenTwoPieces(over spoken: Spoken) async throws {
         let sent = try CodedBodies.gzip([UInt8](repeating: 0, count: 8 << 20))
         try await withLoads(
@@ -192,7 +192,7 @@ import Testing
         }
     }
 
-    /// How much has been delivered when another connection of the same loop has its turn.
+    /// Checks how much has been delivered when another connection of the same loop is served.
     @Test(
         "what a small body grows to does not keep the loop from its other connections",
         arguments: [false, true], [false, true])

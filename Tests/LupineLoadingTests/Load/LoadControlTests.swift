@@ -9,7 +9,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// Time, suspension, cancellation, and what is left behind: nothing.
+/// Time, suspension and cancellation of loads, which leave nothing behind.
 @Suite struct LoadControlTests {
     enum Step: CaseIterable {
         case beforeStart, afterStart, sent, sending, paused, reading, suspended, asking, stream
@@ -24,7 +24,8 @@ import Testing
             case .paused, .reading, .suspended:
                 ScriptPlan(.expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), .expectEnd)
             case .sending, .stream:
-                // What was sent is read first: the end stands behind it.
+                // Reads nothing before the cancellation; then `expectEnd` reads the octets that were sent, and the end after
+                // them.
                 ScriptPlan(.expectHead, .signal("head"), .waitForSignal("cancelled"), .expectEnd)
             case .beforeStart, .afterStart, .sent, .asking:
                 ScriptPlan(.expectHead, .signal("head"), .expectEnd)
@@ -67,7 +68,7 @@ import Testing
         }
     }
 
-    /// From inside a call of the client's own: the end does not come within it.
+    /// Checks that a cancellation inside a call of the client does not report the end within that call.
     @Test(arguments: Spoken.allCases) func cancelledByItsClient(over spoken: Spoken) async throws {
         try await withLoads(ScriptPlan(.expectHead, .reply("abc"), .stall), over: spoken) { stage in
             let box = Box<NetworkLoad?>(nil)
@@ -84,7 +85,7 @@ import Testing
         }
     }
 
-    /// U-6.4: nothing moves, and then all of it.
+    /// U-6.4: nothing moves while the load is suspended, and everything afterwards.
     @Test(arguments: Spoken.allCases) func suspended(over spoken: Spoken) async throws {
         let body = (0..<2_000_000).map { UInt8(truncatingIfNeeded: $0) }
         try await withLoads(ScriptPlan(.expectHead, .reply(body), .stall), over: spoken) { stage in
@@ -167,7 +168,7 @@ import Testing
         }
     }
 
-    /// What is measured: when, how much, and over which connection.
+    /// Checks the metrics: times, byte counts, and the connection.
     @Test(arguments: Spoken.allCases) func metrics(over spoken: Spoken) async throws {
         let plan = ScriptPlan(.expectHead, .expectBytes(3), .reply("one"), .expectHead, .reply("two"), .stall)
         try await withLoads(plan, over: spoken) { stage in

@@ -9,7 +9,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// What the tests of network loads begin with: an origin that answers to any name, and an engine with a loop of its own.
+/// Runs `body` with an origin that answers to any name, and an engine with a loop of its own.
 func withLoads<Result>(
     _ plan: ScriptPlan? = nil, buffers: Int32? = nil,
     configuration: URLSessionConfiguration = .with { _ in }, over spoken: Spoken = .http1,
@@ -49,7 +49,7 @@ struct LoadStage {
     let engine: SessionEngine
     let spoken: Spoken
 
-    /// A request to the origin.
+    /// Returns a request to the origin.
     func request(
         _ target: String = "/", method: String = "GET", _ fields: [(String, String)] = [], body: Data? = nil
     ) throws -> URLRequest {
@@ -60,14 +60,14 @@ struct LoadStage {
         return request
     }
 
-    /// A load that has not begun.
+    /// Returns a load that has not begun.
     func load(_ hop: HopRequest, _ client: RecordingHopClient) -> NetworkLoad {
         let load = NetworkLoad(hop, settings: settings, engine: engine, client: client)
         client.load.withLock { $0 = load }
         return load
     }
 
-    /// Loads, and waits for the end.
+    /// Performs the load, and waits for its end.
     @discardableResult
     func send(
         _ hop: HopRequest, _ client: RecordingHopClient = RecordingHopClient()
@@ -76,13 +76,13 @@ struct LoadStage {
         return await client.end()
     }
 
-    /// The same for a GET of `/`.
+    /// Loads `/` with GET, and waits for the end.
     @discardableResult
     func send(_ client: RecordingHopClient) async throws -> RecordingHopClient.Log {
         await send(HopRequest(request: try request()), client)
     }
 
-    /// The same for a request with defaults.
+    /// Loads a request with these parts, and waits for the end.
     @discardableResult
     func send(
         _ target: String = "/", method: String = "GET", _ fields: [(String, String)] = [], body: Data? = nil
@@ -90,13 +90,13 @@ struct LoadStage {
         await send(HopRequest(request: try request(target, method: method, fields, body: body)))
     }
 
-    /// What came on a connection, as the text that it is in HTTP/1.1.
+    /// Returns the octets received on a connection, as text of HTTP/1.1.
     func wire(_ connection: Int = 0) -> String {
         String(decoding: origin.heard(on: connection), as: UTF8.self)
     }
 }
 
-/// Writes down all that a hop reports, and answers as it was told to.
+/// A client that records everything that a hop reports, and answers with its closures.
 final class RecordingHopClient: HopLoadClient {
     struct Log: Sendable {
         var order: [String] = []
@@ -129,7 +129,7 @@ final class RecordingHopClient: HopLoadClient {
     private let stream: @Sendable (Int) -> InputStream?
     private let upgrade: (@Sendable (UpgradedConnection) -> any UpgradeHandler)?
 
-    /// `demand` is asked with the number of bytes so far, `stream` with the number of streams before.
+    /// `demand` is called with the number of bytes so far, `stream` with the number of streams before.
     init(
         plan: @escaping @Sendable (URLResponse) -> HopPlan = { _ in .deliver },
         demand: @escaping @Sendable (Int) -> Demand = { _ in .more },
@@ -145,7 +145,7 @@ final class RecordingHopClient: HopLoadClient {
     var now: Log { log.withLock { $0 } }
     var isOver: Bool { log.withLock { $0.ends > 0 } }
 
-    /// What there is when the hop is over.
+    /// Waits until the hop is over, and returns the log.
     func end() async -> Log {
         await ended.wait()
         load.withLock { $0 = nil }
@@ -244,7 +244,7 @@ final class RecordingHopClient: HopLoadClient {
     }
 }
 
-/// Wants nothing of an upgraded connection.
+/// A handler that closes an upgraded connection at once.
 final class Hangup: UpgradeHandler {
     init(_ connection: UpgradedConnection) { connection.close() }
     func received(_ bytes: Span<UInt8>) -> Demand { .enough }
@@ -253,7 +253,7 @@ final class Hangup: UpgradeHandler {
 }
 
 extension URLSessionConfiguration {
-    /// One that keeps nothing, changed by `change`.
+    /// Returns an ephemeral configuration, changed by `change`.
     static func with(_ change: (URLSessionConfiguration) -> Void) -> URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         change(configuration)
@@ -262,13 +262,13 @@ extension URLSessionConfiguration {
 }
 
 extension Script.Step {
-    /// A whole response with a length.
+    /// Returns a step that sends a whole response with a length.
     static func reply(_ body: String = "ok", status: String = "200 OK", _ fields: String = "") -> Script.Step
     {
         .send("HTTP/1.1 \(status)\r\nContent-Length: \(body.utf8.count)\r\n\(fields)\r\n\(body)")
     }
 
-    /// A whole response with a length, its body as bytes.
+    /// Returns a step that sends a whole response with a length, its body as bytes.
     static func reply(_ body: [UInt8], _ fields: String = "") -> Script.Step {
         .send(Array("HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\n\(fields)\r\n".utf8) + body)
     }

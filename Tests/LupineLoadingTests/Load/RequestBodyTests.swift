@@ -9,7 +9,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// Bodies of every kind, each way that they can go: U-7.3 to U-7.8, U-9.3, U-9.15.
+/// Request bodies of every kind, sent in every way: U-7.3 to U-7.8, U-9.3, U-9.15.
 @Suite struct RequestBodyTests {
     enum Kind: CaseIterable { case data, task, file, stream, asked }
 
@@ -41,7 +41,7 @@ import Testing
         return url
     }
 
-    /// A folder that is gone with the test.
+    /// A folder that is removed at the end of the test.
     private final class Files {
         let folder = FileManager.default.temporaryDirectory.appending(path: "body-\(UUID().uuidString)")
 
@@ -61,7 +61,7 @@ import Testing
 
     private static let small = Array("hello".utf8)
 
-    /// U-7.4 on the wire: a length where there is one, chunks where there is none.
+    /// U-7.4 on the wire: a length if it is known, otherwise chunks.
     @Test(arguments: Kind.allCases, [nil, 5]) func onTheWire(_ kind: Kind, _ length: Int?) async throws {
         let isChunked = (kind == .stream || kind == .asked) && length == nil
         let body = isChunked ? "5\r\nhello\r\n0\r\n\r\n" : "hello"
@@ -73,7 +73,7 @@ import Testing
             #expect(stage.wire().hasSuffix("\r\n\r\n" + body))
             #expect(stage.wire().contains("\r\nContent-Length: 5\r\n") == !isChunked)
             #expect(stage.wire().contains("\r\nTransfer-Encoding: chunked\r\n") == isChunked)
-            // U-7.7: the whole is told, and once is enough.
+            // U-7.7: the total is reported, and only once.
             #expect(log.sent == [5] && log.expected == (isChunked ? -1 : 5))
             #expect(log.streamsAsked == (kind == .asked ? 1 : 0))
             #expect(log.metrics?.bodyBytesBeforeEncoding == 5 && log.overlaps == 0)
@@ -89,7 +89,7 @@ import Testing
             hop.request.url = URL(string: "http://origin.test:\(stage.origin.port)/hash")
             let log = await stage.send(hop, client(bytes))
             #expect(log.error == nil && log.response?.statusCode == 200)
-            // U-7.7: never less than before, the whole at last.
+            // U-7.7: the counts only increase, and the last one is the total.
             #expect(log.sent == log.sent.sorted() && Set(log.sent).count == log.sent.count)
             #expect(log.sent.last == 3_000_000)
             #expect(log.text.contains("3000000"), "\(log.text)")
@@ -140,7 +140,7 @@ import Testing
         let isReplayed: Bool
     }
 
-    /// A connection that dies under a request before a word of an answer.
+    /// Checks a connection that closes during a request, before any octet of a response.
     @Test(arguments: [
         Replay(testDescription: "[U-9.15] data", kind: .data, isReplayed: true),
         Replay(testDescription: "[U-9.15] a file", kind: .file, isReplayed: true),
@@ -164,7 +164,7 @@ import Testing
                 #expect(stage.wire(1).hasSuffix(body))
                 #expect(log.metrics?.exchanges.count == 2 && log.metrics?.exchanges.last?.wasReplayed == true)
                 #expect(log.streamsAsked == (row.kind == .asked ? 2 : 0))
-                // U-7.7: from the start again.
+                // U-7.7: counted from the start again.
                 #expect(log.sent == [5, 5])
             } else {
                 #expect(log.error?.code == .networkConnectionLost)
@@ -177,7 +177,7 @@ import Testing
     func aBlockedStream() async throws {
         let body = "5\r\nhello\r\n0\r\n\r\n"
         let plan = ScriptPlan([
-            // The line end behind a chunk goes with the next one.
+            // The CRLF after a chunk's data is sent with the next chunk.
             Script([.expectHead, .reply("first"), .expectHead, .expectBytes(8), .close]),
             Script([.expectHead, .expectBytes(body.utf8.count), .reply("again"), .stall]),
         ])
@@ -196,7 +196,7 @@ import Testing
         gate.signal()
     }
 
-    /// U-7.5: nobody has a stream, at first or for the second time.
+    /// U-7.5: no stream is supplied, at first or for the second attempt.
     @Test(arguments: [0, 1]) func noStream(_ supplied: Int) async throws {
         let plan = ScriptPlan([
             Script([.expectHead, .reply("first"), .expectHead, .expectBytes(15), .close]),
@@ -213,7 +213,7 @@ import Testing
         }
     }
 
-    /// U-7.4: a stream that is not as long as was said.
+    /// U-7.4: the stream is not as long as the declared length.
     @Test(arguments: [3, 7], [Kind.stream, .asked]) func aWrongLength(_ length: Int, _ kind: Kind)
         async throws
     {
@@ -242,7 +242,7 @@ import Testing
         let code: URLError.Code
     }
 
-    /// U-7.3: known before anything is connected.
+    /// U-7.3: the error is found before anything is connected.
     @Test(
         arguments: [
             Missing(testDescription: "no such file", path: "/nonexistent/file", code: .fileDoesNotExist),
@@ -260,7 +260,7 @@ import Testing
     }
 }
 
-/// A stream that breaks after some bytes.
+/// A stream that fails after some bytes.
 private final class FailingStream: InputStream {
     private var left = 3
 
@@ -279,7 +279,7 @@ private final class FailingStream: InputStream {
     }
 }
 
-/// A stream of five bytes that then waits.
+/// A stream of five bytes that blocks after them.
 private final class BlockingStream: InputStream {
     private let gate: DispatchSemaphore
     private var hasBegun = false

@@ -8,7 +8,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// What a hop puts on the wire before its body: U-9.1 to U-9.4, U-1.7, U-7.6.
+/// Tests of the octets that a hop sends before its body: U-9.1 to U-9.4, U-1.7, U-7.6.
 @Suite struct RequestHeadTests {
     struct Row: CustomTestStringConvertible, Sendable {
         let testDescription: String
@@ -16,7 +16,7 @@ import Testing
         var target = "/"
         var fields: [(String, String)] = []
         var body: String?
-        /// The request line and the lines behind `Host`, without those of every request.
+        /// The request line and the lines after `Host`, without those of every request.
         let lines: [String]
     }
 
@@ -194,7 +194,7 @@ import Testing
         let change: @Sendable (inout URLRequest) -> Void
     }
 
-    /// Nothing is sent of what cannot be, and the load ends later, once (U-16.3).
+    /// Checks that nothing is sent of an invalid request, and that its load ends once, asynchronously (U-16.3).
     @Test(
         arguments: [
             Refused(testDescription: "no address", code: .unsupportedURL, change: { $0.url = nil }),
@@ -219,7 +219,7 @@ import Testing
         }
     }
 
-    /// Announced by the caller, or by the session from a size on.
+    /// The body is announced by the caller, or by the session if it is large enough.
     @Test(
         "[U-9.4] an announced body waits for the word, and is never sent after a final answer",
         arguments: [true, false], [true, false])

@@ -9,7 +9,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// What comes up of a response: heads, pieces, demand, ends.
+/// Tests of what a load reports of a response: heads, pieces, demand, ends.
 @Suite struct ResponseTests {
     /// A small body that arrives whole is one piece, however it is framed.
     @Test(
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    /// Pieces that come apart are never merged, and each is passed on as it comes.
+    /// Checks that pieces that arrive separately are not merged, and each is passed on as it arrives.
     @Test(arguments: Spoken.allCases) func whatComesApartStaysApart(over spoken: Spoken) async throws {
         let plan = ScriptPlan(
             .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nabc"), .waitForSignal("more"),
@@ -65,7 +65,7 @@ import Testing
         var code: URLError.Code?
     }
 
-    /// What a loader says of the head, and of the length of what follows.
+    /// Checks what a load reports of the head, and of the length of the content.
     @Test(arguments: [
         Head(
             testDescription: "[U-2.3] a length", wire: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    /// U-2.2 (repeated lines), and the address without a password.
+    /// U-2.2 (repeated lines), and the URL without a password.
     @Test(arguments: Spoken.allCases) func theResponseItself(over spoken: Spoken) async throws {
         let plan = ScriptPlan(
             .expectHead, .reply("", "X-A: 1\r\nx-a: 2\r\nSet-Cookie: a=b\r\nSet-Cookie: c=d\r\n"), .stall)
@@ -219,7 +219,7 @@ import Testing
             let load = stage.load(HopRequest(request: try stage.request()), client)
             load.start()
             if atHead { await client.headCame.wait() } else { await paused.wait() }
-            // One piece at most while it pauses.
+            // At most one piece arrives while the load is paused.
             #expect(client.now.body.count <= (atHead ? 0 : 64 * 1024) && client.now.ends == 0)
             while !client.isOver {
                 load.resumeReading()
@@ -239,7 +239,7 @@ import Testing
         }
     }
 
-    /// A redirect that is followed: it waits at the head, and its rest is not wanted.
+    /// A redirect that is followed: its load pauses at the head, and the rest is skipped.
     @Test(arguments: Spoken.allCases) func skippedAfterAPause(over spoken: Spoken) async throws {
         let plan = ScriptPlan(
             .expectHead, .reply("moved", status: "302 Found"), .expectHead, .reply("second"), .stall)

@@ -34,13 +34,13 @@ import Testing
         Row(["LANG": "sr_RS.UTF-8@latin"], ["sr-Latn-RS", "sr"]),
         Row(["LANG": "uz_UZ@cyrillic"], ["uz-Cyrl-UZ", "uz"]),
         Row(["LANG": "ca_ES@valencia"], ["ca-ES", "ca"]),
-        // Which variable decides.
+        // The precedence of the variables.
         Row(["LANG": "de_AT.UTF-8", "LC_MESSAGES": "fr_FR.UTF-8"], ["fr-FR", "fr"]),
         Row(["LANG": "de_AT.UTF-8", "LC_ALL": "it_IT.UTF-8", "LC_MESSAGES": "fr_FR"], ["it-IT", "it"]),
         Row(["LANG": "de_AT.UTF-8", "LC_ALL": "C"], []),
         Row(["LANG": "de_AT.UTF-8", "LC_ALL": "", "LC_MESSAGES": ""], ["de-AT", "de"]),
         Row(["LANG": "de_AT.UTF-8", "LC_TIME": "fr_FR"], ["de-AT", "de"]),
-        // GNU's list.
+        // GNU's `LANGUAGE`.
         Row(["LANG": "de_AT.UTF-8", "LANGUAGE": "de_AT:de_DE:en"], ["de-AT", "de-DE", "de", "en"]),
         Row(["LANG": "de_AT.UTF-8", "LANGUAGE": "en_GB:de"], ["en-GB", "en", "de"]),
         Row(["LANG": "de_AT.UTF-8", "LANGUAGE": "fr_FR:en:fr"], ["fr-FR", "en", "fr"]),
@@ -51,7 +51,7 @@ import Testing
         Row(
             ["LANG": "de", "LANGUAGE": "de:en:fr:it:es:pt:nl:sv"], ["de", "en", "fr", "it", "es", "pt"]),
         Row(["LANG": "de", "LANGUAGE": "de_DE:de_DE:de_DE"], ["de-DE", "de"]),
-        // What is no name of a locale.
+        // Texts that name no locale.
         Row(["LANG": "x"], []),
         Row(["LANG": "de_AT\r\nX-Evil: 1"], ["de"]),
         Row(["LANG": "d\u{E9}_AT"], []),

@@ -10,7 +10,7 @@ import Testing
 struct TaskMetricsTests {
     private static let created = Date(timeIntervalSinceReferenceDate: 1_000)
     private static let completed = created.addingTimeInterval(10)
-    /// The monotonic clock's 100 s is the task's beginning.
+    /// A mapping in which the task was created at 100 s of the monotonic clock.
     private static let clock = WallClockMapping(Instant(nanoseconds: 100_000_000_000), at: created)
 
     private func point(_ seconds: Double) -> Instant {

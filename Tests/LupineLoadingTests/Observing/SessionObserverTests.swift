@@ -9,9 +9,9 @@ import Testing
 
 @testable import LupineLoading
 
-/// What observers of a session are told of its tasks.
+/// Tests of the events that observers of a session get of its tasks.
 @Suite(.timeLimit(.minutes(10))) struct SessionObserverTests {
-    /// Runs `body` with an observed session, ends that, and checks what was told.
+    /// Runs `body` with an observed session, ends the session, and checks the events.
     private func observing(
         _ plan: ScriptPlan? = nil, delegate: (any URLSessionDelegate)? = nil,
         configure: (URLSessionConfiguration) -> Void = { _ in },
@@ -148,13 +148,13 @@ import Testing
             }
             await observer.ends(1)
             #expect(observer.ends.first?.status?.code == 101 && observer.ends.first?.outcome == .completed)
-            // What is no HTTP any more is lent until it ends.
+            // An upgraded connection remains leased until it ends.
             #expect(stage.session.poolCounts().map(\.leased) == [1])
             socket.cancel(with: .normalClosure, reason: nil)
         }
     }
 
-    /// A request as it came, with its head as octets.
+    /// Returns the head of a request, as octets of HTTP/1.1.
     private static func octets(_ head: LupineHTTP.RequestHead) -> [UInt8] {
         var text = "\(head.method.rawValue) \(head.target) \(head.version)\r\n"
         for index in 0..<head.fields.count {

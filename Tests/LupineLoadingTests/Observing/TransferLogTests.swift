@@ -15,14 +15,14 @@ import Testing
         let text: String
     }
 
-    /// Loads what `paths` name, one after the other, with a log of this level, and gives its lines.
+    /// Loads `paths` one after the other, with a log of this level, and returns its lines.
     private func lines(
         _ level: TransferLog.Level, _ paths: [String], plan: ScriptPlan? = nil, fields: [String: String] = [:]
     ) async throws -> [Line] {
         let written = Noted<[Line]>([])
         let observer = RecordingObserver()
         let configuration = URLSessionConfiguration.ephemeral
-        // The log is told first: behind an event of the recorder's its line is there.
+        // The log is called before the recorder, so its line is there when the recorder has the event.
         configuration.lupine.transferObservers = [
             TransferLog(level: level) { level, text in
                 written.update { $0.append(Line(level: level, text: text)) }

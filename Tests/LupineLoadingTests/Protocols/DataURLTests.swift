@@ -13,7 +13,7 @@ struct DataURLTests {
         var text: String
         var type = "text/plain"
         var charset: String?
-        /// Nil where there is none to be read.
+        /// Nil if the URL has no readable content.
         var content: String?
     }
 

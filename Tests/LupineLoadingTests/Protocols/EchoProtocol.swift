@@ -6,9 +6,9 @@ import LupineTransport
 
 @testable import LupineLoading
 
-/// A protocol that does as the test says, by the host of the request, and writes down what is asked of it.
+/// A protocol that runs a script of the test, chosen by the host of the request, and records its calls.
 final class EchoProtocol: URLProtocol {
-    /// What an instance is to do, and what has become of it.
+    /// The script of an instance, and a record of its calls.
     final class Play: Sendable {
         let script: @Sendable (EchoProtocol) -> Void
         let log = Noted<[String]>([])
@@ -21,10 +21,10 @@ final class EchoProtocol: URLProtocol {
         func note(_ event: String) { log.update { $0.append(event) } }
     }
 
-    /// By host.
+    /// The plays, by host.
     private static let plays = Noted<[String: Play]>([:])
 
-    /// Registers what happens at a host of its own; returns the host.
+    /// Registers a script for a new host.
     static func stage(_ script: @escaping @Sendable (EchoProtocol) -> Void) -> (host: String, play: Play) {
         let host = "\(UUID().uuidString.lowercased()).test"
         let play = Play(script)

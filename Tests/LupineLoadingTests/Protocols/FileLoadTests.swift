@@ -8,7 +8,7 @@ import Testing
 @testable import LupineLoading
 
 struct FileLoadTests {
-    /// A folder of the test's own.
+    /// Runs `body` with a temporary folder.
     static func withFolder<Result>(_ body: (URL) async throws -> Result) async throws -> Result {
         let folder = FileManager.default.temporaryDirectory.appending(
             path: "lupine-files-\(UUID().uuidString)")
@@ -82,7 +82,7 @@ struct FileLoadTests {
             let device = await Self.load(URL(fileURLWithPath: "/dev/zero"))
             #expect(device.error?.code == .cannotOpenFile)
         }
-        // A user who may do everything cannot be refused by a file.
+        // Root may read every file, so these errors are passed to `failure` directly.
         let url = URL(fileURLWithPath: "/x")
         let refusals: [(Errno, URLError.Code)] = [
             (.accessDenied, .noPermissionsToReadFile), (.notPermitted, .noPermissionsToReadFile),
@@ -134,7 +134,7 @@ struct FileLoadTests {
 
             let resumer = Noted<FileLoad?>(nil)
             let slow = HopWitness(demand: { _ in
-                // Resumed before the answer is known: nothing may be lost between.
+                // Resumes before `demand` returns: nothing may be lost.
                 resumer.value?.resumeReading()
                 return .more
             })

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// Writes down what a hop of a protocol, a file or a `data:` address says, and answers as it was told to.
+/// A client that records what a hop of a protocol, a file or a `data:` URL reports, and answers with its closures.
 final class HopWitness: HopLoadClient {
     struct Log: Sendable {
         var order: [String] = []
@@ -37,7 +37,7 @@ final class HopWitness: HopLoadClient {
     private let plan: @Sendable (URLResponse) -> HopPlan
     private let demand: @Sendable (Int) -> Demand
 
-    /// `demand` is asked with the number of bytes so far.
+    /// `demand` is called with the number of bytes so far.
     init(
         plan: @escaping @Sendable (URLResponse) -> HopPlan = { _ in .deliver },
         demand: @escaping @Sendable (Int) -> Demand = { _ in .more }
@@ -46,7 +46,7 @@ final class HopWitness: HopLoadClient {
         self.demand = demand
     }
 
-    /// What there is when the hop is over.
+    /// Waits until the hop is over, and returns the log.
     func end() async -> Log {
         await ended.wait()
         return log.value
@@ -126,7 +126,7 @@ final class HopWitness: HopLoadClient {
         }
     }
 
-    // None of these comes from such a hop.
+    // Such a hop makes none of these calls.
 
     func hopNeedsBodyStream(_ hop: any HopLoad, reply: @escaping @Sendable (BodyStream?) -> Void) {
         Issue.record("no stream is needed")

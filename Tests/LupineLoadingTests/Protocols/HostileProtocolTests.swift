@@ -9,11 +9,11 @@ import Testing
 
 @testable import LupineLoading
 
-/// Code of the program's that is called while a load goes on may block, and so is never called on an event loop.
+/// Code of the program that a load calls may block, so it is never called on an event loop.
 struct HostileProtocolTests {
-    /// Takes nothing, and does what a test has staged for a path of its origin.
+    /// A class that declines every request, and runs the closure that a test has registered for a path of its origin.
     private final class Onlooker: URLProtocol {
-        /// By port and path: the class is one for all tests that run at once, and each has an origin of its own.
+        /// The closures, by port and path: all concurrent tests share the class, but each has an origin of its own.
         private static let looks = Noted<[String: @Sendable () -> Void]>([:])
 
         static func stage(_ path: String, of origin: LupineOrigin.Origin, _ look: (@Sendable () -> Void)?) {
@@ -27,12 +27,12 @@ struct HostileProtocolTests {
         }
     }
 
-    /// A way on which a class is asked again on behalf of a task that is under way.
+    /// A way in which a class is asked again for a task that is running.
     struct Way: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        /// Where the request goes.
+        /// The path of the first request.
         let path: String
-        /// Where the class looks, how often in all.
+        /// The path for which the closure runs, and how often.
         let look: (path: String, count: Int)
         var user = ""
     }
@@ -48,7 +48,7 @@ struct HostileProtocolTests {
             look: ("/basic-auth/looked/at", 2), user: "looked:at@"),
     ]
 
-    /// All is loaded on one loop: what blocked that would wait for itself.
+    /// All loads share one event loop: a call that blocked the loop would wait for itself.
     @Test(
         "[O-7] a class that is asked may wait for another request", arguments: ways, Spoken.allCases)
     func askedBehind(_ way: Way, over spoken: Spoken) async throws {
@@ -107,7 +107,7 @@ struct HostileProtocolTests {
             release.signal()
             await ended.wait()
             Onlooker.stage(path, of: stage.origin, nil)
-            // The session goes on.
+            // The session still works.
             #expect(try await stage.get("/get").status == 200)
             #expect(ends.value == [.cancelled])
             #expect(stage.origin.counts.requests == 2)

@@ -7,9 +7,9 @@ import Testing
 
 @testable import LupineLoading
 
-/// One hop that a protocol of the program's carries out.
+/// Tests of a hop that a protocol class of the program performs.
 struct ProtocolLoadTests {
-    /// A clock that stands still until it is told.
+    /// A clock that only the test advances.
     final class StillClock: Sendable {
         private struct Alarm: Sendable {
             let at: Instant
@@ -33,7 +33,7 @@ struct ProtocolLoadTests {
 
         var isSet: Bool { !alarms.value.isEmpty }
 
-        /// Lets time go by; what is due goes off.
+        /// Advances the clock, and calls the alarms that are due.
         func advance(_ interval: Interval) {
             now.set(now.value + interval)
             let due = alarms.value.filter { $0.value.at <= now.value }
@@ -141,7 +141,7 @@ struct ProtocolLoadTests {
         await play.stopped.wait()
         #expect(log.order == ["response", "end"] && log.error?.code == .cancelled)
         #expect(play.log.value == ["start", "stop"])
-        // Before its start: it is never made.
+        // Cancelled before its start: no protocol is created.
         let (other, unused) = EchoProtocol.stage { $0.respond() }
         let early = HopWitness()
         let never = try Self.load(other, early)

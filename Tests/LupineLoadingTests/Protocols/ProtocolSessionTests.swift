@@ -8,7 +8,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// Protocols, files and `data:` addresses through whole sessions.
+/// Protocols, files and `data:` URLs through whole sessions.
 struct ProtocolSessionTests {
     static func withSession<Result>(
         _ classes: [AnyClass]? = [EchoProtocol.self], _ body: (URLSession) async throws -> Result
@@ -17,7 +17,7 @@ struct ProtocolSessionTests {
         configuration.protocolClasses = classes
         configuration.connectionProxyDictionary = [:]
         configuration.httpAdditionalHeaders = ["X-Session": "added"]
-        // No time-out may answer for a test that a busy machine holds up.
+        // Long, so that no time-out ends a test on a busy machine.
         configuration.timeoutIntervalForRequest = 3_600
         let session = URLSession(configuration: configuration)
         defer { session.finishTasksAndInvalidate() }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// The class itself: registration, properties, and what it does where a subclass says nothing.
+/// The class itself: registration, properties, and its behaviour without overrides.
 struct URLProtocolTests {
     private final class First: URLProtocol {}
     private final class Second: URLProtocol {}

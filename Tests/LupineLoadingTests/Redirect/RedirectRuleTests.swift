@@ -40,7 +40,7 @@ struct RedirectRuleTests {
         return proposal
     }
 
-    /// What becomes of each method; nil where the status is the answer. An asterisk stands for the body.
+    /// The method after a redirect, by the method before; nil if the response is not followed. An asterisk stands for the body.
     static let methods: [(status: Int, rows: [String: String?])] = [
         (300, ["GET": nil, "POST": nil]),
         (
@@ -140,7 +140,7 @@ struct RedirectRuleTests {
     func fragmentsGoAlong(url: String, location: String, expected: String) throws {
         let request = try Self.request("GET", url)
         #expect(try Self.proposal(request, to: location).request.url?.absoluteString == expected)
-        // A response's address may come without the fragment.
+        // The URL of a response may lack the fragment.
         let bare = url.split(separator: "#").first.map(String.init) ?? url
         let response = try Self.response(302, to: location, from: URL(string: bare))
         guard
@@ -166,12 +166,12 @@ struct RedirectRuleTests {
         "Content-Type", "Content-Length", "Content-Encoding", "Content-Language", "Content-Location",
         "Transfer-Encoding", "Expect",
     ]
-    /// At another origin.
+    /// The changes at another origin.
     static let elsewhere = [
         "Authorization": nil, "Cookie": nil, "Proxy-Authorization": nil, "Host": nil, "X-Api-Key": nil,
         "Origin": "null", "Referer": "https://r/",
     ]
-    /// Where everybody on the way can listen.
+    /// The changes at a redirect from `https` to `http`.
     static let inTheClear =
         [
             "Authorization": nil, "Cookie": nil, "Proxy-Authorization": nil, "Host": nil, "X-Api-Key": nil,

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// What Apple's types archive is archived here, and an archive of anything else gives nothing.
+/// Archives of the types that Apple archives; an archive of anything else yields nothing.
 struct ArchiveTests {
     static let url = someURL("/a?b#c")
 
@@ -74,7 +74,7 @@ struct ArchiveTests {
                 headerFields: ["Content-Type": "text/html", "x-a": "b"]))
     }
 
-    /// A request of which nothing is as it was made.
+    /// Returns a request whose properties all differ from the defaults.
     static func request() -> URLRequest {
         var request = URLRequest(url: url, cachePolicy: .returnCacheDataDontLoad, timeoutInterval: 2.5)
         request.url = URL(string: "d/../e?f", relativeTo: url)
@@ -233,7 +233,7 @@ struct ArchiveTests {
         #expect(back.failureResponse == challenge.failureResponse)
         let error = try #require(back.error as NSError?)
         #expect(error.domain == "d" && error.code == 4 && error.localizedDescription == "words")
-        // What cannot be archived: a trust, and whatever an error's further values are.
+        // A trust cannot be archived, nor can other values in the `userInfo` of an error.
         let trust = URLCredential(trust: try SecurityFixture.trust("good"))
         let bare = URLAuthenticationChallenge(
             space: challenge.protectionSpace, credential: trust, failures: 0, response: nil,
@@ -245,7 +245,7 @@ struct ArchiveTests {
 
     // MARK: archives from anywhere
 
-    /// No objects of classes that are not asked for: where it meets one, Foundation's unarchiver stops the program itself.
+    /// Values of wrong types. Objects of classes that are not requested are left out: Foundation's unarchiver traps on them.
     private static var strangers: [Any?] {
         [
             nil, "text" as NSString, NSNumber(value: 3), Int64.min, Int64.max, Int64(-1), Int64(1), true, 1.5,
@@ -282,7 +282,7 @@ struct ArchiveTests {
         try check(try coded.example())
     }
 
-    /// What stands under each key in an archive that is none of an attacker's.
+    /// Valid values for all keys.
     private static var sound: [String: Any?] {
         [
             "address": address("http://h/") as NSData, "mimeType": "a/b" as NSString,
@@ -299,12 +299,12 @@ struct ArchiveTests {
         ]
     }
 
-    /// As `OctetWriter` writes a text.
+    /// Returns the text as `OctetWriter` writes it.
     private static func run(_ text: String) -> [UInt8] {
         [UInt8(text.utf8.count), 0, 0, 0, 0, 0, 0, 0] + Array(text.utf8)
     }
 
-    /// An address without a base.
+    /// Returns the encoding of a URL without a base.
     private static func address(_ text: String) -> Data { Data([1] + run(text) + [0]) }
 
     private static let hostileResponseValues: [(String, Data)] = {
@@ -326,7 +326,7 @@ struct ArchiveTests {
         #expect(try Self.object(HTTPURLResponse.self, of: values) == nil)
     }
 
-    /// What an archive of these values is read as.
+    /// Returns the object that an archive of these values is read as.
     private static func object<Object: NSObject & NSSecureCoding>(
         _ type: Object.Type, of values: [String: Any?]
     ) throws -> Object? {
@@ -352,7 +352,7 @@ struct ArchiveTests {
     }
 }
 
-/// A response of the program's.
+/// A subclass that a program could define.
 final class OwnResponse: URLResponse, @unchecked Sendable {}
 
 /// Stands for a coded type in an archive, with values of the test's choice.

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// The scheme that a request keeps beside its address.
+/// The scheme that a request stores beside its URL.
 struct LoadingSchemeTests {
     @Test(arguments: [
         ("http://a/", LoadingScheme.http), ("HTTP://a/", .http), ("https://a/", .https),

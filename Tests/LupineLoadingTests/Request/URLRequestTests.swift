@@ -73,7 +73,7 @@ struct URLRequestTests {
         #expect(original.httpMethod == "GET" && original.httpBody == nil)
         original.setValue(nil, forHTTPHeaderField: "A")
         #expect(copy.value(forHTTPHeaderField: "a") == "2")
-        // One reference, whatever the request holds.
+        // A request is one reference, whatever it contains.
         #expect(MemoryLayout<URLRequest>.size == MemoryLayout<AnyObject>.size)
     }
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// The octets of a test did not make a head.
+/// The octets of a test are not a complete head.
 private struct NoHead: Error {}
 
 struct URLResponseTests {
@@ -19,7 +19,7 @@ struct URLResponseTests {
             HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields))
     }
 
-    /// The response to these lines, parsed as they would come from the wire.
+    /// Returns the response to these lines, parsed as if they came from the wire.
     func loaded(_ lines: String, isDecoded: Bool = false) throws -> HTTPURLResponse {
         var codec = ClientCodec()
         var request: [UInt8] = []

@@ -9,7 +9,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// The border between those who judge connections: what one task's delegate accepted serves nobody who did not.
+/// The separation of judges: a connection that one task's delegate has accepted is used for no task whose judge has not.
 @Suite struct HostileConnectionTests {
     // MARK: what is lent
 
@@ -29,7 +29,7 @@ import Testing
             #expect(await stage.load(as: accepting) == nil)
             #expect(await stage.load(as: refusing) == .serverCertificateUntrusted)
             #expect(accepting.asked == 1 && refusing.asked == 1)
-            // The first still has its connection, and is not asked about it again.
+            // The first delegate's connection is still open, and the delegate is not asked about it again.
             #expect(await stage.load(as: accepting) == nil)
             #expect(accepting.asked == 1)
         }
@@ -73,7 +73,7 @@ import Testing
     func theSessionsVerdictIsShared(over spoken: Spoken) async throws {
         let session = Judge(.accepts)
         try await Self.run(leaf: "expired", session: session, over: spoken) { stage in
-            // The first is opened for a task whose delegate might have judged, and has not.
+            // The first connection is opened for a task whose delegate could have judged, but has not.
             let tasks: [(any URLSessionTaskDelegate)?] = [Silent(), nil, Silent(), Silent(), nil, session]
             for own in tasks { #expect(await stage.load(as: own) == nil) }
             #expect(session.asked == 1 && stage.origin.counts.connectionsAccepted == 1)
@@ -106,7 +106,8 @@ import Testing
         }
     }
 
-    /// It passes the first question on and answers the second: neither serves those who were served by the other.
+    /// The delegate leaves the first challenge to the session and answers the second: neither connection serves the other's
+    /// tasks.
     @Test(
         "[U-9.17] a delegate that passes on today and answers tomorrow answers for itself",
         arguments: Spoken.allCases)
@@ -121,7 +122,7 @@ import Testing
             #expect(wavering.asked == 2 && session.asked == 1)
             session.answer(.refuses)
             #expect(await stage.load(as: nil) == .serverCertificateUntrusted)
-            // It has connections of its own from now on.
+            // The delegate has a connection of its own now.
             #expect(await stage.load(as: wavering) == nil)
             #expect(wavering.asked == 2 && session.asked == 2)
         }
@@ -138,7 +139,7 @@ import Testing
                     #expect(await stage.load(as: own) == nil)
                     #expect(own.asked == 1)
                 }
-                // Memory that was given back is mostly given out again at once; what is not it is kept until it is.
+                // Freed memory is usually reused at once; objects at other addresses are kept until that happens.
                 var others: [Judge] = []
                 while others.count < 1_000 {
                     let next = Judge(.refuses)
@@ -154,7 +155,7 @@ import Testing
 
     // MARK: tickets
 
-    /// What is carried over TLS, each on a connection of its own.
+    /// The kind of task, each with a connection of its own.
     enum Work: Sendable { case data, socket, stream }
 
     @Test(
@@ -173,7 +174,7 @@ import Testing
             #expect(await stage.perform(work, as: nil) == nil)
             #expect(stage.origin.counts.handshakesCompleted == 3)
             #expect(stage.origin.counts.handshakesResumed == 0)
-            // Its own is, and then it is asked all the same.
+            // A delegate's own ticket is offered; the delegate is asked nevertheless.
             #expect(await stage.perform(work, as: first) == nil)
             #expect(first.asked == 2 && stage.origin.counts.handshakesResumed == 1)
         }
@@ -194,8 +195,8 @@ import Testing
 
     // MARK: identities
 
-    /// Each task is redirected within the origin: its second hop travels on a connection of the identity that it chose at its
-    /// first, and such connections are kept.
+    /// Each task is redirected within the origin: its second hop uses a connection of the identity that the task chose at its
+    /// first hop, and such connections are kept.
     @Test(
         "[U-11.20, U-9.17] the same identity does not make one delegate's verdict the other's",
         arguments: Spoken.allCases)
@@ -221,10 +222,10 @@ import Testing
             let thinking = Judge()
             async let first = stage.load(as: thinking)
             await thinking.hears(1)
-            // It does not wait for the other's answer, and does not profit from it.
+            // The task neither waits for the other delegate's answer, nor is served because of it.
             let refusing = Judge(.refuses)
             #expect(await stage.load(as: refusing) == .serverCertificateUntrusted)
-            // The same object's second task waits, and is served by the one answer.
+            // A second task with the first delegate waits, and is served by the same answer.
             async let second = stage.load(as: thinking)
             thinking.answer(.accepts)
             let ends = await [first, second]
@@ -251,7 +252,7 @@ import Testing
         }
     }
 
-    /// Many delegates at once, some of which refuse: each task's end is its own delegate's word.
+    /// Many delegates at once, some of which refuse: each task ends as its own delegate decides.
     @Test(
         "[U-9.17] whatever the order, each task's end is its own delegate's word", arguments: 1...4,
         Spoken.allCases)
@@ -282,14 +283,14 @@ extension HostileConnectionTests {
         Script([.startTLS(), .expectBytes(2), .send("ok"), .expectEnd, .close], on: .socket)
     ])
 
-    /// A session and the origin that it reaches.
+    /// A session and its origin.
     struct Stage: Sendable {
         let session: URLSession
         let origin: LupineOrigin.Origin
-        /// Behind a proxy the origin's port is nobody's business.
+        /// The host and port in URLs; without the origin's port if there is a proxy.
         let authority: String
 
-        /// Loads as a task with this delegate, and returns why not.
+        /// Loads in a task with this delegate; returns the code of the error, if any.
         func load(_ path: String = "/get", as own: (any URLSessionTaskDelegate)?) async -> URLError.Code? {
             guard let url = URL(string: "https://\(authority)\(path)") else { return .badURL }
             do {
@@ -325,7 +326,7 @@ extension HostileConnectionTests {
             } catch { return (error as? URLError)?.code ?? .unknown }
         }
 
-        /// Has the session close the connections that carry nothing, and waits for that.
+        /// Closes the idle connections of the session, and waits until that is done.
         func closeIdle() async {
             await withCheckedContinuation { continuation in session.flush { continuation.resume() } }
         }
@@ -390,10 +391,10 @@ extension HostileConnectionTests {
         try result.get()
     }
 
-    /// A delegate that has no word about connections.
+    /// A delegate without a method for challenges.
     final class Silent: NSObject, URLSessionTaskDelegate {}
 
-    /// A delegate that asks another.
+    /// A delegate that forwards challenges to another one.
     private final class Forwarding: NSObject, URLSessionTaskDelegate {
         private let inner: any URLSessionTaskDelegate
 
@@ -409,12 +410,12 @@ extension HostileConnectionTests {
         }
     }
 
-    /// A delegate that judges servers as it was told, and counts how often it was asked.
+    /// A delegate that answers trust challenges with its words, and counts them.
     final class Judge: NSObject, URLSessionTaskDelegate {
         enum Word: Sendable { case accepts, refuses, byDefault, passesOn }
 
         private struct State: Sendable {
-            /// The last one stays.
+            /// The answers to come, of which the last one is repeated.
             var words: [Word]
             var asked = 0
             var thinking: [@Sendable (Word) -> Void] = []
@@ -424,16 +425,16 @@ extension HostileConnectionTests {
         private let state: Lock<State>
         private let identity: SecIdentity?
 
-        /// Without a word it thinks until there is one.
+        /// Without words, challenges wait for `answer`.
         init(_ words: Word..., showing identity: SecIdentity? = nil) {
             state = Lock(State(words: words))
             self.identity = identity
         }
 
-        /// How often it was asked about a server.
+        /// The number of challenges about a server.
         var asked: Int { state.withLock { $0.asked } }
 
-        /// Says so from now on, also to those who have asked already.
+        /// Gives this answer from now on, and to the challenges that wait.
         func answer(_ word: Word) {
             let thinking = state.withLock { state in
                 defer { state.thinking = [] }
@@ -443,7 +444,7 @@ extension HostileConnectionTests {
             for reply in thinking { reply(word) }
         }
 
-        /// Waits until it has been asked so often.
+        /// Waits until there have been this many challenges.
         func hears(_ count: Int) async {
             await withCheckedContinuation { continuation in
                 let isThere = state.withLock { state in

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// Names for living delegates.
+/// Tests of the identifiers of living delegates.
 @Suite struct ObjectTokenTests {
     private final class Delegate: Sendable {}
 
@@ -15,7 +15,7 @@ import Testing
         #expect(ObjectToken(of: one) == token && ObjectToken(of: other) != token)
     }
 
-    /// One after the other, mostly at the same address.
+    /// Creates objects one after the other, mostly at the same address.
     @Test func noTokenIsGivenTwice() {
         var tokens: Set<ObjectToken> = []
         for _ in 0..<10_000 {
@@ -34,7 +34,8 @@ import Testing
         #expect(gone == nil)
     }
 
-    /// The dead are forgotten while others are named; a delegate that ends there may name another.
+    /// Tokens of dead objects are removed while others get theirs; a delegate that is released meanwhile may request another
+    /// token.
     @Test func manyThreadsAtOnce() async {
         final class Heir: Sendable {
             let after: Int

@@ -5,7 +5,7 @@ import LupineLoading
 import LupineTestKit
 import Testing
 
-/// Certificates, keys and what is read of them.
+/// Certificates and keys, and the values that are read from them.
 @Suite struct SecCertificateTests {
     @Test func oneCertificateInDERAndNothingElse() throws {
         let der = Data(try PKI.bytes("good.der"))

@@ -9,7 +9,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// Answers about revocation in a trust, threads, and the trust of a connection's peer.
+/// Revocation responses in a trust, threads, and the trust of a connection's peer.
 @Suite struct SecTrustRevocationTests {
     private typealias Fixture = SecurityFixture
 
@@ -25,7 +25,7 @@ import Testing
         return trust
     }
 
-    /// I-12.9: revoked comes first, and a missing answer last.
+    /// I-12.9: a revocation has precedence, and a missing response is the least severe error.
     @Test("[I-12.9] revoked comes first, a missing answer last")
     func revokedAndUnknown() throws {
         let fetcher = FileFetcher(["ocsp": "ocsp/revoked.der"])
@@ -62,7 +62,7 @@ import Testing
         #expect(Fixture.code(trust) == errSecSuccess)
     }
 
-    /// Fetching happens on another thread, also when the queue is the main one; the answer comes on the queue.
+    /// Checks that fetching happens on another thread, even if the queue is the main one, and that the callback is on the queue.
     @Test func theAsynchronousEvaluationAnswersOnItsQueue() async throws {
         let fetcher = FileFetcher(["ocsp": "ocsp/revoked.der"])
         let trust = try Self.trust("revoked-ocsp", kSecRevocationOCSPMethod, fetcher)
@@ -80,7 +80,7 @@ import Testing
         #expect(answer.0 && answer.1 == Int(errSecCertificateRevoked))
     }
 
-    /// A loop's thread never waits for the network, whoever evaluates there.
+    /// Checks that an event loop's thread never waits for the network, even if the program evaluates a trust on it.
     @Test func nothingIsFetchedOnALoop() async throws {
         let fetcher = FileFetcher(["ocsp": "ocsp/revoked.der"])
         let trust = try Self.trust("revoked-ocsp", kSecRevocationOCSPMethod, fetcher)
@@ -92,7 +92,7 @@ import Testing
         #expect(code == errSecSuccess && fetcher.asked.withLock { $0.isEmpty })
     }
 
-    /// I-12.12: what a connection's peer has presented and stapled, under the server policy for its host.
+    /// I-12.12: the certificates that the peer presented and the response it stapled, under the server policy for its host.
     @Test("[I-12.12] the trust of a peer is prepared")
     func theTrustOfAPeerIsPrepared() throws {
         let chain = try Certificate.pem(PKI.text("revoked-ocsp-chain.pem"))
@@ -116,7 +116,7 @@ import Testing
         #expect(Fixture.code(other) == errSecHostNameMismatch)
     }
 
-    /// Every function, from many threads at once: each evaluation judges what was set at some moment.
+    /// Calls every function from many threads at once: each evaluation uses a state that the trust had at some time.
     @Test func manyThreadsShareOneTrust() throws {
         let trust = try Fixture.trust("good", SecPolicyCreateSSL(true, "good.test"))
         let root = try Fixture.certificate("root")

@@ -9,11 +9,11 @@ import Testing
 
 @testable import LupineLoading
 
-/// Trusts, rule by rule.
+/// Tests of trusts, one for each rule.
 @Suite struct SecTrustTests {
     private typealias Fixture = SecurityFixture
 
-    /// I-12.1: nothing is judged before that is asked for, and what was found out ends with every change.
+    /// I-12.1: nothing is evaluated unless requested, and each change discards the result.
     @Test("[I-12.1] nothing is judged before that is asked for, and every change ends the result")
     func changesEndTheResult() throws {
         let trust = try Fixture.trust("good")
@@ -28,7 +28,7 @@ import Testing
             ("responses", { SecTrustSetOCSPResponse(trust, nil) }),
         ]
         for (what, change) in changes {
-            // Repeatable.
+            // An evaluation can be repeated.
             for _ in 0..<2 {
                 #expect(Fixture.code(trust) == errSecSuccess)
                 #expect(Fixture.result(trust) == .proceed)
@@ -53,7 +53,7 @@ import Testing
         #expect(SecTrustCreateWithCertificates(leaf, nil, &made) == errSecSuccess && made != nil)
     }
 
-    /// I-12.2 and I-12.10: without anchors of its own a trust knows those of the system, and says so.
+    /// I-12.2 and I-12.10: a trust without anchors of its own uses those of the system, and reports that.
     @Test("[I-12.2, I-12.10] without anchors of its own a trust knows those of the system, and says so")
     func theSystemsRootsCount() throws {
         let root = try #require(TrustStore.system.certificates.first)
@@ -124,7 +124,7 @@ import Testing
         var roots = ["root"]
         let code: OSStatus
         var result = SecTrustResultType.recoverableTrustFailure
-        /// What the basic policy says.
+        /// The status under the basic policy.
         var basic: OSStatus?
 
         var testDescription: String { "\(leaf) for \(host ?? "any host")" }
@@ -159,7 +159,7 @@ import Testing
         Row(leaf: "sha1", code: errSecInvalidRoot, result: .fatalTrustFailure, basic: errSecSuccess),
     ]
 
-    /// I-12.6, I-12.7 and I-12.8: what the basic policy and that for servers ask for; I-12.9 and I-12.10: the codes.
+    /// I-12.6, I-12.7 and I-12.8: the requirements of the basic policy and the one for servers; I-12.9 and I-12.10: the codes.
     @Test("[I-12.6, I-12.7, I-12.8, I-12.9, I-12.10] codes and results", arguments: rows)
     func codesAndResults(_ row: Row) throws {
         let trust = try Fixture.trust(row.leaf, SecPolicyCreateSSL(true, row.host), roots: row.roots)
@@ -176,7 +176,7 @@ import Testing
         #expect(Fixture.code(trust) == row.basic ?? (row.code))
     }
 
-    /// I-12.9: the most serious of several problems, and the number that OpenSSL has for it.
+    /// I-12.9: the most serious of several problems is reported, with OpenSSL's number for it.
     @Test("[I-12.9] the most serious of several problems is told")
     func theMostSeriousProblemIsTold() throws {
         let expired = try Fixture.trust("expired", SecPolicyCreateSSL(true, "evil.test"))
@@ -227,7 +227,7 @@ import Testing
     }
 }
 
-/// The deprecated function, behind a requirement that is not: tests have to call it all the same.
+/// A requirement that is not deprecated, through which tests can call the deprecated function without a warning.
 private protocol OlderEvaluation {
     func result(of trust: SecTrust) -> SecTrustResultType
 }

@@ -8,24 +8,24 @@ import Testing
 
 @testable import LupineLoading
 
-/// What the tests of the security functions judge: the fixtures' chains, at a moment when whatever is valid is valid.
+/// Trusts for the tests of the security functions: the fixtures' chains, at a time when all valid certificates are valid.
 enum SecurityFixture {
     /// 2026-11-21.
     static let now = Date(timeIntervalSince1970: 1_795_219_200)
-    /// 2024-01-01, when the prepared answers about revocation begin.
+    /// 2024-01-01, when the validity of the prepared revocation responses begins.
     static let answersBegin = Date(timeIntervalSince1970: 1_704_067_200)
 
-    /// The certificates of a PEM file.
+    /// Returns the certificates of a PEM file.
     static func certificates(_ file: String) throws -> [SecCertificate] {
         try SecCertificate.certificates(pem: PKI.text("\(file).pem"))
     }
 
-    /// The one of a PEM file.
+    /// Returns the first certificate of a PEM file.
     static func certificate(_ name: String) throws -> SecCertificate {
         try #require(try certificates(name).first)
     }
 
-    /// What a server with this leaf presents, as a program makes it.
+    /// Returns a trust of the chain that a server with this leaf presents, created as a program does.
     static func trust(
         _ leaf: String, _ policies: Any? = SecPolicyCreateBasicX509(), roots: [String]? = ["root"],
         at date: Date = now
@@ -43,12 +43,12 @@ enum SecurityFixture {
         return trust
     }
 
-    /// Evaluates; the code of the error, or success.
+    /// Evaluates, and returns the code of the error, or success.
     static func code(_ trust: SecTrust) -> OSStatus {
         error(trust).map { OSStatus($0.code) } ?? errSecSuccess
     }
 
-    /// Evaluates; the error, if any.
+    /// Evaluates, and returns the error, if any.
     static func error(_ trust: SecTrust) -> NSError? {
         var error: CFError?
         let isTrusted = SecTrustEvaluateWithError(trust, &error)
@@ -56,14 +56,14 @@ enum SecurityFixture {
         return error.map { $0 as NSError }
     }
 
-    /// What the last evaluation came to.
+    /// Returns the result of the last evaluation.
     static func result(_ trust: SecTrust) -> SecTrustResultType {
         var result = SecTrustResultType.otherError
         #expect(SecTrustGetTrustResult(trust, &result) == errSecSuccess)
         return result
     }
 
-    /// The common names of the chain, without the fixtures' common prefix.
+    /// Returns the common names of the chain, without the fixtures' common prefix.
     static func chain(_ trust: SecTrust) -> [String] {
         let chain = SecTrustCopyCertificateChain(trust) as? [SecCertificate] ?? []
         return chain.map { certificate in
@@ -73,12 +73,12 @@ enum SecurityFixture {
     }
 }
 
-/// Answers about revocation from files.
+/// A fetcher of revocation responses from files.
 final class FileFetcher: RevocationFetcher {
     private let answers: [String: String]
     let asked = Lock<[String]>([])
 
-    /// The file for each last part of a URL.
+    /// The file for each last path component of a URL.
     init(_ answers: [String: String]) { self.answers = answers }
 
     func fetch(

@@ -9,7 +9,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// Who is asked about which connection, and what the answers come to.
+/// Tests of which challenges there are for which connections, and of the effects of the answers.
 @Suite struct TLSProfileSelectorTests {
     private static func bridge(_ identity: SecIdentity? = nil) throws -> TLSProfileSelector {
         TLSProfileSelector(try TrustStage.configuration(identity))
@@ -39,7 +39,7 @@ import Testing
         Row(disposition: .rejectProtectionSpace, good: .untrusted),
     ]
 
-    /// The table of dispositions; I-12.14: the answer is final both ways.
+    /// Checks the table of dispositions; I-12.14: the answer is final either way.
     @Test(
         "[U-11.18, U-11.19, I-12.14] each disposition has its end, whatever the chain says", arguments: rows,
         Spoken.allCases)
@@ -61,7 +61,7 @@ import Testing
                 switch (expected, error) {
                 case (.success, nil), (.cancelled, .cancelled): break
                 case (.untrusted, .tls("localhost", stage.origin.port, .untrusted)?):
-                    // U-11.19: the very trust that the delegate was asked about.
+                    // U-11.19: the same trust object that the delegate was asked about.
                     let info = bridge.userInfo(for: try #require(error), of: trust)
                     let asked = delegate.challenges.withLock { $0.first?.protectionSpace.serverTrust }
                     #expect(info[NSURLErrorFailingURLPeerTrustErrorKey] as? SecTrust == asked)
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    /// I-12.15 and U-11.18: each new connection asks, also one that resumes; U-9.17: one that stands does not.
+    /// I-12.15 and U-11.18: each new connection is challenged, even one that resumes a session; U-9.17: an open one is not.
     @Test(
         "[I-12.15, U-9.17] each new connection asks, also a resumed one; one that stands does not",
         arguments: Spoken.allCases)
@@ -156,7 +156,7 @@ import Testing
         }
     }
 
-    /// U-11.19, where nobody was asked.
+    /// U-11.19, without a delegate.
     @Test(
         "[U-11.19] the refused trust is there without a delegate",
         arguments: Spoken.allCases)
@@ -189,7 +189,7 @@ import Testing
 
     // MARK: a client's identity
 
-    /// U-11.20: asked only by a server that wants to know, with the issuers that it names.
+    /// U-11.20: only if the server requests a certificate, with the issuers that it names.
     @Test(
         "[U-11.20] the challenge for a client's certificate",
         arguments: Spoken.allCases)
@@ -234,7 +234,7 @@ import Testing
         }
     }
 
-    /// U-11.20: what a task has chosen to be, it is on all of its connections, and shares with nobody who chose otherwise.
+    /// U-11.20: an identity that a task has chosen is used on all its connections, which no task with another choice shares.
     @Test(
         "[U-11.20] a chosen identity is not shared with who chose another",
         arguments: Spoken.allCases)
@@ -248,10 +248,10 @@ import Testing
             let firstTrust = bridge.trust(asking: first)
             #expect(try await stage.send(bridge, firstTrust) == nil)
             #expect(firstTrust.choice(host: "good.test", port: stage.origin.port) == .identity(rsa.identity))
-            // Its next exchange has a connection of that identity and is asked about trust alone; then that one is reused.
+            // The next exchange has a connection of that identity and one challenge, about trust; then that connection is reused.
             for _ in 0..<2 { #expect(try await stage.send(bridge, firstTrust) == nil) }
             #expect(stage.pool.connectionsOpened == 2 && first.count == 3)
-            // Another task, which has chosen at a place of the same name before: never the first one's connections.
+            // Another task, which has chosen another identity for the same host, never uses the first one's connections.
             let second = Delegate(showing: ecdsa)
             let secondTrust = bridge.trust(asking: second)
             #expect(try await stage.send(bridge, secondTrust, mayIdentify: false) == nil)
@@ -263,8 +263,8 @@ import Testing
         }
     }
 
-    /// U-10.5: behind a redirect to another origin neither the configured identity is shown nor a connection used that it was
-    /// shown on.
+    /// U-10.5: after a redirect to another origin, neither the configured identity is used nor a connection on which it was
+    /// presented.
     @Test(
         "[U-10.5] behind a redirect elsewhere the configured identity is not shown",
         arguments: Spoken.allCases)

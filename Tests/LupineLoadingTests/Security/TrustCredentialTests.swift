@@ -5,7 +5,7 @@ import LupineLoading
 import LupineTestKit
 import Testing
 
-/// Credentials that are no passwords, and what they are worth in storages, archives and comparisons.
+/// Credentials without a password, in storages, archives and comparisons.
 @Suite struct TrustCredentialTests {
     @Test func aCredentialOfATrust() throws {
         let trust = try SecurityFixture.trust("good")
@@ -26,7 +26,7 @@ import Testing
         #expect(try credential.identity == identity())
         #expect(credential.certificates as? [SecCertificate] == [issuer])
         #expect(credential.user == nil && !credential.hasPassword && credential.persistence == .forSession)
-        // U-11.1 and equality by content: other values of the same make are the same.
+        // U-11.1 and equality by content: credentials created from the same parts are equal.
         #expect(
             try credential
                 == URLCredential(

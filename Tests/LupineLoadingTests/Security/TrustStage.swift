@@ -10,31 +10,31 @@ import Testing
 
 @testable import LupineLoading
 
-/// An origin over TLS and a pool whose exchanges travel as a bridge decides.
+/// An origin over TLS, and a pool whose exchanges use the profiles of a `TLSProfileSelector`.
 struct TrustStage {
     let origin: LupineOrigin.Origin
     let pool: ConnectionPool
     let spoken: Spoken
 
-    /// An identity of the fixtures, with its chain.
+    /// Returns an identity of the fixtures, with its chain.
     static func identity(_ name: String) throws -> SecIdentity {
         try SecIdentity(pemChain: PKI.text("\(name)-chain.pem"), pemKey: PKI.text("\(name).key"))
     }
 
-    /// A bridge for a client that trusts the fixtures' root.
+    /// Returns a selector for a client that trusts the fixtures' root.
     func bridge(_ identity: SecIdentity? = nil) throws -> TLSProfileSelector {
         var configuration = try Self.configuration(identity)
         if spoken == .http2 { configuration.applicationProtocols = ["h2"] }
         return TLSProfileSelector(configuration)
     }
 
-    /// A client's configuration that trusts the fixtures' root.
+    /// Returns a client's configuration that trusts the fixtures' root.
     static func configuration(_ identity: SecIdentity? = nil) throws -> TLSConfiguration {
         TLSConfiguration(
             roots: .certificates(try Certificate.pem(PKI.text("root.pem"))), identity: identity?.identity)
     }
 
-    /// Runs `body` with an origin of this identity, whose connections close after one answer unless it is told otherwise.
+    /// Runs `body` with an origin of this identity, whose connections close after one answer unless `keepsAlive` is true.
     static func run(
         _ leaf: String = "good", keepsAlive: Bool = false, asksForIdentity: Bool = false,
         over spoken: Spoken, _ body: (TrustStage) async throws -> Void
@@ -75,7 +75,7 @@ struct TrustStage {
         await origin.shutdown()
     }
 
-    /// Sends a request as an exchange of a task with this trust, and waits for its end.
+    /// Sends a request as an exchange of a task with this trust, and returns the error that it ends with, if any.
     func send(
         _ bridge: TLSProfileSelector, _ trust: TaskTrust? = nil, host: String = "good.test",
         mayIdentify: Bool = true
@@ -94,14 +94,14 @@ struct TrustStage {
         return .shutDown
     }
 
-    /// Who the client was on a connection, by the serial number of its certificate; nil for nobody.
+    /// Returns the certificate that the client presented on a connection, if any.
     func client(on connection: Int) async -> Certificate? {
         await origin.handshake(on: connection)?.clientCertificates.first
     }
 }
 
 extension Endpoint {
-    /// Answers a request over HTTP/2, and lets its connection go.
+    /// An endpoint that answers a request over HTTP/2, and ends its connection.
     static var closing: Endpoint {
         .chosen { _ throws(Refusal) in
             .perform(StreamScript([.leave(inSteps: false), .head([(":status", "200")], endsStream: true)]))
@@ -109,7 +109,7 @@ extension Endpoint {
     }
 }
 
-/// Waits for the end of one exchange.
+/// A sink that waits for the end of one exchange.
 private final class EndSink: ExchangeSink {
     let ends: AsyncStream<TransportError?>
     private let continuation: AsyncStream<TransportError?>.Continuation
@@ -125,7 +125,7 @@ private final class EndSink: ExchangeSink {
     }
 }
 
-/// A delegate: answers each challenge as it was told to, and notes them all.
+/// A delegate that answers each challenge with its closure, and records all of them.
 final class Delegate: ServerTrustChallenger {
     typealias Answer =
         @Sendable (URLAuthenticationChallenge) -> (
@@ -137,7 +137,7 @@ final class Delegate: ServerTrustChallenger {
 
     init(_ answer: @escaping Answer) { self.answer = answer }
 
-    /// One that handles server trust by default and shows this identity.
+    /// Creates a delegate that handles server trust by default, and presents this identity.
     convenience init(showing identity: SecIdentity?) {
         self.init { challenge in
             guard challenge.protectionSpace.serverTrust == nil, let identity else {
@@ -149,7 +149,7 @@ final class Delegate: ServerTrustChallenger {
         }
     }
 
-    /// It stands for the session's.
+    /// Nil, since this object stands for the session's delegate.
     var ownDelegate: (any URLSessionDelegate)? { nil }
     func defersServerTrust(ofHost host: String) -> Bool { false }
     var count: Int { challenges.withLock { $0.count } }

@@ -4,8 +4,7 @@ import Foundation
 import LupineLoading
 import Testing
 
-/// Code as it is written for Apple's platforms, with nothing imported but Foundation and the module. What matters is that it
-/// compiles, as Swift 6.
+/// Code as it is written for Apple's platforms, importing nothing but Foundation and the module. It has to compile as Swift 6.
 struct AppleCodeTests {
     /// Every method of every delegate, as Xcode would complete them.
     private final class Delegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate,
@@ -98,7 +97,7 @@ struct AppleCodeTests {
         ) {}
     }
 
-    /// A session of a test's that answers by itself.
+    /// A test double of a session, which answers by itself.
     private final class StubSession: URLSession, @unchecked Sendable {
         override func dataTask(
             with request: URLRequest,
@@ -109,7 +108,7 @@ struct AppleCodeTests {
         }
     }
 
-    /// A task of a test's that answers when it is resumed.
+    /// A test double of a task, which answers when it is resumed.
     private final class StubTask: URLSessionDataTask, @unchecked Sendable {
         let answer: @Sendable () -> Void
         init(_ answer: @escaping @Sendable () -> Void) { self.answer = answer }

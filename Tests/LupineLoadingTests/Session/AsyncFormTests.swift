@@ -16,7 +16,7 @@ import Testing
             caching
     }
 
-    /// Which forms a class has of all methods.
+    /// The forms that a class implements of each method.
     enum Forms: CaseIterable, Sendable {
         case handler, async, both, neither
 
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    /// Calls the form with the handler, as the loading system does, and says what was answered.
+    /// Calls the form with the handler, as the loading system does, and returns the answer.
     private static func ask(
         _ method: Method, _ delegate: any URLSessionDataDelegate, _ session: URLSession,
         _ task: URLSessionDataTask
@@ -91,7 +91,7 @@ import Testing
                 case .async: "\(method), async"
                 case .neither: nil
                 }
-            // The second time it is known what the class has.
+            // In the second round the forms of the class are known.
             for count in 1...2 {
                 let answer = try await Self.ask(method, delegate, stage.session, task)
                 #expect(answer == (forms == .neither ? "default" : "other"))
@@ -103,7 +103,7 @@ import Testing
 
     // MARK: over connections
 
-    /// Says yes to everything, asynchronously, and notes it.
+    /// A delegate that accepts everything, asynchronously, and records its calls.
     private final class Answering: NSObject, URLSessionDataDelegate {
         let log = CallLog()
 
@@ -202,7 +202,7 @@ import Testing
         }
     }
 
-    /// Answers when its Swift task is cancelled.
+    /// A delegate that answers when its Swift task is cancelled.
     private final class Waiting: NSObject, URLSessionDataDelegate {
         let log = CallLog()
 
@@ -259,7 +259,7 @@ import Testing
     }
 }
 
-/// Has all forms with a handler.
+/// A delegate with all forms that have a handler.
 private protocol Handlers: URLSessionDataDelegate {
     var log: CallLog { get }
 }
@@ -333,7 +333,7 @@ extension Handlers {
     }
 }
 
-/// Has all asynchronous forms.
+/// A delegate with all asynchronous forms.
 private protocol AsyncForms: URLSessionDataDelegate {
     var log: CallLog { get }
 }

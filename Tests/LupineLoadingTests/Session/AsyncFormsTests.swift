@@ -6,7 +6,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// `data(for:)` and its like, apart from what is loaded.
+/// `data(for:)` and similar methods, independently of what is loaded.
 struct AsyncFormsTests {
     private func code<Value>(_ result: Result<Value, any Error>) -> URLError.Code? {
         if case .failure(let error as URLError) = result { return error.code }
@@ -16,7 +16,7 @@ struct AsyncFormsTests {
     @Test("[U-4.7] data and response come back, on any thread where there is no delegate")
     func data() async throws {
         let stand = LoadStand()
-        // Nothing would ever come from this queue.
+        // This queue runs nothing.
         let operations = OperationQueue()
         operations.isSuspended = true
         defer { operations.isSuspended = false }
@@ -177,7 +177,7 @@ struct AsyncFormsTests {
     func lines(_ row: Lines) async throws {
         let session = LoadStand { load in
             load.respond()
-            // Byte by byte: an end is found however it was cut.
+            // Byte by byte: the end of a line is found however the content was split.
             for byte in row.text.utf8 { _ = load.client.driverReceived(Data([byte])) }
             load.end()
         }.session()

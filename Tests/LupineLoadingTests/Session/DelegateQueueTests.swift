@@ -7,7 +7,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// When a session's queue is given what is ready.
+/// Tests of when jobs are passed on to a session's queue.
 struct DelegateQueueTests {
     private let dispatch = DispatchQueue(label: "delegate")
     private let told = Told()
@@ -28,7 +28,7 @@ struct DelegateQueueTests {
         return DelegateQueue(operations)
     }
 
-    /// Adds so many jobs in one turn of a loop, and returns what had been run by the end of the block that did, and in the end.
+    /// Adds this many jobs in one turn of a loop; returns those that had run by the end of the block that added them, and all.
     private func run(_ count: Int) async throws -> (inTurn: [Int], after: [Int]) {
         let group = try EventLoopGroup(count: 1, name: "delegate")
         let queue = queue()
@@ -37,7 +37,7 @@ struct DelegateQueueTests {
                 for number in 0..<count {
                     queue.add { told.add(number) }
                 }
-                // What is on the queue is before this.
+                // Waits for the jobs that are on the queue already.
                 dispatch.sync {}
                 done.resume(returning: told.all)
             }

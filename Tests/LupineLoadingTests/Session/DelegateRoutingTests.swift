@@ -6,7 +6,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// Who is asked: a task's delegate before the session's, the method for sessions before the one for tasks.
+/// The order of delegates: a task's before the session's, the method for sessions before the one for tasks.
 struct DelegateRoutingTests {
     private typealias Answer = @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
 
@@ -263,7 +263,7 @@ struct DelegateRoutingTests {
         task.cancel()
         await delegate.log.has("complete")
         delegate.handler.value?(.useCredential, nil)
-        // The handler holds the task, and the task's session the delegate that holds the handler.
+        // Breaks a cycle: the handler holds the task, and the task's session the delegate that holds the handler.
         delegate.handler.set(nil)
         #expect(answers.entries == ["cancelAuthenticationChallenge"])
         session.invalidateAndCancel()

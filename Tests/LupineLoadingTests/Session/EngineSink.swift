@@ -9,7 +9,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// An engine and an origin that it talks to, both ended afterwards.
+/// Runs `body` with an engine and an origin, and shuts both down afterwards.
 func withEngine<Result>(
     serving: OriginConfiguration = OriginConfiguration(),
     configuration: URLSessionConfiguration = .ephemeral, over spoken: Spoken = .http1,
@@ -38,7 +38,7 @@ func withEngine<Result>(
 }
 
 extension URLSessionConfiguration {
-    /// Lets no time-out strike on a machine that is slow or busy, but for those that the test has set.
+    /// Raises the time-outs that the test has not set, so that none expires on a slow or busy machine.
     func waitPatiently() {
         let untouched = URLSessionConfiguration.ephemeral
         if timeoutIntervalForRequest == untouched.timeoutIntervalForRequest {
@@ -49,7 +49,7 @@ extension URLSessionConfiguration {
         }
     }
 
-    /// An ephemeral configuration with changes.
+    /// Returns an ephemeral configuration with changes.
     static func ephemeral(_ change: (URLSessionConfiguration) -> Void) -> URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         change(configuration)
@@ -57,7 +57,7 @@ extension URLSessionConfiguration {
     }
 }
 
-/// Collects what becomes of one exchange.
+/// A sink that collects the results of one exchange.
 final class EngineSink: ExchangeSink {
     struct Answer: Sendable {
         var status: Int?
@@ -74,7 +74,7 @@ final class EngineSink: ExchangeSink {
 
     private let state = Lock(State())
 
-    /// What came, once it is over.
+    /// The result, once the exchange is over.
     var answer: Answer {
         get async {
             await withCheckedContinuation { continuation in

@@ -8,7 +8,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// What one exchange may do and what it leaves behind, as the user of a session sees it.
+/// Tests of the rules of one exchange, and of the state that it leaves behind, through a session.
 @Suite(.timeLimit(.minutes(10)))
 struct ExchangeRuleTests {
     @Test(
@@ -136,7 +136,7 @@ struct ExchangeRuleTests {
 
     // MARK: redirects
 
-    /// Answers a redirect, and tells the origin that it was asked.
+    /// A delegate that answers a redirect, and opens a gate of the origin when it is asked.
     private final class Redirected: NSObject, URLSessionDataDelegate {
         let log = CallLog()
         private let follows: Bool

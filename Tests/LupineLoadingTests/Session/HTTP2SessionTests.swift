@@ -10,9 +10,9 @@ import Testing
 
 @testable import LupineLoading
 
-/// What sessions say of HTTP/2, and what they keep to themselves of it.
+/// Tests of what sessions offer of HTTP/2 and report about it.
 struct HTTP2SessionTests {
-    /// An origin that speaks TLS, and a session that trusts it.
+    /// Runs `body` with an origin that speaks TLS, and a session that trusts it.
     private func withSession(
         _ versions: HTTPVersions, serving offered: [String] = ["h2", "http/1.1"],
         asProxy: Bool = false, serviceType: URLRequest.NetworkServiceType = .default,

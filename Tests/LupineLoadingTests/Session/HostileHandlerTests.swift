@@ -9,13 +9,13 @@ import Testing
 
 @testable import LupineLoading
 
-/// Every completion handler of a `URLSession` may do everything to its task and its session, and may block: it is called once,
-/// under no lock, and holds up no other session (O-6, O-7).
+/// Completion handlers of a `URLSession` may use their task and session in any way, and may block: each is called once, without a
+/// lock held, and holds up no other session (O-6, O-7).
 struct HostileHandlerTests {
-    /// A handler, and how it comes to be called.
+    /// A handler, and an operation that calls it.
     struct Handler: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        /// Begins what calls `call` once; gives the task, if there is one.
+        /// An operation that calls its argument `call` once; it returns the task, if there is one.
         let begin: @Sendable (SessionStage, @escaping @Sendable () -> Void) throws -> URLSessionTask?
 
         init(
@@ -34,7 +34,7 @@ struct HostileHandlerTests {
         return request
     }
 
-    /// A web socket to an origin that sends back what it gets.
+    /// Returns a WebSocket task for an origin that echoes messages.
     private static func socket(_ stage: SessionStage) throws -> URLSessionWebSocketTask {
         stage.session.webSocketTask(with: try stage.url("/websocket", scheme: "ws"))
     }
@@ -120,7 +120,7 @@ struct HostileHandlerTests {
         },
     ]
 
-    /// Calls where it is asked.
+    /// A cache that runs a closure when it is asked.
     private final class CallingCache: URLCache, @unchecked Sendable {
         private let call: @Sendable () -> Void
 
@@ -135,7 +135,7 @@ struct HostileHandlerTests {
         }
     }
 
-    /// What a handler does.
+    /// An action of a handler.
     enum Deed: CaseIterable {
         case cancel, resume, suspend, newTask, properties, invalidate
     }

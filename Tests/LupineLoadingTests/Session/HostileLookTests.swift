@@ -11,9 +11,9 @@ import class LupineTransport.EventLoop
 
 @testable import LupineLoading
 
-/// What is the program's is asked, and let go of, under no lock of what loads: it may look at all of that meanwhile.
+/// Objects of the program are called and released without a lock of the library held, so their code may use the loading objects.
 struct HostileLookTests {
-    /// Looks around when it goes away: under a lock of the library's it would never come back.
+    /// An object that runs a closure in its `deinit`; the closure would deadlock if the library held a lock.
     private final class Parting: NSObject, Sendable {
         private let look: @Sendable () -> Void
 
@@ -27,7 +27,7 @@ struct HostileLookTests {
 
     // MARK: responses
 
-    /// A response that looks around whenever it is asked.
+    /// A response that runs a closure whenever its properties are read.
     private final class CuriousResponse: HTTPURLResponse, @unchecked Sendable {
         private let look: @Sendable () -> Void
 
@@ -55,7 +55,7 @@ struct HostileLookTests {
         }
     }
 
-    /// How a program takes what its own protocol loads.
+    /// A way for a program to receive what its own protocol loads.
     enum Way: CaseIterable, Sendable {
         case handler, delegate, download, bytes, saved
 
@@ -131,7 +131,7 @@ struct HostileLookTests {
         #expect(looks.value > 0)
         known.set([])
         session.invalidateAndCancel()
-        // Nothing is written behind the stage's end.
+        // Completes all writes before the stage ends.
         await cache.flush()
     }
 
@@ -247,7 +247,7 @@ struct HostileLookTests {
                     storagePolicy: isWritten ? .allowed : .allowedInMemoryOnly),
                 for: URLRequest(url: url))
         }
-        // A change at the address makes what was stored of it void, and a loop says so.
+        // A successful POST to the URL invalidates its stored responses; this happens on an event loop.
         var change = URLRequest(url: url)
         change.httpMethod = "POST"
         let session = URLSession(configuration: DriverLoad.configuration { $0.urlCache = cache })
@@ -320,7 +320,7 @@ struct HostileLookTests {
                 delegate.log.add("parted")
             }, .none)
         #expect(end.value == nil, "the delegate has not answered")
-        // A loop does that: what the program does when its error goes away holds up nobody there.
+        // Stands for an event loop, where the timer of a load fires: the `deinit` of the program's error does not run there.
         let loop = Self.ring(load)
         await delegate.log.has("parted")
         #expect(end.value != loop)
@@ -361,7 +361,7 @@ struct HostileLookTests {
         session.invalidateAndCancel()
     }
 
-    /// Runs tasks on a queue, and does something else first, once.
+    /// An executor that runs jobs on a queue, and calls `act` once before.
     private final class Meddler: TaskExecutor {
         let act = Noted<(@Sendable () -> Void)?>(nil)
         private let queue = DispatchQueue(label: "meddler")
@@ -400,7 +400,7 @@ struct HostileLookTests {
         session.invalidateAndCancel()
     }
 
-    /// A request that is given up when its head has come: session, task and request are gone then, but for what loads.
+    /// Starts a request and drops it after the head has arrived: session, task and request are released, except by the load.
     private static func abandon(_ url: URL, _ parting: Parting) async throws {
         let request = NSMutableURLRequest(url: url)
         URLProtocol.setProperty(parting, forKey: "parting", in: request)
@@ -422,7 +422,7 @@ struct HostileLookTests {
         await origin.shutdown()
     }
 
-    /// The load is over, on this thread, which does something first.
+    /// Runs `first`, ends the load on this thread, and returns the thread.
     private static func end(_ load: ScriptedLoad, _ first: () -> Void) -> ObjectIdentifier {
         first()
         load.client.driverEnded(nil, .none)
@@ -431,13 +431,13 @@ struct HostileLookTests {
 
     private static var thread: ObjectIdentifier { ObjectIdentifier(Thread.current) }
 
-    /// The time is up, on this thread.
+    /// Fires the load's timer on this thread, and returns the thread.
     private static func ring(_ load: ScriptedLoad) -> ObjectIdentifier {
         load.ring()
         return thread
     }
 
-    /// How a storage of cookies forgets an evaluator.
+    /// A way in which a cookie storage discards an evaluator.
     enum Forgetting: CaseIterable, Sendable { case crowded, emptied, cleared }
 
     @Test(

@@ -10,7 +10,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// `configuration.lupine` through all layers: each option as the user of a session notices it.
+/// `configuration.lupine` through all layers: the effect of each option on a session.
 @Suite(.timeLimit(.minutes(10)))
 struct LupineOptionsSessionTests {
     // MARK: where connections go
@@ -315,7 +315,7 @@ struct LupineOptionsSessionTests {
     }
 }
 
-/// Notes how large the pieces of a body are, and keeps the metrics.
+/// A delegate that records the sizes of a body's pieces, and the metrics.
 private final class Taking: NSObject, URLSessionDataDelegate {
     let log = CallLog()
     let pieces = Lock<[Int]>([])
@@ -333,7 +333,7 @@ private final class Taking: NSObject, URLSessionDataDelegate {
 }
 
 extension OriginConfiguration {
-    /// One whose connections all follow these steps.
+    /// Returns a configuration whose connections all follow these steps.
     fileprivate static func scripted(_ steps: Script.Step...) -> OriginConfiguration {
         var configuration = OriginConfiguration()
         configuration.script = ScriptPlan([Script(steps)])

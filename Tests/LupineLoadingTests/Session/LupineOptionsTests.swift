@@ -10,7 +10,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// What `configuration.lupine` says about connections, over real sockets.
+/// The effects of `configuration.lupine` on connections, over real sockets.
 struct LupineOptionsTests {
     private static let reply = Script.Step.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 
@@ -66,7 +66,7 @@ struct LupineOptionsTests {
                 $0.connectionProxyDictionary = [:]
                 $0.lupine.maximumConnectionAge = .zero
             }
-            // It is known for 30 seconds, which a busy machine may need for two requests.
+            // The result of a look-up is cached for 30 seconds; on a busy machine two requests may take that long.
             var second = EngineSink.Answer()
             var took = Duration.zero
             repeat {

@@ -55,7 +55,7 @@ struct RouteURLTests {
         let server = place.server
         #expect(server.host == row.host && server.port == row.port && server.scheme == row.scheme)
         #expect(server.hostField == row.field)
-        // The server that is known from before is the same one, and what is asked for there is read anew.
+        // A server that is known already is reused, and only the target is parsed again.
         let again = try RouteURL(url, isWebSocket: row.isWebSocket) {
             server.isSpelled($0) ? server : nil
         }

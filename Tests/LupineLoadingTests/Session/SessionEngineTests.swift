@@ -8,7 +8,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// A session's share of the transport, over real sockets.
+/// A session's use of the transport, over real sockets.
 struct SessionEngineTests {
     private func route(
         _ url: String, isWebSocket: Bool = false, _ change: (URLSessionConfiguration) -> Void = { _ in }
@@ -142,7 +142,7 @@ struct SessionEngineTests {
         await withCheckedContinuation { continuation in engine.shutDown { continuation.resume() } }
         await proxy.shutdown()
 
-        // Nobody listens at port 1; the one that was just given back may be somebody else's by now.
+        // Nothing listens on port 1; a port that was just released may be in use again by now.
         let absent = URLSessionConfiguration.ephemeral {
             $0.connectionProxyDictionary = ["HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": 1]
         }
@@ -205,7 +205,7 @@ struct SessionEngineTests {
             _ = await (try engine.begin("http://h:\(origin.port)/")).sink.answer
             let closed = Lock(false)
             origin.gate("closed").whenOpen { closed.withLock { $0 = true } }
-            // The sink hears of the end before the pool has the connection back.
+            // The sink is told of the end before the connection is back in the pool.
             while !closed.withLock({ $0 }) {
                 engine.closeIdleConnections()
                 await Task.yield()

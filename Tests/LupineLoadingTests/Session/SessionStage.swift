@@ -7,13 +7,13 @@ import LupineTransport
 
 @testable import LupineLoading
 
-/// A session and the origin that it finds under every name, for tests through all layers.
+/// A session and the origin that it reaches under every name, for tests through all layers.
 struct SessionStage {
     let session: URLSession
     let origin: LupineOrigin.Origin
     var spoken = Spoken.http1
 
-    /// An address of the origin's, under a name.
+    /// Returns a URL of the origin, under this host name.
     func url(_ path: String = "/", host: String = "origin.test", scheme: String = "http") throws -> URL {
         guard let url = URL(string: "\(scheme)://\(host):\(origin.port)\(path)") else {
             throw URLError(.badURL)
@@ -21,7 +21,7 @@ struct SessionStage {
         return url
     }
 
-    /// How a load ends: its status and its body, or what stopped it.
+    /// The end of a load: status and body, or the code of the error.
     struct End: Sendable {
         var status: Int?
         var text = ""
@@ -39,13 +39,13 @@ struct SessionStage {
         }
     }
 
-    /// The same for a GET.
+    /// Loads a path with GET.
     func get(_ path: String = "/") async throws -> End {
         await load(URLRequest(url: try url(path)))
     }
 }
 
-/// Runs `body` with an origin that serves so, and ends both.
+/// Runs `body` with a session and an origin of this configuration, and ends both.
 func withStage(
     _ plan: ScriptPlan? = nil, serving: OriginConfiguration = OriginConfiguration(),
     configuration: URLSessionConfiguration = .ephemeral, delegate: (any URLSessionDelegate)? = nil,

@@ -9,8 +9,8 @@ import Testing
 
 @testable import LupineLoading
 
-/// Many tasks of all kinds at once, cancelled, suspended and resumed at any moment, against a server that drops, stalls and
-/// redirects: each completes exactly once, metrics first, and nothing of it is left.
+/// Many tasks of all kinds at once, cancelled, suspended and resumed at any time, against a server that drops, stalls and
+/// redirects: each completes exactly once, metrics first, and nothing is left behind.
 struct SessionStormTests {
     private static let paths = [
         "/get", "/bytes/100000", "/stream-bytes/200000", "/redirect/3", "/status/404", "/status/204", "/gzip",
@@ -44,7 +44,7 @@ struct SessionStormTests {
             let task: URLSessionTask
             switch Int.random(in: 0..<6, using: &random) {
             case 0:
-                // Tasks are numbered from 1, in the order in which they are made.
+                // Tasks are numbered from 1, in the order of their creation.
                 task = session.dataTask(with: request) { _, _, _ in
                     handled.update { $0[number, default: 0] += 1 }
                 }
@@ -69,7 +69,7 @@ struct SessionStormTests {
             }
             tasks.append(task)
             task.resume()
-            // Whatever is under way by then is met in the middle.
+            // Tasks that are running by now are interrupted in the middle.
             for _ in 0..<Int.random(in: 0..<4, using: &random) {
                 let other = tasks.randomElement(using: &random) ?? task
                 switch Int.random(in: 0..<8, using: &random) {
@@ -83,13 +83,13 @@ struct SessionStormTests {
         }
         for task in tasks {
             task.resume()
-            // What never ends by itself is cancelled; the others may have ended already.
+            // Tasks that never end by themselves are cancelled; the others may have ended already.
             if task is URLSessionWebSocketTask || task.originalRequest?.url?.path() == "/stall" {
                 task.cancel()
             }
         }
         session.finishTasksAndInvalidate()
-        // What does not end is named, instead of being waited for without end.
+        // After four minutes the tasks that have not ended are reported, instead of waiting for them forever.
         let patience = DispatchWorkItem { delegate.invalid.open() }
         DispatchQueue.global().asyncAfter(deadline: .now() + 240, execute: patience)
         await delegate.invalid.wait()
@@ -115,7 +115,7 @@ struct SessionStormTests {
     }
 }
 
-/// Notes how each task ends, and what comes after that.
+/// A delegate that records how each task ends, and the calls after that.
 private final class StormDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate {
     let ends = Noted<[Int: [String]]>([:])
     let early = Noted<[String]>([])
@@ -144,19 +144,19 @@ private final class StormDelegate: NSObject, URLSessionDataDelegate, URLSessionD
         _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
     ) { ends.update { $0[task.taskIdentifier, default: []].append("metrics") } }
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        // A download that timed out has resume data, too.
+        // A download that timed out has resume data as well.
         Self.discard((error as? URLError)?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data)
         ends.update { $0[task.taskIdentifier, default: []].append("complete") }
     }
     func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) { invalid.open() }
 
-    /// Removes the part of a download that nobody goes on with.
+    /// Removes the part of a download that will not be resumed.
     static func discard(_ resumeData: Data?) {
         if let resumeData { URLSession.discardDownload(withResumeData: resumeData) }
     }
 }
 
-/// Opens once.
+/// A gate that opens once.
 private final class StormGate: Sendable {
     private let state = Noted<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
 

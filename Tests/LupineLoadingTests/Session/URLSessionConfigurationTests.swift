@@ -7,7 +7,7 @@ import Testing
 @testable import LupineLoading
 
 struct URLSessionConfigurationTests {
-    /// One property: what it is at first, a change, and how that shows.
+    /// One property: its default, a change, and a check of the change.
     struct Property: Sendable, CustomTestStringConvertible {
         let name: String
         let isDefault: @Sendable (URLSessionConfiguration) -> Bool

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// Tasks of the program's on the event loops of a `URLSession`.
+/// Swift tasks of the program on the event loops of a `URLSession`.
 @Suite(.timeLimit(.minutes(10))) struct URLSessionExecutorTests {
     private func withLoops(
         protocols: [AnyClass]? = nil, _ body: (SessionStage) async throws -> Void
@@ -45,7 +45,7 @@ import Testing
                 try await stage.get("/redirect-to?url=\(target)")
             }.value
             #expect(answer.status == 200)
-            // One connection to each of the two.
+            // There is one connection to each of the two hosts.
             #expect(loops.map(\.load) == [0, 2, 0])
         }
     }

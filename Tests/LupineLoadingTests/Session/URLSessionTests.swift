@@ -7,7 +7,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// What a session does with its tasks and its delegate, apart from what the tasks load.
+/// Tests of a session's tasks and delegate, independently of what the tasks load.
 struct URLSessionTests {
     // MARK: tasks
 
@@ -61,7 +61,7 @@ struct URLSessionTests {
         ]
         tasks[0].resume()
         _ = await stand.load()
-        // No task can have its last call before the lists were made.
+        // On the delegate queue, so that no task can make its last call before the lists are complete.
         let (all, kinds) = await withCheckedContinuation { waiting in
             queue.addOperation {
                 let found = Lock<([URLSessionTask]?, [URLSessionTask]?)>((nil, nil))
@@ -319,7 +319,7 @@ struct URLSessionTests {
             session.invalidateAndCancel()
             if ownerStays {
                 await delegate.log.has("invalid")
-                // It is let go when the call has returned, and before anything that is queued behind it runs.
+                // The delegate is released when the call has returned, before any operation that is queued after it runs.
                 let queue = session.delegateQueue
                 await withCheckedContinuation { continuation in
                     queue.addOperation { continuation.resume() }
@@ -436,7 +436,7 @@ struct URLSessionTests {
         let queue = session?.delegateQueue
         load.answer("hello")
         await log.has("complete nil")
-        // The call that completes a task ends before anything that is queued behind it runs.
+        // The call that completes a task ends before any operation that is queued after it runs.
         await withCheckedContinuation { continuation in queue?.addOperation { continuation.resume() } }
         #expect(session == nil)
         #expect(delegate == nil)
@@ -460,7 +460,7 @@ struct URLSessionTests {
             task.resume()
         }
         await delegate.log.has("complete nil")
-        // The call that completes a task ends before anything that is queued behind it runs.
+        // The call that completes a task ends before any operation that is queued after it runs.
         await withCheckedContinuation { continuation in queue.addOperation { continuation.resume() } }
         #expect(held == nil)
         #expect(task.state == .completed)

@@ -11,7 +11,7 @@ import Testing
 
 /// Sessions against an origin server on this machine, through all layers.
 struct WholeStackTests {
-    /// An origin, and a session that finds it under every name.
+    /// Runs `body` with an origin and a session.
     private func withSession(
         over spoken: Spoken, _ delegate: (any URLSessionDelegate)? = nil,
         _ configuration: URLSessionConfiguration = .ephemeral,

@@ -67,7 +67,7 @@ struct BecomeStreamTests {
         }
     }
 
-    /// A file that a download had begun would be found by whoever looks for what the tests leave behind.
+    /// If a download had created a file, the check for files that the tests leave behind would find it.
     @Test(
         "[U-7.15, U-7.16] a task that has ended before the answer goes on as nothing else",
         arguments: Spoken.allCases)
@@ -195,7 +195,7 @@ struct BecomeStreamTests {
     }
 }
 
-/// Reads a stream twice, and keeps nothing.
+/// A delegate that reads from a stream task twice, and keeps no reference to it.
 private final class UnkeptReads: NSObject, URLSessionDataDelegate {
     let log = CallLog()
 

@@ -108,7 +108,7 @@ struct CapturedStreamsTests {
 }
 
 extension InputStream {
-    /// Reads so many bytes at most: none at the end, nil when it failed.
+    /// Reads at most this many bytes; returns none at the end, nil after a failure.
     fileprivate func next(_ limit: Int) -> [UInt8]? {
         var buffer = [UInt8](repeating: 0, count: limit)
         let count = unsafe read(&buffer, maxLength: limit)
@@ -117,7 +117,7 @@ extension InputStream {
 }
 
 extension OutputStream {
-    /// Writes the beginning; -1 when it failed.
+    /// Writes the beginning of the bytes; returns -1 after a failure.
     fileprivate func put(_ bytes: ArraySlice<UInt8>) -> Int {
         unsafe write(Array(bytes), maxLength: bytes.count)
     }

@@ -6,7 +6,7 @@ import Testing
 @testable import LupineLoading
 
 struct ContentFeedTests {
-    /// Counts on the thread of the test alone.
+    /// A counter, used only on the thread of the test.
     private final class Count: @unchecked Sendable {
         var value = 0
     }

@@ -6,9 +6,9 @@ import Testing
 
 @testable import LupineLoading
 
-/// A peer that always has more to say, and takes all there is, does not keep the loop from its other connections.
+/// A peer that always has more to send, or reads everything, does not keep the loop from its other connections.
 struct GivingWayTests {
-    /// What the program does with the stream.
+    /// The program's use of the stream.
     enum Use: CaseIterable { case pumpReads, pumpWrites, taskReads, taskWrites }
 
     @Test("a stream that could go on for ever gives way", arguments: Use.allCases)
@@ -18,7 +18,7 @@ struct GivingWayTests {
         let (moved, wire) = await withCheckedContinuation { continuation in
             _ = loop.execute {
                 let wire = EndlessWire(moves: 1_000)
-                // Another connection's turn, asked for while this one is about to move.
+                // Stands for another connection, whose event arrives while this one begins to move octets.
                 wire.first = {
                     loop.executeOnLoop {
                         continuation.resume(returning: (wire.moves, LoopBound(wire, on: loop)))
@@ -42,7 +42,7 @@ struct GivingWayTests {
         let (moved, wire) = await withCheckedContinuation { continuation in
             _ = loop.execute {
                 let wire = EndlessWire(moves: 1_000)
-                // Another connection's turn, asked for while the first order is carried out.
+                // Stands for another connection, whose event arrives while the first order is performed.
                 wire.first = {
                     loop.executeOnLoop {
                         continuation.resume(returning: (wire.moves, LoopBound(wire, on: loop)))
@@ -80,7 +80,7 @@ struct GivingWayTests {
     }
 }
 
-/// Takes and gives a byte at a time, as often as it is asked to.
+/// A wire that reads and writes one byte at a time, as often as it is asked to.
 private final class EndlessWire: StreamWire {
     var handler: (any RawConnectionHandler)?
     var first: (() -> Void)?
@@ -110,7 +110,7 @@ private final class EndlessWire: StreamWire {
     func close() { handler = nil }
 }
 
-/// Wants to hear nothing.
+/// An owner that ignores all calls.
 private final class SilentOwner: StreamOwner {
     func post(_ job: @escaping @Sendable () -> Void) {}
     func streamMoved(received: Int, sent: Int) {}

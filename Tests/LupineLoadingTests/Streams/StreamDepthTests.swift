@@ -6,9 +6,9 @@ import Testing
 
 @testable import LupineLoading
 
-/// What is called for each piece of a stream is called as directly for the last as for the first.
+/// The depth of the stack: it is no deeper in the callback for the last piece of a stream than for the first.
 struct StreamDepthTests {
-    /// How deep the stack was, at each call.
+    /// The stack depths of the calls.
     private final class Depths: Sendable {
         private let seen = Lock<Set<Int>>([])
 

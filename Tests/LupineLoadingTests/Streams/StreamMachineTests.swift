@@ -5,7 +5,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// In which order a stream task's operations are carried out, and what becomes of them.
+/// The order in which the operations of a stream task are performed, and their results.
 struct StreamMachineTests {
     typealias Event = StreamMachine.Event
     typealias Action = StreamMachine.Action

@@ -9,7 +9,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// A scripted server, and a session with a delegate that notes everything a stream task tells.
+/// A scripted server, and a session with a delegate that records all calls of a stream task.
 struct StreamStage {
     let session: URLSession
     let origin: LupineOrigin.Origin
@@ -20,11 +20,11 @@ struct StreamStage {
         session.streamTask(withHostName: "good.test", port: Int(origin.port))
     }
 
-    /// What a delegate says to a challenge.
+    /// A delegate's answer to a challenge; nil for none.
     typealias Answer =
         @Sendable (URLAuthenticationChallenge) -> (URLSession.AuthChallengeDisposition, URLCredential?)?
 
-    /// Runs `body` against a server that follows the script on each connection's socket.
+    /// Runs `body` with a server that follows the script on each connection.
     static func run(
         _ script: [Script.Step], leaf: String = "good", asksForIdentity: Bool = false,
         configure: (URLSessionConfiguration, LupineOrigin.Origin) -> Void = { _, _ in },
@@ -61,7 +61,7 @@ struct StreamStage {
     }
 }
 
-/// Notes every call of a stream task, and answers challenges.
+/// A delegate that records every call of a stream task, and answers challenges.
 final class StreamDelegate: NSObject, URLSessionStreamDelegate, URLSessionDataDelegate {
     let log = CallLog()
     let streams = Noted<UncheckedSendable<(InputStream, OutputStream)>?>(nil)
@@ -125,7 +125,7 @@ final class StreamDelegate: NSObject, URLSessionStreamDelegate, URLSessionDataDe
 }
 
 extension URLSessionStreamTask {
-    /// Reads text; at the end, with a full stop behind it.
+    /// Reads text; appends a full stop at the end of the stream.
     func text(_ minimum: Int = 1, _ maximum: Int = 1 << 20, timeout: TimeInterval = 0) async throws -> String
     {
         let (data, isAtEnd) = try await readData(ofMinLength: minimum, maxLength: maximum, timeout: timeout)
@@ -134,7 +134,7 @@ extension URLSessionStreamTask {
 
     func write(_ text: String) async throws { try await write(Data(text.utf8), timeout: 0) }
 
-    /// The code of the error with which a read fails.
+    /// Returns the code of the error with which a read fails.
     func failureOfReading(timeout: TimeInterval = 0) async -> URLError.Code? {
         do {
             _ = try await readData(ofMinLength: 1, maxLength: 1, timeout: timeout)

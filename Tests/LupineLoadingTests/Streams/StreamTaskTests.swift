@@ -168,7 +168,7 @@ struct StreamTaskTests {
         var isSecure = false
         var asks = false
         var writes = 0
-        /// What the test waits for before it cancels: a gate of the server's, or a call.
+        /// The test cancels after this event: a gate of the server's, or a call.
         var gate: String?
         var call: String?
     }
@@ -193,7 +193,7 @@ struct StreamTaskTests {
             isSecure: true, asks: true, call: "challenge"),
     ]
 
-    /// A program that never answers.
+    /// A program that never answers a challenge.
     private static let silence: StreamStage.Answer = { _ in nil }
 
     @Test(
@@ -357,7 +357,7 @@ struct StreamTaskTests {
     }
 }
 
-/// Sockets of this process' network that are connected to a port and still belong to somebody.
+/// The TCP sockets of this network namespace that are connected to a port and still open in a process.
 enum ClientSockets {
     static func count(to port: UInt16) -> Int {
         let table = (try? String(contentsOfFile: "/proc/net/tcp", encoding: .utf8)) ?? ""

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// What is left for a peer when the program has let go of the streams to it: as long as it takes something now and then.
+/// Octets that are unsent when the program has released its streams are sent as long as the peer accepts some now and then.
 @Suite("[U-7.16] streams to a peer that reads nothing")
 struct UnreadStreamsTests {
     private struct Stand: Sendable {
@@ -17,7 +17,7 @@ struct UnreadStreamsTests {
         let output: BytePipe
     }
 
-    /// A pump with something to send, on a loop whose time stands still.
+    /// Runs `body` with a pump that has something to send, on a loop with a manual clock.
     private static func withStand(_ body: (EventLoop, ManualClock, Stand) async throws -> Void) async throws {
         let clock = ManualClock()
         let group = try EventLoopGroup(count: 1, name: "unread", clock: clock)
@@ -42,13 +42,13 @@ struct UnreadStreamsTests {
         }
     }
 
-    /// Moves the time, and gives how the wire was closed when the loop has seen that.
+    /// Advances the clock, and returns how the wire was closed once the loop has handled that.
     private static func closing(_ loop: EventLoop, _ clock: ManualClock, _ stand: Stand, after seconds: Int)
         async -> StuckWire.Closing?
     {
         clock.advance(by: .seconds(seconds))
         loop.wake()
-        // The first turn may have begun before the time was moved.
+        // The first turn may have begun before the clock was advanced.
         for _ in 0..<2 { await onLoop(loop) {} }
         return await onLoop(loop) { stand.wire.value.closing }
     }
@@ -91,7 +91,7 @@ struct UnreadStreamsTests {
     }
 }
 
-/// A wire that takes as many octets as it has room for.
+/// A wire that accepts as many octets as it has room for.
 private final class StuckWire: StreamWire {
     enum Closing { case gently, atOnce }
 

@@ -4,7 +4,7 @@ import Foundation
 import LupineLoading
 import LupineTransport
 
-/// What was called back, in order, and a way to wait for a call.
+/// A record of calls in their order, which lets tests wait for one.
 final class CallLog: Sendable {
     private struct State {
         var entries: [String] = []
@@ -28,7 +28,7 @@ final class CallLog: Sendable {
         for one in ready { one.2.resume() }
     }
 
-    /// Waits until so many calls begin with that text.
+    /// Waits until this many calls begin with that text.
     func has(_ text: String, count: Int = 1) async {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in
@@ -41,7 +41,7 @@ final class CallLog: Sendable {
     }
 }
 
-/// A delegate that notes every call, and answers what it was told to.
+/// A delegate that records every call, and answers with its closures.
 final class NotingDelegate: NSObject, URLSessionDataDelegate, URLSessionWebSocketDelegate {
     typealias Allow = @Sendable (URLSession.ResponseDisposition) -> Void
 
@@ -123,7 +123,7 @@ final class NotingDelegate: NSObject, URLSessionDataDelegate, URLSessionWebSocke
     }
 }
 
-/// What a test asks for.
+/// Returns a URL for tests that use no network.
 func someURL(_ path: String = "/") -> URL {
     URL(string: "http://localhost\(path)") ?? URL(filePath: "/")
 }

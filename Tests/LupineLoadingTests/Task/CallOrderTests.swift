@@ -7,7 +7,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// What a delegate hears of a task, and in which order.
+/// Tests of the calls that a delegate gets of a task, and of their order.
 struct CallOrderTests {
     @Test(
         "[U-5.1, U-5.2, U-5.6, U-4.1] everything in Apple's order, on the queue, metrics and completion last")
@@ -67,7 +67,7 @@ struct CallOrderTests {
         let load = await stand.load()
         load.answer("hello")
         await delegate.log.has("response")
-        // Were it not held back, the data would have come in the same turn as the response.
+        // If the data were not held back, it would have come in the same turn as the response.
         let next = session.dataTask(with: someURL())
         await delegate.log.has("created \(next.taskIdentifier)")
         #expect(!delegate.log.entries.contains("data hello"))
@@ -142,7 +142,7 @@ struct CallOrderTests {
         let session = stand.session(delegate)
         let task = session.dataTask(with: someURL())
         task.cancel()
-        // The end may have come already.
+        // The task may have ended already.
         #expect(task.state == .canceling || task.state == .completed)
         await delegate.log.has("complete")
         #expect(
@@ -249,7 +249,7 @@ struct CallOrderTests {
         load.respond()
         for index in 0..<500 {
             load.send("\(index)")
-            // No more than so many wait apart (T-7).
+            // At most this many pieces may wait without being merged (T-7).
             if index % 50 == 49 { await delegate.log.has("data \(index)") }
         }
         load.end()
@@ -262,7 +262,7 @@ struct CallOrderTests {
     @Test("[T-1] nothing is called inside of resume, suspend, cancel, creation and invalidation")
     func nothingInside() async {
         let stand = LoadStand { $0.answer("hello") }
-        // The delegate queue is the test's own thread's: a call inside would come while the lock is held.
+        // A call on this thread before the last of these methods has returned is a call inside one of them.
         let isInside = Noted(false)
         let wasInside = Noted(false)
         let thread = Noted<pthread_t?>(nil)
@@ -312,7 +312,7 @@ struct CallOrderTests {
                 if !endsHeld { task.resume() }
                 isInside.set(false)
             }
-            // It was with the queue when `resume` returned (U-6.4).
+            // The response was queued before `resume` returned, so `suspend` does not hold it back (U-6.4).
             await delegate.log.has("complete", count: endsHeld ? 2 : 1)
         }
         #expect(wasInside.value == 0)

@@ -27,7 +27,7 @@ struct DriverCacheTests {
             })
     }
 
-    /// A cache that a load has filled.
+    /// Returns a cache that a load has filled.
     static func filled(_ fields: [(String, String)], _ text: String = "stored") async throws -> URLCache {
         let cache = cache()
         let script = HopScript([.status(200, fields, text)])
@@ -69,7 +69,7 @@ struct DriverCacheTests {
                 #expect(
                     notes.error?.code == expected.code && (notes.responses.isEmpty == (expected.code != nil)))
                 guard expected.hops == 1 else { continue }
-                // What was loaded is what is stored from then on.
+                // The loaded response is stored.
                 #expect(cache.cachedResponse(for: request)?.data == Data("loaded".utf8))
                 let sent = try #require(script.sent.first)
                 let isPast = policy == .reloadIgnoringLocalAndRemoteCacheData
@@ -99,7 +99,7 @@ struct DriverCacheTests {
         let fetched = notes.metrics?.transactionMetrics.map(\.resourceFetchType)
         #expect(fetched == [.networkLoad, .localCache])
         #expect(context.settings.cookieStorage?.cookies?.map(\.name) == ["c"])
-        // Fresh again: the next one needs no network.
+        // The response is fresh again: the next request needs no network.
         let again = HopScript([.status(500)])
         let next = await DriverLoad(try DriverLoad.request(), again, context: Self.context(again, cache))
             .run()
@@ -223,7 +223,7 @@ struct DriverCacheTests {
         #expect(cache.cachedResponse(for: try DriverLoad.request()) == nil)
     }
 
-    // Made anew each time: LeakSanitizer does not see long content that a constant holds.
+    // Computed each time: LeakSanitizer does not see long content that a constant holds.
     static var superseding: [(what: String, answers: [ScriptedAnswer], isKept: Bool)] {
         [
             ("not to be stored", [.status(200, [("Cache-Control", "no-store")], "x")], false),
@@ -446,7 +446,7 @@ struct DriverCacheTests {
         #expect(notes.data == whole && notes.pieces == [65_536, 65_536, 65_536, 3_392])
         #expect(script.hops.isEmpty && notes.error == nil && !notes.log.contains("caches"))
         #expect(notes.log.prefix(2) == ["sends", "response 200"])
-        // Its cookies were taken when it came over the network.
+        // Its cookies were stored when it came over the network, and are not stored again.
         #expect(context.settings.cookieStorage?.cookies?.isEmpty == true)
         let metrics = try #require(notes.metrics?.transactionMetrics.first)
         #expect(metrics.resourceFetchType == .localCache && metrics.networkProtocolName == nil)

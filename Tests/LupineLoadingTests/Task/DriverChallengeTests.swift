@@ -35,7 +35,7 @@ struct DriverChallengeTests {
         #expect(script.sent.map { $0.value(forHTTPHeaderField: "Authorization") } == [nil, Self.field])
         #expect(script.sent.map(\.httpBody) == [Data("body".utf8), Data("body".utf8)])
         #expect(script.sent.map(\.httpMethod) == ["PUT", "PUT"])
-        // The program's view of the request has no secret in it.
+        // The request that the program sees contains no credentials.
         #expect(notes.current.allSatisfy { $0.value(forHTTPHeaderField: "Authorization") == nil })
         #expect(notes.metrics?.transactionMetrics.count == 2 && notes.metrics?.redirectCount == 0)
         let challenge = try #require(notes.challenges.first)

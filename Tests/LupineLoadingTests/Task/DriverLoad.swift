@@ -6,7 +6,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// A clock that stands still until it is moved; alarms go off as it passes them.
+/// A clock that stands still until the test advances it; alarms fire as it passes them.
 final class ManualLoadClock: Sendable {
     private struct State: Sendable {
         var now = Instant(nanoseconds: 1_000_000_000_000)
@@ -28,7 +28,7 @@ final class ManualLoadClock: Sendable {
             })
     }
 
-    /// How many alarms are set.
+    /// The number of alarms that are set.
     var alarms: Int { state.withLock { $0.alarms.count } }
 
     func advance(by interval: Interval) {
@@ -42,11 +42,11 @@ final class ManualLoadClock: Sendable {
     }
 }
 
-/// A network that changes when it is told.
+/// A network whose changes the test triggers.
 final class ManualNetwork: Sendable {
     private let listeners = Lock<[Int: @Sendable () -> Void]>([:])
 
-    /// - Parameter saysSoAtOnce: Whether a watch is told that it stands, as the kernel's is.
+    /// - Parameter saysSoAtOnce: True if a watch calls back as soon as it is established, as the kernel's does.
     func watch(saysSoAtOnce: Bool = false) -> NetworkWatch {
         NetworkWatch { changed in
             let number = self.listeners.withLock { listeners in
@@ -108,7 +108,7 @@ struct DriverLoad: Sendable {
             TaskOrder(kind: kind, request: request, body: body), context: self.context, client: client)
     }
 
-    /// Runs it to its end.
+    /// Runs the load to its end.
     func run() async -> RecordingClient.Notes {
         driver.start()
         return await ended()
@@ -121,7 +121,7 @@ struct DriverLoad: Sendable {
 }
 
 extension HTTPURLResponse {
-    /// The content types of a test need no dictionary.
+    /// Returns the last response that was delivered.
     static func of(_ notes: RecordingClient.Notes) -> HTTPURLResponse? {
         notes.responses.last as? HTTPURLResponse
     }

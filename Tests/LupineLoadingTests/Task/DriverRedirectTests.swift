@@ -283,7 +283,7 @@ struct DriverRedirectTests {
         time.advance(by: .seconds(1))
         let notes = await load.ended()
         #expect(notes.error?.code == .timedOut && notes.responses.isEmpty)
-        // Late, and twice: nothing.
+        // Late and repeated replies have no effect.
         let replies = load.client.takeRedirectReplies()
         #expect(replies.count == 1)
         for reply in replies { reply(nil) }
@@ -357,7 +357,7 @@ struct DriverRedirectTests {
         await script.made(2)
         let hop = try #require(script.hops.last)
         #expect(hop.request.priority == 0.75)
-        // It is told once it has been made.
+        // The priority is passed on after the hop was created.
         while !hop.isSuspended || hop.priority != 0.75 { await Task.yield() }
         load.driver.setSuspended(false)
         #expect(!hop.isSuspended)

@@ -152,7 +152,7 @@ struct DriverTimeTests {
                     continuation.resume()
                 }
             }
-            // Ends it after it stands: both go to the same loop, in order.
+            // Ends the watch after it is established: both happen on the same loop, in order.
             DispatchQueue.global().async { end() }
         }
     }
@@ -233,7 +233,7 @@ struct DriverTimeTests {
                     if cancelled { load.driver.cancel(URLError(.cancelled)) }
                     _ = await load.ended()
                 }
-                // The queue of its last hop may be about to let go of it yet.
+                // The queue of its last hop may not have released the driver yet.
                 while driver != nil { await Task.yield() }
             }
         }

@@ -190,7 +190,7 @@ struct HopAssemblyTests {
                 DriverLoad.configuration {
                     $0.httpCookieStorage = storage
                     $0.httpCookieAcceptPolicy = row.policy
-                    // Has nothing to do with storing.
+                    // This property has no effect on storing.
                     $0.httpShouldSetCookies = false
                 })
             var request = try DriverLoad.request("http://example.com/")

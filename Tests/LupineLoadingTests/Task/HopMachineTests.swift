@@ -47,7 +47,7 @@ struct HopMachineTests {
         } + order
     }
 
-    /// A way through the machine: events, each with what it brings about.
+    /// A path through the machine: events, each with its actions.
     static let ways: [(what: String, way: [(event: String, actions: [String])])] = [
         (
             "a plain load",
@@ -278,7 +278,7 @@ struct HopMachineTests {
         }
     }
 
-    /// What surrounds the machine in a load: at most one hop, which ends once; work that is answered later.
+    /// Feeds random events under the rules of a load: there is at most one hop, which ends once; work is answered later.
     @Test("[U-5.1] whatever happens in whatever order: one end, nothing after it, and no hop is left")
     func anyOrder() throws {
         let names = Self.events.keys.sorted()
@@ -286,14 +286,14 @@ struct HopMachineTests {
             var random = SeededRandom(seed: UInt64(seed))
             var machine = Machine()
             var ends = 0
-            // Nil without a hop.
+            // Nil if there is no hop.
             var hop: String?
             for _ in 0..<40 {
                 let name = names.randomElement(using: &random) ?? ""
                 let event = try #require(Self.events[name])
                 switch event {
                 case .hopEnded:
-                    // A hop ends once, and only where there is one.
+                    // Only an existing hop ends, and only once.
                     if hop == nil { continue }
                     hop = nil
                 case .judged: if hop != "running" { continue }

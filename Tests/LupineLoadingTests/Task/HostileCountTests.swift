@@ -7,15 +7,15 @@ import Testing
 
 @testable import LupineLoading
 
-/// Lengths that a server only announces are numbers like any other: no sum of them stops the program.
+/// Lengths that a server announces, which must cause no arithmetic overflow.
 struct HostileCountTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        /// How many bytes are sent.
+        /// The number of bytes that are sent.
         var sent = 10
-        /// What is announced.
+        /// The announced length.
         let length: Int64
-        /// What the progress counts to before the task ends; -1 where nobody knows.
+        /// The expected total of the progress before the task ends; -1 if it is unknown.
         let total: Int64
     }
 
@@ -45,7 +45,7 @@ struct HostileCountTests {
         #expect(row.total >= 0 || task.progress.isIndeterminate)
         if row.length > 0 { load.send("abc") }
         #expect(task.progress.completedUnitCount == Int64(row.sent) + min(row.length, 3))
-        // Another attempt: what was known is not known any more, and is then something else.
+        // In another attempt the total becomes unknown, and then a different one.
         load.client.driverSent(total: 0, expected: -1)
         #expect(task.progress.totalUnitCount == -1)
         load.client.driverSent(total: 4, expected: 4)

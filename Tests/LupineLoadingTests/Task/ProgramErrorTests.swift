@@ -8,7 +8,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// An error of the program's own comes back to it as the same value, whatever carried the task out and whoever waits for it.
+/// A program's own errors: it gets them back as the same values, however the task was performed and awaited.
 @Suite(.timeLimit(.minutes(10)))
 struct ProgramErrorTests {
     struct OwnError: Error, Equatable { var number = 7 }
@@ -19,7 +19,7 @@ struct ProgramErrorTests {
     struct Kind: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let error: any Error
-        /// Whether it is that error and no copy of its domain and code.
+        /// True for that error, but not for a copy of its domain and code.
         let isSame: @Sendable (any Error) -> Bool
     }
 
@@ -42,7 +42,7 @@ struct ProgramErrorTests {
         Kind(testDescription: "a cancellation", error: CancellationError()) { $0 is CancellationError },
     ]
 
-    /// How the program waits for a load.
+    /// A way for a program to wait for a load.
     enum Form: String, CaseIterable, Sendable {
         case handler, upload, download, data, uploadAsync, downloadAsync, bytes, delegate, downloadDelegate
 
@@ -82,7 +82,7 @@ struct ProgramErrorTests {
         }
     }
 
-    /// A task's delegate that hears of its end.
+    /// A delegate that records the end of its task.
     final class EndNote: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, Sendable {
         private let ended = Gate()
         private let error = Noted<(any Error)?>(nil)
@@ -245,7 +245,7 @@ struct ProgramErrorTests {
     }
 }
 
-/// A body stream that breaks after three bytes.
+/// A body stream that fails after three bytes.
 final class BrokenStream: InputStream {
     private let error: any Error
     private var left = 3

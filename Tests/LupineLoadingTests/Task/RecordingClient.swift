@@ -6,13 +6,13 @@ import Testing
 
 @testable import LupineLoading
 
-/// A task's stand-in: it notes what it hears, answers as it is told, and sees to it that its calls come one at a time and
-/// not after the end.
+/// A test double of a task: it records its calls, answers with its closures, and checks that the calls come one at a time and
+/// none after the end.
 final class RecordingClient: TaskDriverClient {
     typealias Challenged =
         @Sendable (URLAuthenticationChallenge) -> (URLSession.AuthChallengeDisposition, URLCredential?)?
 
-    /// How questions are answered; nil leaves them open.
+    /// The answers to questions; nil leaves a question unanswered.
     struct Answers: Sendable {
         var redirect: @Sendable (HTTPURLResponse, URLRequest) -> URLRequest?? = { .some($1) }
         var challenge: Challenged = { _ in (.performDefaultHandling, nil) }
@@ -20,9 +20,9 @@ final class RecordingClient: TaskDriverClient {
         var caches: @Sendable (CachedURLResponse) -> CachedURLResponse?? = { .some($0) }
         var plan: @Sendable (URLResponse) -> HopPlan = { _ in .deliver }
         var received: @Sendable (Data) -> Demand = { _ in .more }
-        /// Answers come from another thread, later.
+        /// True if answers come later, from another thread.
         var isSlow = false
-        /// What is heard is only noted, as far as the driver knows.
+        /// The value of `driverOnlyQueues`.
         var onlyQueues = false
     }
 
@@ -60,14 +60,14 @@ final class RecordingClient: TaskDriverClient {
 
     var notes: Notes { state.withLock { $0.notes } }
     var log: [String] { notes.log }
-    /// Hands out the replies of redirects that were left open. They hold the driver, which holds this client.
+    /// Returns the replies of redirects that were not answered. They hold the driver, which holds this client.
     func takeRedirectReplies() -> [@Sendable (URLRequest?) -> Void] {
         state.withLock { state in
             defer { state.redirectReplies = [] }
             return state.redirectReplies
         }
     }
-    /// The same for offers to the cache.
+    /// Returns the replies of offers to the cache that were not answered.
     func takeCacheReplies() -> [@Sendable (CachedURLResponse?) -> Void] {
         state.withLock { state in
             defer { state.cacheReplies = [] }
@@ -75,7 +75,7 @@ final class RecordingClient: TaskDriverClient {
         }
     }
 
-    /// Whether a call has come on this thread while `body` ran: then the driver has called back inside (T-1).
+    /// Returns true if a call came on this thread while `body` ran: then the driver has called back inside (T-1).
     func hears(inside body: () -> Void) -> Bool {
         let thread = ObjectIdentifier(Thread.current)
         inside.withLock { $0 = (thread, 0) }
@@ -87,7 +87,7 @@ final class RecordingClient: TaskDriverClient {
     }
     private let inside = Lock<(ObjectIdentifier, Int)?>(nil)
 
-    /// Waits until something is in the log.
+    /// Waits until this entry is in the log.
     func heard(_ entry: String) async {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in
@@ -101,7 +101,7 @@ final class RecordingClient: TaskDriverClient {
 
     private func call<Result>(_ entry: String, _ body: () -> Result) -> Result {
         let thread = ObjectIdentifier(Thread.current)
-        // A new current request is a note, and no call of the program's.
+        // A new current request is stored in the task, and calls no code of the program.
         if entry != "sends" {
             inside.withLock { if let found = $0, found.0 == thread { $0 = (thread, found.1 + 1) } }
         }

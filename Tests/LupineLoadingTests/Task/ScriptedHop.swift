@@ -7,19 +7,19 @@ import LupineTransport
 
 @testable import LupineLoading
 
-/// What a scripted hop says.
+/// The answer of a scripted hop.
 struct ScriptedAnswer: Sendable {
-    /// Nil says nothing before the end.
+    /// Nil if there is no response before the end.
     var status: Int? = 200
     var fields: [(String, String)] = []
     var body: [Data] = []
     var error: URLError?
     var policy = URLCache.StoragePolicy.allowed
-    /// It says nothing at all until it is cancelled.
+    /// True if nothing happens until the hop is cancelled.
     var holds = false
-    /// Its body follows, but it does not end before it is told.
+    /// True if the hop delivers its body but does not end before `finish`.
     var neverEnds = false
-    /// A protocol of the program's says that the load goes on there.
+    /// The request with which a protocol of the program continues the load elsewhere.
     var goesTo: URLRequest?
 
     static func status(_ status: Int, _ fields: [(String, String)] = [], _ body: String = "")
@@ -38,7 +38,7 @@ struct ScriptedAnswer: Sendable {
     static let silence = ScriptedAnswer(status: nil, holds: true)
 }
 
-/// A hop without a network: it says what its script says, on a queue of its own, as the rules for hops want it.
+/// A hop without a network: it performs its answer on a queue of its own, under the rules for hops.
 final class ScriptedHop: HopLoad {
     private struct State: Sendable {
         var wasStarted = false
@@ -72,7 +72,7 @@ final class ScriptedHop: HopLoad {
     var cancelled: URLError? { state.withLock { $0.cancelled } }
     var isOver: Bool { state.withLock { $0.isOver } }
     var wasStarted: Bool { state.withLock { $0.wasStarted } }
-    /// What was read of the body's stream.
+    /// The octets that were read from the body's stream.
     var sentBody: Data? { state.withLock { $0.sentBody } }
 
     func start() {
@@ -98,7 +98,7 @@ final class ScriptedHop: HopLoad {
     func setSuspended(_ isSuspended: Bool) { state.withLock { $0.isSuspended = isSuspended } }
     func setPriority(_ priority: Float) { state.withLock { $0.priority = priority } }
 
-    /// Says the end that `neverEnds` keeps back.
+    /// Ends a hop whose answer has `neverEnds`.
     func finish(_ error: URLError? = nil) { queue.async { self.end(error) } }
 
     private func sendBody() {
@@ -196,7 +196,7 @@ final class ScriptedHop: HopLoad {
     }
 }
 
-/// Gives each hop of a load, or of several, the next answer of a script; the last one again and again.
+/// A source of hops, of one load or several: each gets the next answer of a script; the last answer is repeated.
 final class HopScript: Sendable {
     private struct State: Sendable {
         var answers: [ScriptedAnswer]
@@ -212,7 +212,7 @@ final class HopScript: Sendable {
         self.isTransaction = isTransaction
     }
 
-    /// Whoever makes loads from it holds the script, too: its hops hold their client, which holds this source.
+    /// The owner of a load has to hold the script, too: the hops hold their client, which holds this source.
     var source: HopSource {
         HopSource { [weak self] request, _, _, client in
             switch request.request.url?.scheme {
@@ -238,10 +238,10 @@ final class HopScript: Sendable {
     }
 
     var hops: [ScriptedHop] { state.withLock { $0.hops } }
-    /// What went out.
+    /// The requests of the hops.
     var sent: [URLRequest] { hops.map(\.request.request) }
 
-    /// Waits until so many hops were made.
+    /// Waits until this many hops were created.
     func made(_ count: Int) async {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in

@@ -5,7 +5,7 @@ import LupineTransport
 
 @testable import LupineLoading
 
-/// A load that does what a test tells it, and notes what the task asks of it.
+/// A load that the test controls, and that records the calls of its task.
 final class ScriptedLoad: TaskLoad {
     private struct State {
         var hasEnded = false
@@ -20,7 +20,7 @@ final class ScriptedLoad: TaskLoad {
     private let timer = Lock<(@Sendable (URLError) -> Void)?>(nil)
     private let script: @Sendable (ScriptedLoad) -> Void
 
-    /// - Parameter script: What it does when it is started.
+    /// - Parameter script: Runs when the load is started.
     init(
         _ order: TaskOrder, _ client: any TaskDriverClient,
         _ script: @escaping @Sendable (ScriptedLoad) -> Void = { _ in }
@@ -31,7 +31,7 @@ final class ScriptedLoad: TaskLoad {
     }
 
     var url: URL { order.request.url ?? URL(filePath: "/") }
-    /// What the task has asked for, in order.
+    /// The calls of the task, in order.
     var asked: [String] { state.withLock { $0.asked } }
     private func note(_ what: String) { state.withLock { $0.asked.append(what) } }
 
@@ -58,12 +58,12 @@ final class ScriptedLoad: TaskLoad {
         return {}
     }
 
-    /// The time for the whole is over, if the task has it watched.
+    /// Fires the resource time-out, if the task has set it.
     func ring() { timer.withLock { $0.take() }?(URLError(.timedOut)) }
 
-    /// Waits until the task has started it.
+    /// Waits until the task has started the load.
     func hasStarted() async { await started.wait() }
-    /// Waits until the task wants more.
+    /// Waits until the task has resumed reading.
     func hasResumed() async { await resumed.wait() }
 
     // MARK: the test's side
@@ -88,7 +88,7 @@ final class ScriptedLoad: TaskLoad {
         if isFirst { client.driverEnded(error, .none) }
     }
 
-    /// Everything at once: 200 and a body.
+    /// Delivers a whole response: 200 and a body.
     func answer(_ text: String) {
         respond(["Content-Length": "\(text.utf8.count)"])
         if !text.isEmpty { send(text) }
@@ -97,13 +97,13 @@ final class ScriptedLoad: TaskLoad {
 }
 
 extension URLSessionTaskMetrics {
-    /// Of a task that did nothing.
+    /// Metrics of a task that did nothing.
     static var none: URLSessionTaskMetrics {
         URLSessionTaskMetrics(hops: [], redirectCount: 0, created: Date(), completed: Date())
     }
 }
 
-/// Something that happens once and is waited for.
+/// An event that happens once, and that tests wait for.
 final class Moment: Sendable {
     private struct State {
         var hasCome = false
@@ -134,7 +134,7 @@ final class Moment: Sendable {
     }
 }
 
-/// Where scripted loads are made: sessions whose tasks go nowhere.
+/// A source of scripted loads, for sessions whose tasks use no network.
 final class LoadStand: Sendable {
     private struct State {
         var loads: [ScriptedLoad] = []
@@ -142,12 +142,12 @@ final class LoadStand: Sendable {
     }
 
     private let state = Lock(State())
-    /// What each load does when it is started.
+    /// The steps of each load when it is started.
     private let script: @Sendable (ScriptedLoad) -> Void
 
     init(_ script: @escaping @Sendable (ScriptedLoad) -> Void = { _ in }) { self.script = script }
 
-    /// A session whose tasks are carried out here.
+    /// Returns a session whose tasks use scripted loads.
     func session(
         _ delegate: (any URLSessionDelegate)? = nil, queue: OperationQueue? = nil,
         configuration: URLSessionConfiguration = .ephemeral
@@ -174,7 +174,7 @@ final class LoadStand: Sendable {
 
     var count: Int { state.withLock { $0.loads.count } }
 
-    /// The load of that number, when it has been started.
+    /// Returns the load of this number, once it has been created.
     func load(_ index: Int = 0) async -> ScriptedLoad {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in

@@ -8,7 +8,7 @@ import Testing
 struct TaskDeliveryTests {
     private func silent() -> any TaskQuestion { ClosureQuestion(ask: { _, _ in }, abandon: {}) }
 
-    /// A delivery that a condition of a test can change.
+    /// A delivery in a class, so that expectations can contain mutating calls.
     private final class Held {
         private var delivery = TaskDelivery()
 
@@ -23,7 +23,7 @@ struct TaskDeliveryTests {
         func holdContent(_ isHeld: Bool) -> Bool { delivery.holdContent(isHeld) }
         func take() -> TaskDelivery.Turn { delivery.take() }
 
-        /// What the delivery gives out, until it stops.
+        /// Returns what the delivery hands out until it stops.
         func drain() -> [String] {
             var turns: [String] = []
             while true {

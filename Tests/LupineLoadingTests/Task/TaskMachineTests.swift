@@ -63,7 +63,7 @@ struct TaskMachineTests {
             for event in row.past { _ = machine.handle(event) }
             walked.insert("\(machine.state) \(row.event)")
         }
-        // Two are impossible: an end of what never began, and a second end.
+        // Two transitions are impossible: the end of a task that never began, and a second end.
         #expect(walked.count == 5 * Event.allCases.count - 2)
     }
 

@@ -7,13 +7,13 @@ import Testing
 
 @testable import LupineLoading
 
-/// What a web socket task does behind its face, with a delegate queue that the test runs by hand.
+/// The core of a WebSocket task, with a delegate queue that the test runs by hand.
 struct WebSocketCoreTests {
     private struct Job: Sendable {
         let run: @Sendable () -> Void
     }
 
-    /// The delegate queue: what is to be run there, in its order.
+    /// The delegate queue: the jobs to run, in order.
     private final class Jobs: Sendable {
         private let waiting = Lock<[Job]>([])
 
@@ -24,7 +24,7 @@ struct WebSocketCoreTests {
         }
     }
 
-    /// A core whose delegate queue waits, and what was heard of it; `body` runs on the loop.
+    /// Runs `body` on a loop, with a core whose delegate queue waits, and a log.
     private func withCore(
         _ body: @escaping @Sendable (WebSocketCore, Jobs, CallLog, EventLoop) -> Void
     ) async throws {
@@ -86,7 +86,7 @@ struct WebSocketCoreTests {
         var before: [Int] = []
         for await count in steps { before.append(count) }
         #expect(before.count == 1 && before.allSatisfy { 1...TurnAllowance.steps ~= $0 }, "\(before)")
-        // The last one is told of behind the last write.
+        // The completion of the last message is queued after its write.
         await withCheckedContinuation { continuation in _ = loop.execute { continuation.resume() } }
         jobs.runAll()
         #expect(heard.value == Array(0..<5_000))
@@ -117,7 +117,7 @@ struct WebSocketCoreTests {
                 log.add(core.close(.goingAway, reason: nil) ? "closes" : "cannot")
             }
             #expect(log.entries == ["closes"])
-            // The wire is deaf: nobody else ends the conversation.
+            // `DeafWire` reports nothing, so the test ends the conversation.
             core.webSocketEnded(.lost, nil)
             jobs.runAll()
         }
@@ -179,7 +179,7 @@ struct WebSocketCoreTests {
         }
     }
 
-    /// Receives so many messages, each when the one before has come.
+    /// Receives this many messages, each after the one before has come.
     private static func receive(_ core: WebSocketCore, _ left: Int, _ log: CallLog) {
         guard left > 0 else { return }
         core.receive { result in
@@ -196,7 +196,7 @@ struct WebSocketCoreTests {
             core.open(Self.conversation(for: core, over: wire), on: loop) {}
             core.setHeld(true)
             let seen = LoopBound(wire, on: loop)
-            // Each behind what the core has asked of the loop.
+            // Each job runs after those that the core has submitted to the loop.
             _ = loop.execute {
                 core.abort(URLError(.cancelled))
                 jobs.runAll()
@@ -237,11 +237,11 @@ struct WebSocketCoreTests {
     }
 }
 
-/// A wire that takes everything and says nothing.
+/// A wire that accepts everything and reports nothing.
 private final class DeafWire: WebSocketWire {
     private(set) var isClosed = false
     private(set) var sent = 0
-    /// How many there will be, and what happens then.
+    /// The number of messages after which `onAll` is called.
     var all = Int.max
     var onAll: (() -> Void)?
 

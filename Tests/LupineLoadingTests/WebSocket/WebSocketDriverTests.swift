@@ -9,7 +9,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// The client's end of a web socket, against a server's codec in memory.
+/// The client side of a WebSocket connection, against a server's codec in memory.
 struct WebSocketDriverTests {
     private static func open(
         limit: Int = 1 << 20, deflate: DeflateAgreement? = nil, takes: Bool = true
@@ -56,7 +56,7 @@ struct WebSocketDriverTests {
         }
     }
 
-    /// What cannot be compressed, and so is long.
+    /// Octets that cannot be compressed, so the message remains long.
     private static let long: [UInt8] = {
         var random = SeededRandom(seed: 1)
         return (0..<100_000).map { _ in UInt8.random(in: 0...255, using: &random) }
@@ -112,7 +112,7 @@ struct WebSocketDriverTests {
     func wrongAtItsEnd() throws {
         let scene = Self.open(deflate: DeflateAgreement())
         scene.wire.isLate = true
-        // A block of a type that there is not.
+        // A block of an invalid type (RFC 1951 §3.2.3).
         let bytes = try compressed(scene, Self.long, behind: [0xFF, 0xFF])
         _ = scene.client.received(bytes.span)
         #expect(scene.wire.takeSent().isEmpty && !scene.wire.steps.isEmpty)
@@ -129,7 +129,7 @@ struct WebSocketDriverTests {
         scene.owner.demand.withLock { $0 = .enough }
         var bytes: [UInt8] = []
         scene.server.send(.text, Array("a".utf8).span, mask: nil, into: &bytes)
-        // No deflate at all.
+        // Octets that are not deflate data.
         for _ in 0..<3 {
             scene.server.send(.text, [0xFF, 0xFF].span, isCompressed: true, mask: nil, into: &bytes)
         }
@@ -269,7 +269,7 @@ struct WebSocketDriverTests {
         let answer = try scene.server(scene.wire.takeSent())
         #expect(answer == [.close(try WebSocketClosure(WebSocketCloseCode(rawValue: 4001)))])
         #expect(scene.owner.outcomes.withLock { $0 } == [.peerClosed(closure)])
-        // The server closes the connection; one that does not is closed by the timer.
+        // The server closes the connection; otherwise the timer does.
         #expect(!scene.wire.isClosed && scene.wire.timer != nil)
         scene.wire.timer?()
         #expect(scene.wire.isClosed)
@@ -327,7 +327,7 @@ struct WebSocketDriverTests {
     }
 }
 
-/// A conversation with everything around it.
+/// A driver with its wire and owner, and a server's codec.
 private final class Scene {
     let wire = MemoryWire()
     let owner: RecordingOwner
@@ -340,7 +340,7 @@ private final class Scene {
             over: wire, WebSocketAgreement(deflate: deflate), messageLimit: limit, owner: owner)
     }
 
-    /// What a server makes of these bytes.
+    /// Returns the events that a server reads from these bytes.
     func server(_ bytes: [UInt8]) throws -> [WebSocketEvent] {
         var events: [WebSocketEvent] = []
         var start = 0
@@ -356,7 +356,7 @@ private final class Scene {
 private final class MemoryWire: WebSocketWire {
     private var sent: [UInt8] = []
     var isFull = false
-    /// Nothing can be sent any more.
+    /// True if sending fails.
     var isBroken = false
     var isClosed = false
     var resumes = 0
@@ -388,7 +388,7 @@ private final class RecordingOwner: WebSocketOwner {
     let written = Lock<[Int]>([])
     let outcomes = Lock<[WebSocketClosing.Outcome]>([])
 
-    /// What it says to the next message, if it has something else to say.
+    /// The demand that is returned for the next messages instead, if any.
     let demand = Lock<Demand?>(nil)
 
     init(takes: Bool) { self.takes = Lock(takes) }

@@ -11,9 +11,9 @@ import Testing
 
 @testable import LupineLoading
 
-/// Web sockets as streams of HTTP/2 (RFC 8441): which connection they take, and what servers do to them there.
+/// WebSocket connections as streams of HTTP/2 (RFC 8441): the connections that they use, and how servers may end them.
 struct WebSocketHTTP2Tests {
-    /// A session and an origin that both speak HTTP/2 over TLS, or without it and nothing else.
+    /// Runs `body` with a session and an origin that both speak HTTP/2, over TLS if `versions` has HTTP/1.1 as well.
     private func withSession(
         _ versions: HTTPVersions = .http2, _ behaviour: HTTP2Behaviour = HTTP2Behaviour(),
         _ body: (URLSession, LupineOrigin.Origin) async throws -> Void
@@ -158,11 +158,11 @@ struct WebSocketHTTP2Tests {
 
     // MARK: what is told
 
-    /// What a server does behind its answer, and what comes of it.
+    /// A server's steps, and the expected result.
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let steps: [StreamScript.Step]
-        /// The messages that come before the end.
+        /// The messages that may arrive before the end.
         var messages: [String] = []
         var code = URLError.Code.networkConnectionLost
     }
@@ -225,7 +225,7 @@ struct WebSocketHTTP2Tests {
             }
             #expect(row.messages.starts(with: messages))
             #expect(error?.code == row.code, "\(String(describing: error))")
-            // The connection lives on, or another one is made.
+            // The connection is still used, or another one is opened.
             try await says("a", try socket(session, origin))
         }
     }
@@ -302,7 +302,7 @@ struct WebSocketHTTP2Tests {
     }
 }
 
-/// Notes what a session's delegate hears of the ends of its tasks.
+/// A delegate that records the protocols in the metrics of its tasks.
 private final class SocketNote: NSObject, URLSessionTaskDelegate {
     private let log = CallLog()
 
@@ -313,7 +313,7 @@ private final class SocketNote: NSObject, URLSessionTaskDelegate {
         log.add("\(task.taskIdentifier): \(name)")
     }
 
-    /// What was spoken, when the task is over.
+    /// Returns the name of the task's protocol, once the metrics are there.
     static func protocolName(of task: URLSessionTask, in session: URLSession) async -> String? {
         guard let note = session.delegate as? SocketNote else { return nil }
         let prefix = "\(task.taskIdentifier): "

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// A web socket that is cancelled in the very moment in which it opens.
+/// A WebSocket task that is cancelled at the moment when its connection opens.
 struct WebSocketOpeningTests {
     @Test("[U-5.1, U-8.2] cancelled while the connection leaves HTTP, a socket's task ends all the same")
     func cancelledWhileOpening() async throws {
@@ -17,7 +17,7 @@ struct WebSocketOpeningTests {
         let task = Noted<URLSessionTask?>(nil)
         let session = URLSession(
             SessionCore(configuration, delegate: nil, queue: nil, isShared: false) { order, context, client in
-                // On the connection's loop, between the server's answer and the load's reading of it.
+                // Runs on the connection's loop, after the server's answer and before the load handles it.
                 Crossing(client, upgrading: { task.value?.cancel() }) {
                     TaskDriver(order, context: context, client: $0)
                 }
@@ -28,7 +28,7 @@ struct WebSocketOpeningTests {
         socket.resume()
         await #expect(throws: URLError.self) { try await socket.receive() }
         session.finishTasksAndInvalidate()
-        // The handler comes before the end, which is on the same queue.
+        // The handler is called before the task ends, on the same queue.
         while socket.state != .completed { await Task.yield() }
         #expect((socket.error as? URLError)?.code == .cancelled)
         task.set(nil)
@@ -36,8 +36,8 @@ struct WebSocketOpeningTests {
     }
 }
 
-/// A driver and its client that do something in the moment of the upgrade, and let the driver hear of a cancellation only
-/// behind it: as if the two had crossed.
+/// A layer between a driver and its client: it calls `upgrading` at the upgrade, and passes a cancellation to the driver only
+/// afterwards, as if the two had happened at the same time.
 private final class Crossing: TaskLoad, TaskDriverClient {
     private let client: any TaskDriverClient
     private let upgrading: @Sendable () -> Void

@@ -8,7 +8,7 @@ import Testing
 
 @testable import LupineLoading
 
-/// Web socket tasks against an origin on this machine, through all layers, over HTTP/1.1 and HTTP/2.
+/// WebSocket tasks against an origin on this machine, through all layers, over HTTP/1.1 and HTTP/2.
 struct WebSocketTaskTests {
     private func withSession(
         _ spoken: Spoken = .http1, _ delegate: (any URLSessionDelegate)? = nil, compresses: Bool = false,
@@ -157,7 +157,7 @@ struct WebSocketTaskTests {
         }
     }
 
-    /// How a task comes to its end without having begun.
+    /// A way for a task to end without having begun.
     enum Unstarted: CaseIterable { case cancelled, sessionInvalidated, madeInInvalidSession }
 
     @Test("whoever waits for a task that has never begun hears of its end", arguments: Unstarted.allCases)
@@ -373,7 +373,7 @@ struct WebSocketTaskTests {
         }
     }
 
-    /// What a server asks for, and whether it takes it.
+    /// The authentication that a server asks for; `refused` accepts no credential.
     enum Login: CaseIterable {
         case basic, digest, refused
 
@@ -474,7 +474,7 @@ struct WebSocketTaskTests {
             #expect(text(try await other.receive()) == "before")
             let host = "127.0.0.1:\(origin.port)"
             var request = URLRequest(url: try #require(URL(string: "ws://\(host)/silent")))
-            // Longer than a busy machine takes to send the request.
+            // Longer than a busy machine needs to send the request.
             request.timeoutInterval = 10
             let task = session.webSocketTask(with: request)
             task.send(.string("queued")) { delegate.log.add("sent \(($0 as? URLError)?.code.rawValue ?? 0)") }
@@ -517,12 +517,12 @@ struct WebSocketTaskTests {
 }
 
 extension Spoken {
-    /// The status that opens a web socket.
+    /// The status that opens a WebSocket connection.
     fileprivate var switched: Int { self == .http1 ? 101 : 200 }
 }
 
 extension OriginRequest {
-    /// Opens the web socket that is asked for, and says "hi".
+    /// Accepts the WebSocket handshake, and sends "hi".
     fileprivate func greeting() throws(Refusal) -> EndpointChoice {
         let hello: [UInt8] = [0x81, 0x02, 0x68, 0x69]
         if head.version == .http2 {
@@ -539,7 +539,7 @@ extension OriginRequest {
     }
 }
 
-/// Notes what a socket's delegate hears, and knows one credential.
+/// A delegate that records the calls of a WebSocket task, and answers challenges with one credential.
 private final class SocketDelegate: NSObject, URLSessionWebSocketDelegate {
     let log = CallLog()
     private let credential: URLCredential?
