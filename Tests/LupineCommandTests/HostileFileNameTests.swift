@@ -54,7 +54,10 @@ import Testing
                 case .fetch(var invocation) = try CommandLineReader.read([
                     "-s", "-O", "-C", "-", ":\(origin.port)/x",
                 ])
-            else { return }
+            else {
+                Issue.record("the line is no fetch")
+                return
+            }
             invocation.takesServersName = true
             let nowhere = ProcessContext.Sink { _ in }
             let context = ProcessContext(

@@ -161,7 +161,7 @@ struct MatrixFeature: Sendable {
             try #require(text(await request.serializingData().response.value) == "in")
             let wrong = session.request(stage.url("/auth")).authenticate(username: "user", password: "wrong")
             try #require(
-                await wrong.serializingData(emptyResponseCodes: [401]).response.response?.statusCode != nil)
+                await wrong.serializingData(emptyResponseCodes: [401]).response.response?.statusCode == 401)
         },
         feature("a cookie that comes back", .cookies) { stage, session in
             _ = await stage.get(session, "/cookie")

@@ -83,7 +83,7 @@ import Testing
         let isThere = unsafe stat(path, &status) == 0
         #expect(isThere)
         #expect(status.st_mode & 0o777 == 0o600)
-        guard let stream = unsafe fopen(path, "r") else { return }
+        let stream = unsafe try #require(fopen(path, "r"))
         defer { unsafe fclose(stream) }
         var line = [CChar](repeating: 0, count: 1024)
         var labels: [String] = []

@@ -73,6 +73,7 @@ import Testing
             switch (limit, error) {
             case (.ratio, .coding(_, _, .ratioLimit(_, limit: 4, _, _))): break
             case (.bytes, .coding(_, _, .outputLimit(_, limit: 900))): break
+            case (.ratio, _), (.bytes, _): Issue.record("\(String(describing: error))")
             default: #expect(error == limit.error("127.0.0.1", origin.port, collects: taker.collects))
             }
         }

@@ -145,7 +145,7 @@ import Testing
             testDescription: "in order", steps: [.expectHead, .reply("ok"), .stall], names: Ending.full,
             outcome: { $0 == .completed }),
         Ending(
-            testDescription: "cut short", steps: [.expectHead, .reply("ok", "X: 1\r\n"), .stall],
+            testDescription: "with another field", steps: [.expectHead, .reply("ok", "X: 1\r\n"), .stall],
             names: Ending.full, outcome: { $0 == .completed }),
         Ending(
             testDescription: "closed before the head", steps: [.expectHead, .close], names: Ending.headless,

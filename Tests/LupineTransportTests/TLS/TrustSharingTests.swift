@@ -73,12 +73,6 @@ import Testing
         }
     }
 
-    struct Chain: Sendable, CustomTestStringConvertible {
-        let testDescription: String
-        let host: String
-        let isAccepted: @Sendable (TrustFailure) -> Bool
-    }
-
     @Test(arguments: ["expired", "self-signed", "no-san", "wrong-host"])
     func chainsThatAreNotTrusted(_ name: String) async throws {
         try await withSecureStack(SecureStage.serving([name])) { client, origin in
