@@ -27,8 +27,8 @@ class Carrier {
 
     /// Creates a connection over an established channel. The subclass takes over the registration.
     init(
-        _ channel: consuming ByteChannel, _ registration: Registration, _ id: ConnectionID, route: ConnectionRoute,
-        mayRead: Bool, pool: ConnectionPool, loop: EventLoop
+        _ channel: consuming ByteChannel, _ registration: Registration, _ id: ConnectionID,
+        route: ConnectionRoute, mayRead: Bool, pool: ConnectionPool, loop: EventLoop
     ) {
         self.channel = consume channel
         self.registration = registration

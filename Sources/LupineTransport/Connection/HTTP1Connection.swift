@@ -96,8 +96,9 @@ final class HTTP1Connection: Carrier {
     static let fileStep: Int64 = 1 << 20
 
     init(
-        _ channel: consuming ByteChannel, _ registration: Registration, _ id: ConnectionID, route: ConnectionRoute,
-        mayRead: Bool, limits: ParserLimits, leniency: Leniency, pool: ConnectionPool, loop: EventLoop
+        _ channel: consuming ByteChannel, _ registration: Registration, _ id: ConnectionID,
+        route: ConnectionRoute, mayRead: Bool, limits: ParserLimits, leniency: Leniency, pool: ConnectionPool,
+        loop: EventLoop
     ) {
         codec = ClientCodec(limits: limits, leniency: leniency)
         super.init(channel, registration, id, route: route, mayRead: mayRead, pool: pool, loop: loop)
