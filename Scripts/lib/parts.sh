@@ -16,8 +16,8 @@ part() {
     note "$part_name" "$(seconds_since "$start")" $outcome
 }
 
-# beside NAME COMMAND...: begins a part that keeps one core busy; the next ones run beside it, until `joined` waits for it. One at a
-# time.
+# beside NAME COMMAND...: begins a part that leaves room for others, or fills what they leave; the next ones run beside it, until
+# `joined` waits for it. One at a time.
 beside() {
     local part_name=$1
     shift

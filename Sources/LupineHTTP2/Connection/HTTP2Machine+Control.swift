@@ -168,7 +168,7 @@ extension HTTP2Machine {
         case .open: tell(.priority(stream, value: value))
         case .closed, .forgotten, .skipped: return
         case .idle:
-            let most = exchange.maxConcurrentStreams ?? limits.openStreams
+            let most = exchange.mostPrioritized(unlimited: limits.openStreams)
             let isKnown = earlyPriorities[stream] != nil
             guard stream.isClientInitiated, isKnown || earlyPriorities.count &+ streams.count < most else {
                 throw .priorityOfUnknownStream(stream)

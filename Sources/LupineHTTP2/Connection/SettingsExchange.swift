@@ -42,16 +42,11 @@ struct SettingsExchange: Sendable {
         pending.reduce(acknowledged.headerTableSize) { max($0, $1.settings.headerTableSize) }
     }
 
-    /// The most streams that the peer may prioritize or open; nil: any number.
-    var maxConcurrentStreams: Int? {
-        var most = acknowledged.maxConcurrentStreams
-        for announcement in pending {
-            guard let known = most, let announced = announcement.settings.maxConcurrentStreams else {
-                return nil
-            }
-            most = max(known, announced)
+    /// Returns how many streams may be open or prioritized before they are open; `free` is used where the settings set no limit.
+    func mostPrioritized(unlimited free: Int) -> Int {
+        pending.reduce(acknowledged.maxConcurrentStreams ?? free) {
+            max($0, $1.settings.maxConcurrentStreams ?? free)
         }
-        return most
     }
 
     /// Records an announcement of settings. Returns the octets by which the windows of open streams grow immediately.

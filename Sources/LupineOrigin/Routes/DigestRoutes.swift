@@ -49,8 +49,9 @@ enum DigestRoutes {
     private static func answer(_ request: OriginRequest, _ book: DigestBook) throws(Refusal) -> OriginResponse
     {
         let parameters = request.parameters
-        guard let algorithm = Algorithm(parameters.count > 3 ? parameters[3] : "MD5") else {
-            throw .badRequest("no algorithm: \(parameters[3])")
+        let name = parameters.count > 3 ? parameters[3] : "MD5"
+        guard let algorithm = Algorithm(name) else {
+            throw .badRequest("no algorithm, or one that is disabled: \(name)")
         }
         let offered = parameters[0] == "none" ? [] : parameters[0].split(separator: ",").map(String.init)
         guard offered.allSatisfy({ $0 == "auth" || $0 == "auth-int" }) else {

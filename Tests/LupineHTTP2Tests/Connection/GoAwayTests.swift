@@ -99,6 +99,25 @@ import Testing
         #expect(session.takeLines() == ["PROTOCOL_ERROR: \(error)"])
     }
 
+    @Test("[H-9.2] a higher limit of streams counts for priorities at once") func raisedLimit() {
+        var limits = HTTP2Limits()
+        limits.openStreams = 2
+        var session = MachineSession.opened(.server, limits: limits)
+        var settings = HTTP2Settings()
+        settings.maxConcurrentStreams = 200
+        session.machine.change(settings, at: .zero)
+        func prioritize(_ streams: Range<UInt32>) {
+            for number in streams { session.receive(Wire.priorityUpdate(1 + 2 * number, "u=1")) }
+        }
+        prioritize(0..<150)
+        #expect(session.takeLines() == [])
+        // A limit that is lifted keeps room for those that were allowed until then.
+        session.receive(Wire.settingsAck)
+        session.machine.change(HTTP2Settings(), at: .zero)
+        prioritize(150..<200)
+        #expect(session.takeLines() == ["settings acknowledged"])
+    }
+
     @Test("[H-6.19] a server goes in two steps") func twoSteps() {
         var session = Self.server
         session.receive(Wire.post(1))
