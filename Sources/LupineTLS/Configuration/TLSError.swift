@@ -35,11 +35,11 @@ public enum TLSError: Error, Hashable, Sendable {
     case renegotiation
     /// The peer violated the protocol.
     case protocolViolation(OpenSSLFailure)
-    /// The peer keeps sending protocol messages without data: so many bytes in one read.
+    /// The peer keeps sending protocol messages without data: this many bytes in one read.
     case onlyControlMessages(bytes: Int)
-    /// The peer sends too many protocol messages between its data: so many by now.
+    /// The peer sends too many protocol messages between its data: this many by now.
     case tooManyMessages(count: Int)
-    /// The peer causes answers without reading them: so many bytes are pending.
+    /// The peer does not read the TLS replies that its messages require: this many bytes are pending.
     case answersNotRead(bytes: Int)
     /// The underlying connection has failed; its owner knows the reason.
     case wireFailed
@@ -75,7 +75,7 @@ extension TLSError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .configuration(let problem): "the TLS configuration cannot be used: \(problem)"
-        case .credentials(let error): "the own credentials cannot be used: \(error)"
+        case .credentials(let error): "the local certificate or key cannot be used: \(error)"
         case .untrusted(let failure): "the peer's certificate is not trusted: \(failure)"
         case .alert(let alert): "the peer gave up with the alert \(alert)"
         case .clientCertificateRequired: "the peer wants a client certificate, and none was sent"
@@ -95,7 +95,7 @@ extension TLSError: CustomStringConvertible {
         case .onlyControlMessages(let bytes): "the peer sent \(bytes) bytes of TLS messages without any data"
         case .tooManyMessages(let count): "the peer sent \(count) TLS messages beside its data"
         case .answersNotRead(let bytes):
-            "the peer does not read the TLS answers it asks for; \(bytes) bytes wait"
+            "the peer does not read the TLS replies that its messages require; \(bytes) bytes wait"
         case .wireFailed: "the connection under TLS failed"
         }
     }
