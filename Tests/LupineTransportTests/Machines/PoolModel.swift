@@ -75,8 +75,7 @@ struct PoolModel: ~Copyable {
     private var allowed: [Origin: Int] = [:]
     /// How many exchanges the latest connection has processed whose peer refused others on it, by origin.
     private var endurance: [Origin: Int] = [:]
-    /// Origins whose exchanges each need a connection, as far as the model knows; those whose first dial took too long are not
-    /// included.
+    /// Origins whose exchanges each need a connection, as far as the model knows; not those whose first dial took too long.
     private var unshared: Set<Origin> = []
     /// Origins that chose HTTP/1.1 last.
     private var chosenHTTP11: Set<Origin> = []
@@ -127,8 +126,7 @@ struct PoolModel: ~Copyable {
         handle(.reprioritise(waiter, priority))
     }
 
-    /// A `home` other than the dial's key, named in the answer to the dial's question, applies only if an exchange is tied to the
-    /// dial.
+    /// A `home` other than the dial's key, named in the answer, applies only if an exchange is tied to the dial.
     mutating func connect(
         _ connection: ConnectionID, capacity: Int = 1, home: Origin? = nil, loop: Int? = nil
     ) {
