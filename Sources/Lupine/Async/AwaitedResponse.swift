@@ -66,8 +66,8 @@ private struct ResponseArrival: Sendable {
             return (first, others)
         }
         guard let first else { return }
-        if let burst = ResumptionBatch.current {
-            burst.letGo(first, others, behind: rootQueue)
+        if let batch = ResumptionBatch.current {
+            batch.letGo(first, others, behind: rootQueue)
         } else {
             first.goOn()
             for task in others { task.goOn() }

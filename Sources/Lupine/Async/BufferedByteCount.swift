@@ -50,15 +50,15 @@ final class BufferedByteCount: Sendable {
         self.weigh = weigh
     }
 
-    /// Counts bytes that are about to be buffered. When `isDoubtful` is true they may exceed the limit, and the caller calls
-    /// `judge` once they are buffered.
-    func receipt(for count: Int) -> (Receipt, isDoubtful: Bool) {
-        var isDoubtful = false
+    /// Counts bytes that are about to be buffered. When `mayExceedLimit` is true they may exceed the limit, and the caller calls
+    /// `checkLimit` once they are buffered.
+    func receipt(for count: Int) -> (Receipt, mayExceedLimit: Bool) {
+        var mayExceedLimit = false
         change { state in
             switch state.phase {
             case .gathering:
                 state.count += count
-                isDoubtful = state.count > limit
+                mayExceedLimit = state.count > limit
                 return 0
             case .iterated:
                 state.count += count
@@ -66,12 +66,12 @@ final class BufferedByteCount: Sendable {
             case .overflown, .over: return 0
             }
         }
-        return (Receipt(self, count), isDoubtful)
+        return (Receipt(self, count), mayExceedLimit)
     }
 
     /// Calls `overflow` when more bytes are buffered than the limit allows. Elements that the buffer dropped, or that
     /// nothing can iterate any more, do not count.
-    func judge() {
+    func checkLimit() {
         let overflows = state.write { state in
             guard case .gathering = state.phase, state.count > limit else { return false }
             state.phase = .overflown

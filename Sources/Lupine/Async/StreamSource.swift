@@ -18,17 +18,17 @@ struct StreamSource<Element>: Sendable {
 
     /// Adds an event that took `bytes` bytes. Ignored when the iteration has ended.
     func send(_ event: sending Element, weighing bytes: Int = 0) {
-        if put(event, weighing: bytes) { gathered?.judge() }
+        if put(event, weighing: bytes) { gathered?.checkLimit() }
     }
 
     /// Returns true when the buffer may have exceeded the limit. On return only the buffer holds the receipt.
     private func put(_ event: sending Element, weighing bytes: Int) -> Bool {
-        guard bytes > 0, let (receipt, isDoubtful) = gathered?.receipt(for: bytes) else {
+        guard bytes > 0, let (receipt, mayExceedLimit) = gathered?.receipt(for: bytes) else {
             continuation.yield(StreamOf<Element>.Entry(element: event, receipt: nil))
             return false
         }
         continuation.yield(StreamOf<Element>.Entry(element: event, receipt: receipt))
-        return isDoubtful
+        return mayExceedLimit
     }
 
     /// Finishes the stream. An iteration still gets the buffered events, and its end no longer counts as leaving early.

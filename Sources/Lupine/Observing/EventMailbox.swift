@@ -22,16 +22,16 @@ final class EventMailbox: Sendable {
         var isOnQueue = false
         /// The number of turns that have begun.
         var turns = 0
-        /// The burst that will put a turn on the queue; nil when there may be none.
-        var burst: ObjectIdentifier?
+        /// The batch that will put a turn on the queue; nil when there may be none.
+        var batch: ObjectIdentifier?
 
-        /// Whether the sender of an event that was just added has to arrange for a turn; `burst` is the one that the sender would
+        /// Whether the sender of an event that was just added has to arrange for a turn; `batch` is the one that the sender would
         /// use.
-        mutating func needsTurn(in burst: ResumptionBatch?) -> Bool {
+        mutating func needsTurn(in batch: ResumptionBatch?) -> Bool {
             if isOnQueue { return false }
-            guard let burst else { return true }
-            if self.burst == ObjectIdentifier(burst) { return false }
-            self.burst = ObjectIdentifier(burst)
+            guard let batch else { return true }
+            if self.batch == ObjectIdentifier(batch) { return false }
+            self.batch = ObjectIdentifier(batch)
             return true
         }
     }
@@ -60,25 +60,25 @@ final class EventMailbox: Sendable {
     static func existing(of queue: DispatchQueue) -> EventMailbox? { queue.getSpecific(key: key) }
 
     /// Delivers an event to the listeners of a route, on their queue: after the present work of the root queue if the route has a
-    /// burst and the caller is on that root queue, otherwise as soon as possible. The mailbox does not retain its queue.
+    /// batch and the caller is on that root queue, otherwise as soon as possible. The mailbox does not retain its queue.
     func add(_ event: consuming MonitorEvent, along route: EventRoute) {
         // On other queues it is not known when the root queue drains.
-        let burst = route.burst.flatMap { $0 === ResumptionBatch.current ? $0 : nil }
+        let batch = route.batch.flatMap { $0 === ResumptionBatch.current ? $0 : nil }
         var entry: Entry? = Entry(event: event, route: route)
         let needsTurn = state.write { state in
             // Moved, not copied.
             if let entry = entry.take() { state.waiting.append(consume entry) }
-            return state.needsTurn(in: burst)
+            return state.needsTurn(in: batch)
         }
         guard needsTurn else { return }
-        guard let burst else { return putTurn(on: route.queue) }
-        burst.add(self, for: route.queue, behind: route.rootQueue)
+        guard let batch else { return putTurn(on: route.queue) }
+        batch.add(self, for: route.queue, behind: route.rootQueue)
     }
 
     /// Puts a turn on the queue, if events are waiting and no turn is there.
     func putTurn(on queue: DispatchQueue) {
         let turns: Int? = state.write { state in
-            state.burst = nil
+            state.batch = nil
             return state.waiting.isEmpty || state.isOnQueue ? nil : state.turns
         }
         // Not under the lock, because the turn may begin on another thread at once. A sender that arrives before `isOnQueue` is

@@ -7,20 +7,20 @@ final class EventRoute: Sendable {
     let queue: DispatchQueue
     /// In the order in which they receive an event.
     let listeners: [EventListener]
-    /// The burst in which events may wait for the present work of the root queue; nil if a listener may need them sooner.
-    let burst: ResumptionBatch?
-    /// The root queue of the burst.
+    /// The batch in which events may wait for the present work of the root queue; nil if a listener may need them sooner.
+    let batch: ResumptionBatch?
+    /// The root queue of the batch.
     let rootQueue: DispatchQueue
     private let mailbox: EventMailbox
 
     init(
-        queue: DispatchQueue, listeners: [EventListener], burst: ResumptionBatch?,
+        queue: DispatchQueue, listeners: [EventListener], batch: ResumptionBatch?,
         of rootQueue: DispatchQueue,
         mailbox: EventMailbox
     ) {
         self.queue = queue
         self.listeners = listeners
-        self.burst = burst
+        self.batch = batch
         self.rootQueue = rootQueue
         self.mailbox = mailbox
     }
@@ -46,7 +46,7 @@ final class EventRoute: Sendable {
                 let mayWait = listeners.allSatisfy(\.hearsNotedEventsOnly)
                 return EventRoute(
                     queue: first.queue, listeners: listeners,
-                    burst: mayWait ? ResumptionBatch.burst(of: rootQueue) : nil, of: rootQueue,
+                    batch: mayWait ? ResumptionBatch.batch(of: rootQueue) : nil, of: rootQueue,
                     mailbox: mailbox)
             }
         }

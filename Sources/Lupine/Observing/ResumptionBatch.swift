@@ -10,7 +10,7 @@ internal import LupineLoading
 /// on the root queue, after all present work; items that are added before that block runs share it. Before a handler of the
 /// program is put on a queue, the turn of that queue's mailbox is put there, so a handler never overtakes a notification. After a
 /// turn, mailboxes wait until `pace` has elapsed. Tasks are resumed by the block, or earlier when another task is added, if the
-/// first one has waited for `maximumDelay` or `batchLimit` tasks wait. The burst is found from the blocks of its root queue, and of
+/// first one has waited for `maximumDelay` or `batchLimit` tasks wait. The batch is found from the blocks of its root queue, and of
 /// queues that target it.
 final class ResumptionBatch: Sendable {
     private static let key = DispatchSpecificKey<ResumptionBatch>()
@@ -38,10 +38,10 @@ final class ResumptionBatch: Sendable {
         var tasks: [WaitingTask] = []
         /// The time at which the first of the tasks began to wait.
         var beginning: UInt64 = 0
-        /// Whether the block that ends the burst is on the root queue.
+        /// Whether the block that ends the batch is on the root queue.
         var isEnding = false
 
-        /// Whether the caller has to put the block that ends the burst on the root queue.
+        /// Whether the caller has to put the block that ends the batch on the root queue.
         mutating func needsEnd() -> Bool {
             if isEnding { return false }
             isEnding = true
@@ -62,15 +62,15 @@ final class ResumptionBatch: Sendable {
 
     private let state = Protected(State())
 
-    /// Creates the burst of a root queue, if it has none.
+    /// Creates the batch of a root queue, if it has none.
     static func begin(on rootQueue: DispatchQueue) {
-        if burst(of: rootQueue) == nil { rootQueue.setSpecific(key: key, value: ResumptionBatch()) }
+        if batch(of: rootQueue) == nil { rootQueue.setSpecific(key: key, value: ResumptionBatch()) }
     }
 
-    /// Returns the burst of a root queue.
-    static func burst(of rootQueue: DispatchQueue) -> ResumptionBatch? { rootQueue.getSpecific(key: key) }
+    /// Returns the batch of a root queue.
+    static func batch(of rootQueue: DispatchQueue) -> ResumptionBatch? { rootQueue.getSpecific(key: key) }
 
-    /// The burst of the root queue that the caller is on.
+    /// The batch of the root queue that the caller is on.
     static var current: ResumptionBatch? { DispatchQueue.getSpecific(key: key) }
 
     /// Lets the mailbox take its turn after the present work of `rootQueue`, which the caller is on.
@@ -133,34 +133,11 @@ final class ResumptionBatch: Sendable {
     }
 
     /// Removes the mailbox. Returns false if it does not wait here.
-    fileprivate func take(_ mailbox: EventMailbox) -> Bool {
+    func take(_ mailbox: EventMailbox) -> Bool {
         state.write { state in
             guard let place = state.turns.firstIndex(where: { $0.mailbox === mailbox }) else { return false }
             state.turns.remove(at: place)
             return true
         }
-    }
-}
-
-extension DispatchQueue {
-    /// Puts a handler of the program on the queue, after all events that are to be delivered there.
-    func deliver(_ handler: @escaping @Sendable () -> Void) {
-        if let burst = ResumptionBatch.current, let mailbox = EventMailbox.existing(of: self),
-            burst.take(mailbox)
-        {
-            mailbox.putTurn(on: self)
-        }
-        async(execute: handler)
-    }
-}
-
-extension DispatchQueue? {
-    /// Passes the response to a handler of the program: on the queue, see `deliver(_:)`, or synchronously if there is no queue.
-    func deliver<Response: Sendable>(
-        _ response: Response, to handler: @escaping @Sendable (Response) -> Void
-    ) {
-        assertNoLockIsHeld()
-        guard let queue = self else { return handler(response) }
-        queue.deliver { handler(response) }
     }
 }

@@ -6,7 +6,7 @@ public import LupineLoading
 
 /// A request whose content is delivered piece by piece and is not stored.
 ///
-/// Slow handlers exert back pressure: while more than `StreamBacklog.highMark` bytes wait for them, including those in the
+/// Slow handlers exert back pressure: while more than `StreamBacklog.highWater` bytes wait for them, including those in the
 /// buffers of asynchronous sequences, or while the reader of `asInputStream(bufferSize:)` makes no room, the task's content is
 /// held and its connection is not read.
 public final class DataStreamRequest: Request, @unchecked Sendable {

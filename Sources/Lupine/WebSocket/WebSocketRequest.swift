@@ -6,7 +6,7 @@ public import LupineLoading
 
 /// A request that opens a WebSocket connection (RFC 6455).
 ///
-/// Slow handlers exert back pressure: while more than `StreamBacklog.highMark` bytes wait for them or in the buffers of
+/// Slow handlers exert back pressure: while more than `StreamBacklog.highWater` bytes wait for them or in the buffers of
 /// asynchronous sequences, the connection's messages are not read.
 ///
 /// May be used from any thread. The `stream…` methods add handlers, each of which receives all later events: the opening, the

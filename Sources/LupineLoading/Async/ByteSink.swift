@@ -26,7 +26,7 @@ final class ByteSink: TaskSink {
                 next = 0
             }
             count -= piece.count
-            let resumes = isPaused && count <= TaskDelivery.lowMark
+            let resumes = isPaused && count <= TaskDelivery.lowWater
             if resumes { isPaused = false }
             return (piece, resumes)
         }
@@ -53,7 +53,7 @@ final class ByteSink: TaskSink {
             if !state.waiting.isEmpty { return (state.waiting.removeFirst(), .more) }
             state.pieces.append(data)
             state.count += data.count
-            if state.count > TaskDelivery.highMark { state.isPaused = true }
+            if state.count > TaskDelivery.highWater { state.isPaused = true }
             return (nil, state.isPaused ? .pause : .more)
         }
         waiting?.resume(returning: Array(data))

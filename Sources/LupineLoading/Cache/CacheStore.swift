@@ -32,7 +32,7 @@ final class CacheStore: Sendable {
         /// when the disk is too slow.
         func waitingLimit(_ capacity: Int) -> Int {
             switch self {
-            case .loader: min(capacity, CacheStore.longestWait)
+            case .loader: min(capacity, CacheStore.mostWaitingBytes)
             case .program: capacity
             }
         }
@@ -66,7 +66,7 @@ final class CacheStore: Sendable {
     }
 
     /// How many octets of the loader's responses may wait to be written.
-    static let longestWait = 4 << 20
+    static let mostWaitingBytes = 4 << 20
 
     let state: Lock<State>
     /// The terms of the entries in the folder, shared because most are equal.

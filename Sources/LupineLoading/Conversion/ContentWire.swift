@@ -39,7 +39,7 @@ final class ContentBuffer: Sendable {
     var demand: Demand {
         state.withLock { state in
             if state.isClosed { return .enough }
-            if state.count > TaskDelivery.highMark { state.isPaused = true }
+            if state.count > TaskDelivery.highWater { state.isPaused = true }
             return state.isPaused ? .pause : .more
         }
     }
@@ -92,7 +92,7 @@ final class ContentBuffer: Sendable {
                 state.pieces[state.next] = piece.dropFirst(limit)
             }
             state.count -= taken.count
-            let resumes = state.isPaused && state.count <= TaskDelivery.lowMark
+            let resumes = state.isPaused && state.count <= TaskDelivery.lowWater
             if resumes { state.isPaused = false }
             return (.success(taken), resumes)
         }

@@ -47,9 +47,9 @@ struct TaskDelivery: Sendable {
     /// The maximum size of a piece that others are joined to.
     static let joinedLimit = 64 * 1024
     /// The number of waiting bytes above which the load stops reading...
-    static let highMark = 256 * 1024
+    static let highWater = 256 * 1024
     /// ... until at most this many are left.
-    static let lowMark = 64 * 1024
+    static let lowWater = 64 * 1024
 
     /// The number of emptied slots that are kept before the remaining steps move to the front.
     private static let mostSpent = 64
@@ -90,7 +90,7 @@ struct TaskDelivery: Sendable {
             append(.data(data))
             waitingPieces += 1
         }
-        if waitingBytes > Self.highMark { isPaused = true }
+        if waitingBytes > Self.highWater { isPaused = true }
         return (schedule(), isPaused)
     }
 
@@ -252,7 +252,7 @@ struct TaskDelivery: Sendable {
         case .data(let data):
             waitingBytes -= data.count
             waitingPieces -= 1
-            let resumes = isPaused && waitingBytes <= Self.lowMark
+            let resumes = isPaused && waitingBytes <= Self.lowWater
             if resumes { isPaused = false }
             return .data(data, resumes: resumes)
         }

@@ -172,7 +172,7 @@ package final class Exchange: Sendable {
     package func save(into target: FileTarget) { place.withLock { $0 = target } }
 
     /// Returns the file set by `save(into:)`, once.
-    func takePlace() -> FileTarget? { place.withLock { $0.take() } }
+    func takeFileTarget() -> FileTarget? { place.withLock { $0.take() } }
 
     /// Suspends or resumes the exchange. While suspended it sends and reads nothing, keeps its connection if it has one, takes
     /// none otherwise, and only the `whole` time-out runs.

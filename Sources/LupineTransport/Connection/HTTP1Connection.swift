@@ -233,7 +233,7 @@ final class HTTP1Connection: Carrier {
     override func resume(_ exchange: Exchange) {
         guard current?.exchange === exchange, case .exchanging(_, .paused) = machine.state else { return }
         _ = machine.handle(.resume)
-        if let place = exchange.takePlace(), let framing = current?.bodyFraming {
+        if let place = exchange.takeFileTarget(), let framing = current?.bodyFraming {
             beginSplice(place, framing)
         }
         current?.deadlines.handle(.readingResumed, at: loop.now)

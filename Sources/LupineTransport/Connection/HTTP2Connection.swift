@@ -279,7 +279,7 @@ final class HTTP2Connection: Carrier {
             return
         }
         _ = stream.machine.handle(.resume)
-        if let place = exchange.takePlace() { stream.splice = SpliceTransfer(place, usesPipe: false) }
+        if let place = exchange.takeFileTarget() { stream.splice = SpliceTransfer(place, usesPipe: false) }
         note(.readingResumed, of: stream)
         giveBack(stream.owed, of: stream)
         stream.owed = 0

@@ -122,7 +122,7 @@ struct CacheFaultTests {
             let url = try #require(request.url)
             cache.store(CacheStage.entry(try response(url), for: request), for: request)
         }
-        let fitting = CacheStore.longestWait / (content.count + 20)
+        let fitting = CacheStore.mostWaitingBytes / (content.count + 20)
         #expect(cache.store.droppedCount == loaded.count - fitting)
         for request in stored {
             cache.storeCachedResponse(try response(try #require(request.url)), for: request)

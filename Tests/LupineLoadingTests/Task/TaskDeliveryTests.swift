@@ -142,7 +142,7 @@ struct TaskDeliveryTests {
         let delivery = Held()
         #expect(!delivery.holdContent(true))
         #expect(delivery.add(.call { _ in }))
-        #expect(!delivery.add(Data(count: TaskDelivery.highMark)).pauses)
+        #expect(!delivery.add(Data(count: TaskDelivery.highWater)).pauses)
         #expect(!delivery.add(.call { _ in }))
         #expect(delivery.drain() == ["call"])
         #expect(!delivery.add(.certain {}), "behind the piece")
@@ -152,7 +152,7 @@ struct TaskDeliveryTests {
         #expect(!delivery.holdContent(false), "one turn is asked for")
         #expect(
             delivery.drain() == [
-                "data \(TaskDelivery.highMark) resumes", "call", "certain", "data 1", "end", "finish",
+                "data \(TaskDelivery.highWater) resumes", "call", "certain", "data 1", "end", "finish",
             ])
     }
 

@@ -43,22 +43,22 @@ struct SequenceBackPressureTests {
         }
         var gathered = make()
         var receipts = [gathered.receipt(for: 10)]
-        #expect(receipts[0].isDoubtful == false)
-        gathered.judge()
+        #expect(receipts[0].mayExceedLimit == false)
+        gathered.checkLimit()
         #expect(told.read { $0 } == 0)
-        do { #expect(gathered.receipt(for: 1).isDoubtful) }
-        gathered.judge()
+        do { #expect(gathered.receipt(for: 1).mayExceedLimit) }
+        gathered.checkLimit()
         #expect(told.read { $0 } == 0, "it was taken meanwhile")
         for _ in 0..<2 {
             receipts.append(gathered.receipt(for: 1))
-            gathered.judge()
+            gathered.checkLimit()
         }
         #expect(told.read { $0 } == 1)
         gathered = make()
         gathered.begin()
         receipts = [gathered.receipt(for: 11)]
-        gathered.judge()
-        #expect(!receipts[0].isDoubtful && told.read { $0 } == 1)
+        gathered.checkLimit()
+        #expect(!receipts[0].mayExceedLimit && told.read { $0 } == 1)
     }
 
     @Test("what a policy drops from the buffer weighs nothing any more")

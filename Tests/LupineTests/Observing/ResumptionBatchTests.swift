@@ -20,14 +20,14 @@ struct ResumptionBatchTests {
         let heard = heard
         monitor.sessionDidBecomeInvalidWithError = { _, _ in heard.add("event") }
         EventRoute(
-            queue: told, listeners: [EventListener(monitor)], burst: ResumptionBatch.burst(of: root),
+            queue: told, listeners: [EventListener(monitor)], batch: ResumptionBatch.batch(of: root),
             of: root,
             mailbox: EventMailbox.mailbox(of: told)
         ).send(.sessionBecameInvalid(URLSession(configuration: .ephemeral), nil))
     }
 
     @Test("what is told in a block of the root queue waits for its end, and for that of the blocks behind it")
-    func burst() {
+    func batch() {
         root.sync {
             root.async {
                 tell()
