@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-public import Foundation
 public import LupineLoading
 
 // The same as in `DataStreamRequest+EventStreams`: Alamofire declares these for both kinds of request.
