@@ -31,37 +31,40 @@ public final class NWPathMonitor: Sendable {
         pathUpdateHandler = nil
     }
 
-    /// The handler that is called on the queue with each path. It should be set before the start.
+    /// Called on `queue` with each new path. Set it before calling `start(queue:)`, so that it receives the first path.
     public var pathUpdateHandler: (@Sendable (NWPath) -> Void)? {
         get { watch.handler }
         set { watch.handler = newValue }
     }
 
-    /// The queue on which the handler is called; nil before the start.
+    /// The queue on which the handler is called; nil until `start(queue:)` is called.
     public var queue: DispatchQueue? { watch.queue }
 
     /// The path that was reported last; before the first one, an unsatisfied path.
     public var currentPath: NWPath { watch.currentPath }
 
-    /// Starts reporting on this queue: the first path soon, then each path with a different status, interfaces or IP families. A
-    /// second start has no effect.
+    /// Starts reporting on this queue: first the current path, without waiting for a change, then each path whose status,
+    /// interfaces, or support of IPv4 or IPv6 differ from the previous one. A second call has no effect.
     public func start(queue: DispatchQueue) { watch.start(queue) }
 
     /// Stops reporting. If this is called on the queue, the handler is not called afterwards.
     public func cancel() { watch.cancel() }
 }
 
-/// The implementation of a monitor. A pending query may hold the last reference to it, on any thread; the handler belongs to the
-/// program, so the monitor releases it in its own `deinit`.
+/// The implementation of a monitor. A pending query may release the last reference to this object, on any thread. The handler may
+/// retain objects of the program, which must not be released there; therefore the monitor's `deinit` clears the handler.
 private final class PathWatch: Sendable {
     private struct State {
         var handler: (@Sendable (NWPath) -> Void)?
         var queue: DispatchQueue?
         var last: NWPath?
         var isCancelled = false
+        /// Ends the subscription to changes; nil before the start and after the cancellation.
         var end: NetworkView.End?
+        /// Whether a query is scheduled that covers all changes until then.
         var isDue = false
-        /// The number of queries, and the number of the query that was reported last: answers may arrive out of order.
+        /// The number of queries so far, and the number of the latest query whose result was handled: results may arrive out of
+        /// order.
         var looks = 0
         var told = 0
     }
@@ -96,6 +99,7 @@ private final class PathWatch: Sendable {
         }
         guard starts else { return }
         let end = view.watch { [weak self] in self?.changed() }
+        // True if the monitor was cancelled while it subscribed.
         let isLate = state.write { state in
             if state.isCancelled { return true }
             state.end = end

@@ -303,6 +303,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         _ stream: @escaping Handler<Value, Failure>,
         outcome: @escaping @Sendable (AFResult<Value>) -> Result<Value, Failure>
     ) -> Self {
+        // The queue on which pieces are serialized.
         let pieces = DispatchQueue(
             label: "\(serializationQueue.label).stream", target: serializationQueue)
         return append(
@@ -331,7 +332,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     }
 
     /// Adds a handler. `take` processes a piece and finally calls `deliver`. `end` processes what remains after the last piece,
-    /// then calls `ended` on the root queue.
+    /// and then calls the closure that it receives, `ended`, on the root queue.
     private func append<Success, Failure>(
         _ queue: DispatchQueue, _ stream: @escaping Handler<Success, Failure>,
         take: @escaping @Sendable (DataStreamRequest, Data) -> Void,
@@ -348,6 +349,8 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         return self
     }
 
+    /// Notifies the monitors of serialized values, and delivers the values. `count` is the number of bytes that they were made
+    /// of.
     private func parsed<Success: Sendable, Failure>(
         _ results: [AFResult<Success>], of count: Int, for stream: @escaping Handler<Success, Failure>,
         on queue: DispatchQueue, outcome: (AFResult<Success>) -> Result<Success, Failure>

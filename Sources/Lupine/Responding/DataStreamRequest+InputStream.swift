@@ -7,10 +7,10 @@ extension DataStreamRequest {
     /// Resumes the request and returns a stream of the content that arrives from now on, over all attempts, until the request
     /// ends. Handlers can be used at the same time.
     ///
-    /// The caller opens and closes the stream. Reading blocks the reading thread until content arrives. No byte is lost: the
-    /// transfer pauses until the reader makes room, so a stream that is neither read nor closed nor released stalls the transfer.
-    /// The stream calls no delegate and needs no run loop. Another call returns a new stream and ends the first one, whose
-    /// buffered bytes can still be read.
+    /// The caller opens and closes the stream. A read blocks its thread until content arrives. No byte is lost: the transfer
+    /// pauses until the reader makes room, so a stream that is neither read nor closed nor released stalls the transfer. The
+    /// stream calls no delegate and needs no run loop. Another call returns a new stream and ends the first one, whose buffered
+    /// bytes can still be read.
     ///
     /// - Parameter bufferSize: The number of unread bytes at which the transfer pauses.
     /// - Returns: The stream; never nil.

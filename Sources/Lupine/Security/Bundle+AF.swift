@@ -5,8 +5,9 @@ public import LupineLoading
 
 extension Bundle: AlamofireExtended {}
 
-/// Certificates that are shipped with a program: those of `Bundle.main`, which is the executable's folder for a tool, or those
-/// that SwiftPM copies as resources, `Bundle.module`'s. Reading blocks.
+/// Finds the certificates that are shipped with a program. The bundle is `Bundle.main`, which for a command-line tool is the
+/// folder of the executable, or `Bundle.module`, which contains the resources that SwiftPM copies. The files are read
+/// synchronously.
 extension AlamofireExtension where ExtendedType: Bundle {
     /// The certificates of the DER files at the top level of the bundle, with the extensions `cer`, `crt` or `der`. Files that
     /// hold something else are skipped.

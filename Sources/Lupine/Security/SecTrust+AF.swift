@@ -5,8 +5,8 @@ public import LupineLoading
 
 extension SecTrust: AlamofireExtended {}
 
-/// The operations from which evaluators are built. All may be called on any thread. Evaluating blocks while revocation responses
-/// are fetched, which happens only under a policy that requires them.
+/// The operations from which evaluators are built. All may be called on any thread. An evaluation blocks its thread while
+/// revocation responses are fetched, which happens only under a policy that requires them.
 extension AlamofireExtension where ExtendedType == SecTrust {
     /// Replaces the trust's policies with `policy` and evaluates the trust.
     public func evaluate(afterApplying policy: SecPolicy) throws {

@@ -43,7 +43,7 @@ enum JSONTree {
         return steps.isEmpty ? [.member(part)] : steps
     }
 
-    /// The step for the text in brackets; digits are an index, however many.
+    /// The step for the text in brackets. A string of digits is an index, even if it is too large for `Int`.
     private static func step(_ part: String) -> Step {
         if part.isEmpty { return .append }
         let isNumber = part.allSatisfy { $0.isASCII && $0.isNumber }

@@ -105,6 +105,7 @@ struct RequestPlanner {
         }
         for (name, value) in try conditions() { HeaderEdits.set(name, value, in: &headers) }
         edits.apply(to: &headers)
+        // The library would add `Accept-Language` to every request.
         var omitted = edits.removed.union(["Accept-Language"])
         if invocation.userAgent == "" { omitted.insert("User-Agent") }
         let hasType = headers.contains { $0.name.lowercased() == "content-type" }
@@ -116,12 +117,14 @@ struct RequestPlanner {
             usesDigest: invocation.usesDigest)
     }
 
+    /// The method if the command line names none.
     private var standardMethod: String {
         if invocation.asksForHead { return "HEAD" }
         if invocation.upload != nil { return "PUT" }
         return content.body.isNone ? "GET" : "POST"
     }
 
+    /// The fields that are sent unless a session or an option replaces them.
     private func defaults(_ method: String) -> [(name: String, value: String)] {
         var headers = [
             (name: "User-Agent", value: invocation.userAgent ?? "lupine/\(AFInfo.version)"),
@@ -167,12 +170,13 @@ struct RequestPlanner {
         return fields
     }
 
+    /// The modification date of a file; nil if there is none.
     private func changed(_ file: String) -> Date? {
         let values = try? FileManager.default.attributesOfItem(atPath: context.path(file))
         return values?[.modificationDate] as? Date
     }
 
-    /// The credentials of -u, else of the URL, else of the .netrc if it is to be read.
+    /// The credentials of -u, the URL, or the .netrc file if an option asks for it, in this order. None if a token is given.
     private func credentials(for url: URL, in address: Address) throws -> Credentials? {
         if invocation.token != nil { return nil }
         if let user = invocation.user { return Credentials(user) }

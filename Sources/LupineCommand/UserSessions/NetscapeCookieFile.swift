@@ -8,11 +8,11 @@ enum NetscapeCookieFile {
     /// The last second of the year 9999.
     private static let lastSecond = 253_402_300_799.0
 
-    /// Returns the cookies of a text, in which only a line feed ends a line. Other lines are skipped.
+    /// Parses cookies, one per line; only a line feed ends a line. Lines that are not valid cookies are skipped.
     static func cookies(_ text: String) -> [HTTPCookie] {
         text.unicodeScalars.split(separator: "\n").compactMap { line in
             var line = line
-            // No cookie that a server sets makes a longer line.
+            // No cookie that is accepted from a server makes a longer line.
             guard Substring(line).utf8.count <= 8_192 else { return nil }
             if line.last == "\r" { line.removeLast() }
             let mark = "#HttpOnly_".unicodeScalars
@@ -37,7 +37,8 @@ enum NetscapeCookieFile {
         }
     }
 
-    /// Returns the text for cookies. A cookie with a control character could be read as several, and is left out.
+    /// Returns the text for cookies. A cookie with a control character is left out: it could be read back as several fields or
+    /// lines.
     static func text(_ cookies: [HTTPCookie]) -> String {
         let rows = cookies.compactMap { cookie -> String? in
             let isWide = isWideDomain(cookie.domain)
@@ -54,7 +55,8 @@ enum NetscapeCookieFile {
             .joined(separator: "\n") + "\n"
     }
 
-    /// Whether a domain begins with a dot. Compares octets, since a combining mark may follow the dot.
+    /// Whether a domain begins with a dot, which includes its subdomains. Compares octets, since a combining mark may follow the
+    /// dot.
     private static func isWideDomain(_ domain: String) -> Bool { domain.utf8.first == UInt8(ascii: ".") }
 
     /// The expiry in seconds, at least 1, since 0 would mean a session cookie.

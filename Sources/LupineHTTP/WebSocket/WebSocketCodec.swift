@@ -5,9 +5,9 @@
 ///
 /// Sans-IO, like `ClientCodec`: its owner sends what it appends to `output`, passes received octets to it, and asks for events
 /// until it needs more. Used on one thread at a time. Once it has thrown, the same error is thrown again, until the owner passes
-/// it to `close(_:mask:into:)`, which answers it; further input is then dropped.
+/// it to `close(_:mask:into:)`, which writes a close frame for it; further input is then dropped.
 ///
-/// It answers nothing by itself: a ping is an event, and the owner sends the pong, because the owner knows how much output is
+/// It sends nothing by itself: a ping is an event, and the owner sends the pong, because the owner knows how much output is
 /// waiting. It neither compresses nor generates random numbers: compressed messages pass through unchanged, and a client supplies
 /// a new mask for each frame.
 package struct WebSocketCodec {
@@ -30,14 +30,15 @@ package struct WebSocketCodec {
     package static let usualMessageLimit = 1 << 20
 
     /// The maximum size in octets of a received message. A change applies from the next frame on. For a compressed message it
-    /// limits the compressed octets, which may be slightly more than the decompressed ones.
+    /// limits the compressed octets, which may be slightly more than the decompressed ones; the owner, who decompresses it,
+    /// limits those.
     package var messageLimit: Int {
         get { reader.messageLimit }
         set { reader.messageLimit = newValue }
     }
 
     /// A codec for a connection whose handshake has just been completed. `allowsCompression` is true if permessage-deflate was
-    /// agreed on.
+    /// negotiated.
     package init(
         _ role: WebSocketRole, messageLimit: Int = Self.usualMessageLimit, allowsCompression: Bool = false
     ) {
@@ -49,7 +50,7 @@ package struct WebSocketCodec {
 
     // MARK: out
 
-    /// Whether frames may still be sent: until our close frame.
+    /// Whether frames may still be sent; false once the closing handshake has begun.
     package var maySend: Bool { closing.state == .open }
 
     /// The state of the closing handshake.
@@ -84,14 +85,14 @@ package struct WebSocketCodec {
         writeControl(.ping, payload, mask: mask, into: &output)
     }
 
-    /// Writes a pong with a payload of at most 125 octets; the answer to a ping has the ping's. After our close frame it writes
-    /// nothing, since a ping may arrive after that.
+    /// Writes a pong with a payload of at most 125 octets; a pong that answers a ping carries the ping's payload. Once the
+    /// closing handshake has begun, it writes nothing: a ping may still arrive then.
     package func sendPong(_ payload: Span<UInt8>, mask: WebSocketMask?, into output: inout [UInt8]) {
         if maySend { writeControl(.pong, payload, mask: mask, into: &output) }
     }
 
-    /// Advances the closing handshake; each close frame and error of `next` is to be passed here too. Writes the close frame if
-    /// one is due, and returns the actions.
+    /// Advances the closing handshake. The owner also passes each close frame and each error from `next` here. Writes the close
+    /// frame if one is due, and returns the actions.
     package mutating func close(
         _ event: WebSocketClosing.Event, mask: WebSocketMask?, into output: inout [UInt8]
     ) -> WebSocketClosing.Actions {

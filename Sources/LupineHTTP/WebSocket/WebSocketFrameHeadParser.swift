@@ -17,7 +17,7 @@ struct WebSocketFrameHeadParser {
     private var state = State.first
     /// The local role; the frames are the peer's.
     private let role: WebSocketRole
-    /// Whether permessage-deflate was agreed on, which defines the first reserved bit.
+    /// Whether permessage-deflate was negotiated, which defines the first reserved bit.
     private let allowsCompression: Bool
 
     init(_ role: WebSocketRole, allowsCompression: Bool) {

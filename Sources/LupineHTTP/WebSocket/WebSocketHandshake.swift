@@ -43,8 +43,8 @@ package struct WebSocketHandshake: Sendable {
     }
 
     /// Checks the server's response, in the order of RFC 6455 §4.1. Tokens of `Upgrade` and `Connection` are compared
-    /// case-insensitively, the subprotocol case-sensitively. Over HTTP/2 the successful CONNECT takes the place of the switch,
-    /// and there is no key to check (RFC 8441 §5).
+    /// case-insensitively, the subprotocol case-sensitively. Over HTTP/2, a 2xx response to the extended CONNECT replaces 101
+    /// (Switching Protocols), and there is no key to check (RFC 8441 §5).
     package func agreement(_ head: ResponseHead) throws(WebSocketError) -> WebSocketAgreement {
         let fields = head.fields
         if head.version == .http2 {
@@ -64,6 +64,7 @@ package struct WebSocketHandshake: Sendable {
         return agreement
     }
 
+    /// Checks the 101 (Switching Protocols) response of HTTP/1.1.
     private func requireSwitch(_ head: ResponseHead) throws(WebSocketError) {
         let fields = head.fields
         guard head.status.code == 101 else { throw .notSwitched(status: Int(head.status.code)) }

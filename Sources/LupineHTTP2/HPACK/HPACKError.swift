@@ -2,9 +2,9 @@
 
 /// An error in a header block (RFC 7541).
 ///
-/// After a block that cannot be decoded, the two ends have different dynamic tables: the connection ends with
-/// COMPRESSION_ERROR (RFC 9113 §4.3). When a list exceeds a limit, the decoder still reads the block to its end and updates
-/// its table, so that only the message is refused. `keepsTable` distinguishes the two.
+/// After a block that cannot be decoded, the two ends have different dynamic tables: the connection ends with COMPRESSION_ERROR
+/// (RFC 9113 §4.3). When a list exceeds a limit, the decoder still reads the block to its end and updates its table, so that only
+/// the stream fails and the connection can continue. `keepsTable` distinguishes the two.
 package enum HPACKError: Error, Hashable, Sendable {
     /// The block ends inside a representation.
     case truncated

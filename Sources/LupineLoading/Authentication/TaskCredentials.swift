@@ -4,13 +4,13 @@ internal import Foundation
 internal import LupineHTTP
 internal import LupineTransport
 
-/// The user names and passwords that one task may answer with (U-11.4).
+/// The credentials with which one task may answer authentication challenges (U-11.4).
 ///
 /// A task with a credential of its own acts as that user: its own credential is used for the server that the task was created
-/// for, and the user in a URL for that URL's server. A proxy on the way to the task's server is answered with the task's own
-/// credential only if that reveals no more than the request would anyway; a proxy on the way to another server never is. The
-/// session's storage is used for tasks without a credential: a task whose user has a wrong password, or that was redirected to
-/// another server, must not act as the session's user.
+/// for, and the user in a URL for that URL's server. The task's own credential is sent to a proxy only on the way to the task's
+/// own server, and only if that reveals no more than the request would anyway. The credentials of the session's storage are used
+/// only for tasks without a credential of their own: a task whose own password is wrong, or that was redirected to another
+/// server, must not act as a user of the storage.
 struct TaskCredentials: Sendable {
     /// The task's own credential; nil for none.
     var own: URLCredential?
@@ -32,7 +32,7 @@ struct TaskCredentials: Sendable {
         self.storage = storage
     }
 
-    /// Returns the credential to answer with in a space; nil for none.
+    /// Returns the credential with which to answer a challenge of this protection space; nil for none.
     ///
     /// - Parameter hop: The URL of the request that is answered, with the user that it, or a redirect to it, names.
     func proposal(for space: URLProtectionSpace, at hop: URL?) -> URLCredential? {
@@ -61,7 +61,7 @@ struct TaskCredentials: Sendable {
         space.isProxy() && credential == own && !isForProxy(space, at: hop)
     }
 
-    /// Whether a proxy is answered with the task's own credential.
+    /// Whether the task's own credential may be sent to the proxy of this space.
     ///
     /// A 407 to a forwarded request may come from the server behind the proxy, so the server has to be the task's own. Basic
     /// reveals the password to the proxy and to everyone on the way to it, so it is used only where the server would receive it

@@ -12,6 +12,7 @@ package struct CacheIndex: Sendable {
         let place: EntryLocation
         /// When the entry was stored, or last updated.
         let storedTime: Date
+        /// The conditions under which the entry answers a request.
         let terms: CacheTerms
     }
 
@@ -65,7 +66,7 @@ package struct CacheIndex: Sendable {
     /// The entry under a key; does not count as a use.
     subscript(key: CacheKey) -> Item? { items[key] }
 
-    /// The keys of an address outside of the default partition.
+    /// The keys under which entries for this URL are stored outside of the default partition.
     func others(of address: String) -> Set<CacheKey> { items.others(of: address) }
 
     /// All keys, the least recently used first.
@@ -80,6 +81,7 @@ package struct CacheIndex: Sendable {
         count(key, at: item.place)
     }
 
+    /// Counts an entry among the live bytes and the members of its segment.
     private mutating func count(_ key: CacheKey, at place: EntryLocation) {
         live[place.segment, default: 0] += place.length
         members[place.segment, default: []].append(key)

@@ -5,7 +5,7 @@ internal import LupineTransport
 
 /// Writes a store's changes to its folder. Runs on the storage queue, except for `learnFolder()`.
 extension CacheStore {
-    /// How many octets are written at a time; other users of the storage queue run in between.
+    /// How many bytes are written at a time; other users of the storage queue run in between.
     private static let batchSize = 1 << 20
 
     /// Reads the folder's index, once.

@@ -41,13 +41,13 @@ final class CacheStore: Sendable {
     /// A pending change to an entry of the folder.
     struct Pending: Sendable {
         enum Change: Sendable {
-            /// The request's head is needed to conceal its secrets with the persistent key; it is dropped when the entry is
-            /// written.
+            /// The request's head is needed to replace the secrets in it by their hashes with the persistent key; it is dropped
+            /// when the entry is written.
             case write(CacheEntry, URLRequest, Admission)
             case remove
         }
         var change: Change
-        /// The number of the call that requested the change; a later call for the same key voids it.
+        /// The number of the call that requested the change; a later call for the same cache key supersedes it.
         var number: UInt64
 
         var entry: CacheEntry? {
@@ -65,7 +65,7 @@ final class CacheStore: Sendable {
         var pending: Pending?
     }
 
-    /// How many octets of the loader's responses may wait to be written.
+    /// How many bytes of the loader's responses may wait to be written.
     static let mostWaitingBytes = 4 << 20
 
     let state: Lock<State>
@@ -94,7 +94,8 @@ final class CacheStore: Sendable {
         }
     }
 
-    /// How many bytes may be in the folder; the excess is evicted soon. With zero the folder is left alone.
+    /// How many bytes may be in the folder; the excess is evicted soon. While it is zero, the folder is left as it is; lowering
+    /// it to zero evicts all entries.
     var diskCapacity: Int {
         get { state.withLock { $0.diskCapacity } }
         set {
@@ -109,7 +110,7 @@ final class CacheStore: Sendable {
     /// The number of bytes in memory.
     var memoryUsage: Int { state.withLock { $0.memory.cost } }
 
-    /// The number of bytes in the folder; may wait for the disk the first time.
+    /// The number of bytes in the folder. The first call may wait for the disk.
     var diskUsage: Int {
         if diskCapacity == 0 { return 0 }
         learnFolder()
@@ -173,7 +174,7 @@ final class CacheStore: Sendable {
         if isDue { StorageQueue.run { self.takeTurn() } }
     }
 
-    /// Removes the entries stored at this time or later. May wait for the disk the first time.
+    /// Removes the entries stored at this time or later. The first call may wait for the disk.
     func remove(since date: Date) {
         if diskCapacity > 0 { learnFolder() }
         let (isDue, _) = state.withLock { state in

@@ -35,7 +35,7 @@ final class ContentBuffer: Sendable {
 
     // MARK: the load's side
 
-    /// Whether the load should continue.
+    /// Whether the load should continue. After `.pause` the buffer calls `resume` once enough has been read.
     var demand: Demand {
         state.withLock { state in
             if state.isClosed { return .enough }

@@ -28,7 +28,7 @@ struct CookieJar: Sendable {
     private let limits: Limits
     /// The public suffix list; nil means the system's, which is read only when it is needed.
     private let ownSuffixes: PublicSuffixList?
-    /// The cookies by domain, without its leading dot. A shelf is the list of one domain.
+    /// The shelves, by domain without its leading dot. A shelf is the list of the cookies of one domain.
     private var shelves: [String: [Entry]] = [:]
     /// The shelves of each registrable domain; nil until the jar has more cookies than one domain may have, because it is not
     /// needed before.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// The number of cookies of each registrable domain, and its shelves in a jar.
+/// For each registrable domain, the number of its cookies, and the keys of its shelves in a `CookieJar`. A shelf is the list of
+/// the cookies of one domain, such as `www.a.example`; its key is that domain, without a leading dot.
 ///
 /// A trailing dot makes another host but not another domain: `a.example` and `a.example.` count together.
 struct CookieSites: Sendable {
@@ -10,7 +11,7 @@ struct CookieSites: Sendable {
     }
 
     private let suffixes: PublicSuffixList
-    /// The registrable domain of each shelf.
+    /// The registrable domain of each shelf, by the shelf's key.
     private var names: [String: String] = [:]
     private var sites: [String: Site] = [:]
     /// The domains by their number of cookies, so that those with the most are found without a search.
@@ -23,7 +24,7 @@ struct CookieSites: Sendable {
         for (key, count) in shelves { changed(key, from: 0, to: count) }
     }
 
-    /// Records that the number of cookies on a shelf has changed.
+    /// Records that the number of cookies on the shelf with this key has changed.
     mutating func changed(_ key: String, from before: Int, to now: Int) {
         guard before != now else { return }
         let name = names[key] ?? suffixes.registrableDomain(of: key)
@@ -48,20 +49,20 @@ struct CookieSites: Sendable {
         while most > 0, ranks[most] == nil { most -= 1 }
     }
 
-    /// Returns the number of cookies of the domain that a shelf belongs to.
+    /// Returns the number of cookies of the registrable domain that the shelf with this key belongs to.
     func count(with key: String) -> Int { site(of: key)?.count ?? 0 }
 
-    /// Returns the shelves of the domain that a shelf belongs to.
+    /// Returns the keys of all shelves of the registrable domain that the shelf with this key belongs to.
     func keys(with key: String) -> Set<String> { site(of: key)?.keys ?? [] }
 
-    /// Returns the shelves of the domain that a host belongs to; the host need not have a shelf. Returns nil for a public suffix,
-    /// which has many domains below it.
+    /// Returns the keys of the shelves of the registrable domain that a host belongs to; the host need not have a shelf. Returns
+    /// nil for a public suffix, which has many domains below it.
     func keys(ofDomainOf host: String) -> Set<String>? {
         if suffixes.contains(host) { return nil }
         return sites[suffixes.registrableDomain(of: host)]?.keys ?? []
     }
 
-    /// The shelves of each domain that has the most cookies.
+    /// The domains with the most cookies, each as the keys of its shelves.
     var largest: [Set<String>] { (ranks[most] ?? []).compactMap { sites[$0]?.keys } }
 
     private func site(of key: String) -> Site? { names[key].flatMap { sites[$0] } }

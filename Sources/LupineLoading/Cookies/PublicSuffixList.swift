@@ -11,8 +11,8 @@ internal import Foundation
 struct PublicSuffixList: Sendable {
     /// The lines of the list: names, `*.` for every name below, `!` for an exception.
     private let rules: Set<String>
-    /// The number of labels of the longest rule. Only so many labels at the end of a host are examined, because a server decides
-    /// how many it has.
+    /// The number of labels of the longest rule. Only this many labels at the end of a host are examined, because a server
+    /// decides how many it has.
     private let mostLabels: Int
 
     /// Reads the system's list in advance, on a queue for files: the first use may be on an event loop, which must not block.

@@ -5,34 +5,34 @@ internal import LupineHTTP
 
 /// Decides when a download can be resumed, and what the response to such an attempt means (U-7.12, U-7.14). Pure.
 package enum ResumeRule {
-    /// The rest of a download, as announced by the response's head.
+    /// The remaining bytes of a download, as announced by the response's head.
     package struct Rest: Hashable, Sendable {
-        /// The number of bytes before the rest.
+        /// The number of bytes before the remaining ones.
         package let offset: Int64
-        /// The total number of bytes; -1 if it is unknown.
+        /// The total number of bytes of the download; -1 if it is unknown.
         package let total: Int64
-        /// The sizes with which the file counts as complete.
+        /// The file sizes, in bytes, with which the download counts as complete.
         package let whole: ClosedRange<Int64>
-        /// The server's `Content-Range`.
+        /// The value of the response's `Content-Range`.
         package let name: String
     }
 
     /// What a download does with a response.
     package enum Step: Hashable, Sendable {
-        /// Store the content from the start.
+        /// Store the content from its start, in a new file, and not in the existing part.
         case store
         /// Append the content to the existing part.
         case append(Rest)
-        /// There is no rest: the part is complete.
+        /// No bytes are missing: the existing part is complete.
         case complete
-        /// The content is not the rest of the part, for this reason: request the whole.
+        /// Request the whole content: this response cannot be appended to the existing part. The payload says why.
         case startOver(String)
     }
 
-    /// Returns the step after a `response` to the request for the rest of `part`.
+    /// Returns the step after a `response` to the request for the bytes that `part`, the partial download, lacks.
     ///
-    /// A server may not know `If-Range`, or respond with another range: a 206 only counts as the rest if its version, range,
-    /// total and length all fit.
+    /// Some servers ignore `If-Range`, or respond with another range: a 206 is appended only if its version, range, total and
+    /// length all fit.
     package static func step(after response: HTTPURLResponse, part: ResumeData) -> Step {
         let name = response.value(forHTTPHeaderField: "Content-Range")
         let range = name.flatMap(ContentRange.init)
@@ -56,7 +56,8 @@ package enum ResumeRule {
         guard end >= (total.map { $0 - 1 } ?? offset), end <= total ?? end else {
             return .startOver("the server sent \(name), which is not all of the bytes from \(offset) on")
         }
-        // If the total is unknown, the end may be off by one.
+        // Some servers send the size as the end, instead of the position of the last byte. A known total tells which; if it is
+        // unknown, both readings are accepted.
         let whole = total.map { $0...$0 } ?? max(end, offset + 1)...(end + 1)
         let length = response.expectedContentLength
         guard length >= 0 else {

@@ -2,7 +2,8 @@
 
 internal import Foundation
 
-/// Decides the course of one task's load: its transactions one after the other, the questions between them, and its single end.
+/// Decides the course of one task's load: its transactions one after the other, the questions between them, and its single end. A
+/// transaction is a hop that is carried out: a request and its response.
 ///
 /// Pure: `TaskDriver` reports events to it and performs the actions that it returns. It knows nothing about requests, responses
 /// and cache entries; what they lead to has been judged before. At most one transaction runs at a time, and none outlives the
@@ -90,9 +91,9 @@ struct HopMachine: Sendable {
         case prepared(Preparation)
         /// What the preparation waited for is available.
         case ready
-        /// The transaction's final response has arrived.
+        /// The transaction's final response has arrived, and the driver has judged it.
         case judged(ResponseDecision)
-        /// The client has answered the question.
+        /// The client has answered the question; the payload is what its answer leads to.
         case decided(ResponseDecision)
         case hopEnded(HopEnd, Meaning)
         /// The network has changed.
@@ -225,6 +226,7 @@ struct HopMachine: Sendable {
         }
     }
 
+    /// Ends the load now. No transaction may be running.
     private mutating func end(_ error: (any Error)?, after work: Work? = nil) -> Actions {
         state = .over
         var actions = Actions(work)
@@ -237,6 +239,7 @@ struct HopMachine: Sendable {
         return Actions(.prepare)
     }
 
+    /// Cancels the running transaction; the load ends when that has ended.
     private mutating func stop(_ error: URLError) -> Actions {
         state = .stopping(error)
         return Actions(order: .cancel(error))
@@ -379,6 +382,7 @@ struct HopMachine: Sendable {
         isAnswering ? Actions(.pump) : Actions()
     }
 
+    /// Ends the load successfully if its state is the expected one.
     private mutating func finished(_ isDue: (State) -> Bool) -> Actions {
         isDue(state) ? end(nil) : Actions()
     }

@@ -128,7 +128,7 @@ extension TaskDriver {
         return authenticator
     }
 
-    /// The URL with the user that a redirect named.
+    /// The request's URL, with the user and password that the target of a redirect contained.
     private static func url(of request: URLRequest, with credential: URLCredential?) -> URL? {
         guard let url = request.url, let credential,
             var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
@@ -172,8 +172,10 @@ extension TaskDriver {
         }
     }
 
-    /// The cache reader for a request: by what a connection would have to satisfy if it were opened now.
+    /// Who may read stored responses for this request: determined by the trust policy, the client certificate and the proxy of
+    /// the connection that would be opened now.
     private func cacheReader(for request: URLRequest, _ plan: Plan) -> CacheRequester? {
+        // Sent in the clear.
         let isOpen = request.contents.value.scheme == .http
         guard request.httpMethod == "GET", let url = request.url,
             let shared = isOpen ? context.openCacheReader : context.cacheReader
@@ -200,7 +202,8 @@ extension TaskDriver {
             objects: client.driverJudges, evaluator: context.engine.evaluator, roots: context.rootsName)
     }
 
-    /// The client certificate that the task has chosen in a challenge of that origin, and shows there from then on.
+    /// The fingerprint of the client certificate that the task has chosen in a challenge of this URL's origin, and presents there
+    /// from then on.
     private func chosenClient(at url: URL) -> SHA256Digest? {
         guard let trust = state.withLock({ $0.trust }), let host = url.hostName,
             case .identity(let identity)? = trust.choice(
@@ -209,8 +212,8 @@ extension TaskDriver {
         return identity.certificate.fingerprint
     }
 
-    /// Whether there is no cache, and the request says nothing to caches on the way: most requests have only the session's own
-    /// fields.
+    /// Whether the session has no cache, and the request has no fields that concern caches on the way to the server, either: most
+    /// requests have only the session's own fields.
     private func hasNothingToDoWithCaches(_ request: URLRequest) -> Bool {
         let settings = context.settings
         guard settings.cache == nil, !settings.additionalHeadersConcernCaches,
@@ -222,7 +225,7 @@ extension TaskDriver {
         }
     }
 
-    /// A request between the program's form and the form that is sent.
+    /// A request in two forms: as the program sees it, and as it is sent so far.
     private struct Prepared: Sendable {
         /// The current request as the program sees it: without answers to challenges and conditional fields of the cache.
         let announced: URLRequest
@@ -238,8 +241,8 @@ extension TaskDriver {
     }
 
     /// - Parameters:
-    ///   - isAtHand: Whether the entry was in memory, and so was found by the thread that started the load.
-    ///   - mayBeStored: Whether an entry may be stored for the request, as far as it was looked up.
+    ///   - isInMemory: Whether the entry was in memory, and so was found by the thread that started the load.
+    ///   - mayBeStored: Whether the cache may already have an entry for the request: false only if a look-up found none.
     private func decide(
         _ hop: Prepared, _ plan: Plan, _ entry: CacheEntry?, isInMemory: Bool = false,
         _ reader: CacheRequester?,

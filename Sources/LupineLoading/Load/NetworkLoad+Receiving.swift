@@ -6,7 +6,7 @@ import LupineHTTP
 import LupineTLS
 import LupineTransport
 
-/// The receiving half: turns what the connection reports into responses and pieces of content. All calls come on the
+/// The receiving half: turns what the connection reports into responses and pieces of content. All methods are called on the
 /// connection's loop.
 extension NetworkLoad: ExchangeSink {
     func begins(on loop: EventLoop, over evidence: PeerEvidence?) {

@@ -17,7 +17,8 @@ public struct TransferLog: TransferObserver {
         case debug
         /// Transfers that completed or were cancelled.
         case info
-        /// Responses with a status of 400 and above, and requests that were repeated because their connection had died.
+        /// Responses with a status of 400 and above, and requests that the transport sent again because their connection was
+        /// lost.
         case warning
         /// Transfers that failed.
         case error
@@ -33,8 +34,8 @@ public struct TransferLog: TransferObserver {
     ///
     /// - Parameters:
     ///   - level: The lowest level to write; lines below it are not even created.
-    ///   - write: Receives each line, without a line end. Called on the thread of the observed session or client, one line at a
-    ///     time.
+    ///   - write: Receives each line, without a line end. Called on the thread on which the session or client delivers its events
+    ///     to observers, one line at a time.
     public init(
         level: Level = .debug, write: @escaping @Sendable (_ level: Level, _ line: String) -> Void
     ) {
@@ -64,7 +65,7 @@ public struct TransferLog: TransferObserver {
             "opened a connection to \(dial.host) port \(dial.port)\(address) in \(time(dial.duration))\(tls)")
     }
 
-    /// Writes a line of level `debug`, or `warning` for a repeated request.
+    /// Writes a line of level `debug`, or `warning` if the request is sent again because the previous connection was lost.
     public func transfer(_ id: TransferID, didLease lease: TransferLease) {
         let kind = lease.isReused ? "a kept connection" : "a new connection"
         let waited = time(lease.waited)

@@ -27,7 +27,7 @@ final class BytePipe: Sendable {
     /// The default capacity.
     static let usualCapacity = 256 * 1024
 
-    /// The pipe accepts bytes until so many wait.
+    /// The pipe accepts bytes until this many are waiting.
     private let capacity: Int
     private let condition = NSCondition()
     private let state = Lock(State())

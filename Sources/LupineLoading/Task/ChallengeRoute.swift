@@ -19,7 +19,8 @@ struct ChallengeRoute: Sendable {
         let method: Method
         let responder: ChallengeAnswer.Responder
     }
-    /// The state of the call of one stop.
+    /// The state of the call to one recipient: `passed` when it has answered `notImplemented`, `over` when the call has returned
+    /// before that or with another answer.
     private enum Call { case running, passed, over }
 
     private let challenge: URLAuthenticationChallenge
@@ -28,7 +29,8 @@ struct ChallengeRoute: Sendable {
     private let answer: @Sendable (ChallengeAnswer) -> Void
     private let recipients: [Recipient]
 
-    /// - Parameter queue: The queue on which a stop is called when the one before it passed asynchronously.
+    /// - Parameter queue: The queue on which the next recipient is called, when the previous one answered `notImplemented` after
+    ///   its call had returned.
     init(
         _ challenge: URLAuthenticationChallenge, context: CallbackContext, queue: DelegateQueue,
         answer: @escaping @Sendable (ChallengeAnswer) -> Void
@@ -40,6 +42,7 @@ struct ChallengeRoute: Sendable {
         let isAboutConnection = Self.connectionMethods.contains(
             challenge.protectionSpace.authenticationMethod)
         var recipients: [Recipient] = []
+        // Whether the task's own delegate and the session's are the same object.
         let isOne = context.delegates.own?.session === context.delegates.session?.session
         for (delegates, responder) in [
             (context.delegates.own, ChallengeAnswer.Responder.task), (context.delegates.session, .session),
@@ -56,6 +59,7 @@ struct ChallengeRoute: Sendable {
         self.recipients = recipients
     }
 
+    /// The methods of challenges about the connection, which Apple calls session-wide.
     private static let connectionMethods: Set = [
         NSURLAuthenticationMethodServerTrust, NSURLAuthenticationMethodClientCertificate,
         NSURLAuthenticationMethodNTLM, NSURLAuthenticationMethodNegotiate,
@@ -93,11 +97,12 @@ struct ChallengeRoute: Sendable {
         }
     }
 
-    /// Tells whether a stop passes during its call or after it.
+    /// Tells whether a recipient answers `notImplemented`, which passes the challenge on, during its call or after it.
     private final class CallState: Sendable {
         private let state = Lock(Call.running)
 
-        /// Returns whether the call has returned already, so that the caller has to call the next stop.
+        /// Called when the recipient has passed the challenge on. Returns true if the call has returned already: then the caller
+        /// has to call the next recipient.
         func pass() -> Bool {
             state.withLock { state in
                 defer { state = .passed }
@@ -105,6 +110,7 @@ struct ChallengeRoute: Sendable {
             }
         }
 
+        /// Called when the call has returned. Returns whether the recipient has passed the challenge on by then.
         func hasPassed() -> Bool {
             state.withLock { state in
                 if state == .passed { return true }

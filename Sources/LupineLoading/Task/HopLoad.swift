@@ -46,7 +46,7 @@ enum HopPlan: Sendable {
     case splice(into: FileTarget)
 }
 
-/// Drives a transaction. The calls of one transaction never overlap; they come on any thread and must not block.
+/// Drives a transaction. The calls of one transaction never overlap; they are made on any thread and must not block.
 protocol HopLoadClient: AnyObject, Sendable {
     /// Asks for a stream of the request's body, for the first time or again; only the client can supply it.
     func hopNeedsBodyStream(_ hop: any HopLoad, reply: @escaping @Sendable (BodyStream?) -> Void)

@@ -3,14 +3,14 @@
 import Foundation
 import LupineTransport
 
-/// The client of a driver: the task. The calls of one driver never overlap; they come on any thread and must not block.
+/// The client of a driver: the task. The calls of one driver never overlap; they are made on any thread and must not block.
 /// Questions are answered once, from any thread.
 protocol TaskDriverClient: AnyObject, Sendable {
     /// The task as the program knows it, with which the program's `URLProtocol`s are created.
     var driverTask: URLSessionTask { get }
     /// The task's number in its session; nil for none.
     var driverIdentifier: Int? { get }
-    /// Takes the challenges of connections; nil if no delegate would answer, so that the configuration alone decides.
+    /// Answers the challenges of connections; nil if no delegate would answer, so that the configuration alone decides.
     var challengedTask: (any ServerTrustChallenger)? { get }
     /// The objects that decide about servers when a connection is opened for the task, in the order in which they are asked;
     /// empty if the configuration alone decides.

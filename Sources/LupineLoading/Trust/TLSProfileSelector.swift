@@ -64,7 +64,7 @@ final class TLSProfileSelector: Sendable {
     private let witness: TLSProfile.RefusalWitness
     private let refusals: Refusals
 
-    /// Records refused peers. Separate from the bridge, which owns the profiles, to avoid a cycle.
+    /// Records refused peers. Separate from the selector, which owns the profiles, to avoid a cycle.
     private final class Refusals: Sendable {
         private struct Notes: Sendable {
             var peers: [Endpoint: PeerTrust] = [:]
@@ -88,7 +88,7 @@ final class TLSProfileSelector: Sendable {
         }
     }
 
-    /// Creates the bridge of a session.
+    /// Creates the selector of a session.
     ///
     /// - Parameters:
     ///   - configuration: The TLS settings of its connections, with the identity that is used unless a task chooses one.
@@ -114,7 +114,8 @@ final class TLSProfileSelector: Sendable {
         state = Lock(State(profiles: [kind: plain]))
     }
 
-    /// Creates the trust of a task whose delegate takes challenges. One per task; stored in `ExchangeOptions.challenger`.
+    /// Creates the object that passes the trust and identity questions of connections to the delegate of a task. One per task;
+    /// stored in `ExchangeOptions.challenger`.
     func trust(asking challenger: any ServerTrustChallenger) -> TaskTrust {
         TaskTrust(asking: challenger, of: self)
     }
@@ -125,9 +126,9 @@ final class TLSProfileSelector: Sendable {
     /// Returns the profile for an exchange with this origin.
     ///
     /// - Parameters:
-    ///   - trust: The task's trust; nil when no delegate is to be asked.
-    ///   - mayIdentify: False after a redirect to another origin: then neither the configured identity is used, nor the task's
-    ///     earlier choice, nor a connection on which either was used (U-10.5).
+    ///   - trust: The task's `TaskTrust`; nil when no delegate is to be asked.
+    ///   - mayIdentify: False after a redirect to another origin: the exchange then uses neither the configured identity nor the
+    ///     one that the task chose earlier, and no connection on which either was used (U-10.5).
     func profile(
         host: String, port: UInt16, for trust: TaskTrust?, mayIdentify: Bool = true
     ) -> TLSProfile {
@@ -141,7 +142,8 @@ final class TLSProfileSelector: Sendable {
         return profile(Kind(party: trust.party, identityKind: choice.map { .chosen($0) } ?? .configured))
     }
 
-    /// Returns the profile for a connection opened under `profile`, once this party has answered; nil when it is the same.
+    /// Returns the profile to which a connection opened under `profile` belongs once this party has accepted its peer; nil when
+    /// that is `profile` itself.
     func profile(like profile: TLSProfile, for party: TrustParty) -> TLSProfile? {
         guard let kind = profile.label as? Kind, kind.party != party else { return nil }
         return self.profile(Kind(party: party, identityKind: kind.identityKind))
@@ -205,6 +207,6 @@ final class TLSProfileSelector: Sendable {
 }
 
 extension TLSProfile {
-    /// The party that owns these connections.
+    /// The party that may use these connections.
     var party: TrustParty { (label as? TLSProfileSelector.Kind)?.party ?? .policy }
 }

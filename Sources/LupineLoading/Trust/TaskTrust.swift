@@ -9,8 +9,8 @@ import LupineTransport
 ///
 /// It remembers the identity that the task has chosen per origin, so that no later exchange of the task uses a connection with
 /// another identity (U-11.20). A connection that the task's own delegate has answered for belongs to that delegate; one that was
-/// left to the session's belongs to the session (U-9.17). A task whose delegate takes no challenges has no `TaskTrust`. May be
-/// used on any thread.
+/// left to the session's belongs to the session (U-9.17). A task without a delegate that answers challenges has no `TaskTrust`.
+/// May be used on any thread.
 final class TaskTrust: PeerVerifier {
     /// The TLS origin that a choice was made for.
     private struct Place: Hashable, Sendable {

@@ -53,6 +53,7 @@ struct JSONSyntax {
         }
     }
 
+    /// Consumes an object or an array up to `close`. `named`: the elements are the members of an object.
     private mutating func list(to close: UInt8, _ depth: Int, named: Bool) -> Bool {
         index += 1
         skipBlanks()

@@ -10,7 +10,8 @@ struct InputBuffer {
     /// The number of octets that have not been consumed.
     var count: Int { octets.count - start }
 
-    /// Returns how many octets can be appended without exceeding `size`, after reclaiming consumed space if necessary.
+    /// Returns how many octets can be appended without exceeding `size`. The space of consumed octets is reclaimed only if the
+    /// buffer is full; until then it counts as used.
     mutating func makeRoom(upTo size: Int) -> Int {
         if octets.count >= size {
             octets.removeFirst(start)

@@ -41,7 +41,7 @@ final class ScriptConversation: Conversation {
         }
     }
 
-    /// A script may stall without a limit.
+    /// Always false, so that no idle timeout applies: a script may stall for as long as it likes.
     var awaitsClient: Bool { false }
 
     func resume(_ connection: ServerConnection) {

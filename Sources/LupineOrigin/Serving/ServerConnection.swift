@@ -125,7 +125,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
     func withInput<Result, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        // A copy, because `body` may consume bytes.
+        // A copy of the buffer, because `body` may consume bytes.
         let lent = input
         return try lent.withOctets(body)
     }
@@ -140,7 +140,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
         tailStart = 0
     }
 
-    /// Resumes the conversation after `delay`.
+    /// Begins a wait, and returns at once: the conversation is resumed after `delay`, unless another wait has begun by then.
     func wait(for delay: Duration) {
         waitNumber += 1
         let number = waitNumber
@@ -150,7 +150,8 @@ final class ServerConnection: LoopChannel, TimerTarget {
         }
     }
 
-    /// Resumes the conversation when the gate opens.
+    /// Begins a wait, and returns at once: the conversation is resumed when the gate opens, unless another wait has begun by
+    /// then.
     func wait(for gate: Gate) {
         waitNumber += 1
         let number = waitNumber
@@ -179,6 +180,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
         }
     }
 
+    /// Runs a body whose delay or gate `call` has waited for.
     private func called(_ body: () -> Void) {
         guard case .open = phase else { return }
         lastActivity = loop.now
@@ -186,6 +188,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
         pump()
     }
 
+    /// Ends the wait with this number.
     private func waited(_ number: Int) {
         guard number == waitNumber, case .open = phase else { return }
         waitTimer = nil

@@ -25,7 +25,7 @@ public enum TLSError: Error, Hashable, Sendable {
     case notTLS
     /// The peer chose an application protocol that was not offered.
     case protocolNotOffered(String)
-    /// HTTP/2 is required, and the peer did not choose it; with the protocol that it chose, if any.
+    /// HTTP/2 is required, and the peer did not choose it. The associated value is the protocol that it chose, if any.
     case http2NotChosen(String?)
     /// The connection ended without close_notify: the received data may be truncated (RFC 8446 §6.1).
     case truncated
@@ -35,11 +35,11 @@ public enum TLSError: Error, Hashable, Sendable {
     case renegotiation
     /// The peer violated the protocol.
     case protocolViolation(OpenSSLFailure)
-    /// The peer keeps sending protocol messages without data: this many bytes in one read.
+    /// The peer keeps sending protocol messages without data: `bytes` were received in one read.
     case onlyControlMessages(bytes: Int)
-    /// The peer sends too many protocol messages between its data: this many by now.
+    /// The peer sends too many protocol messages between its data; `count` is the number so far.
     case tooManyMessages(count: Int)
-    /// The peer does not read the TLS replies that its messages require: this many bytes are pending.
+    /// The peer does not read the TLS replies that its messages require: `bytes` of them are pending.
     case answersNotRead(bytes: Int)
     /// The underlying connection has failed; its owner knows the reason.
     case wireFailed
@@ -57,9 +57,9 @@ public enum TLSConfigurationProblem: Error, Hashable, Sendable {
     case groups(String)
     /// The name of an application protocol is empty or longer than 255 bytes.
     case applicationProtocol(String)
-    /// This is not a host name that can be indicated to a server.
+    /// This is not a host name that can be sent in the server name extension (SNI, RFC 6066 §3).
     case host(String)
-    /// The key log file cannot be opened; with the value of `errno`.
+    /// The key log file cannot be opened; `errno` is the system's error number.
     case keyLog(path: String, errno: Int32)
     /// The roots cannot be loaded.
     case roots(String)

@@ -2,7 +2,7 @@
 
 /// Why a certificate, a key or an identity could not be read: the kind of input and the problem.
 public enum CertificateError: Error, Hashable, Sendable {
-    /// A file or folder could not be read; with the value of `errno`.
+    /// A file or folder could not be read; `errorNumber` is the value of `errno`.
     case unreadable(path: String, errorNumber: Int32)
     /// The input has more bytes than allowed.
     case tooLarge(CertificateInput, count: Int, limit: Int)

@@ -5,7 +5,8 @@ internal import CLupineOpenSSL
 /// Functions for servers, in particular the origin of the tests: inspecting clients whose handshake failed, and protocol features
 /// that a test server, or a test client, exercises against its peer.
 extension TLSEngine {
-    /// The name that the client has indicated, available once its first message has arrived, even if the handshake failed.
+    /// The server name that the client has requested (SNI, RFC 6066 §3); nil if none. Available once its first message has
+    /// arrived, even if the handshake failed.
     package var askedServerName: String? {
         unsafe SSL_get_servername(connection, TLSEXT_NAMETYPE_host_name).map { unsafe String(cString: $0) }
     }
@@ -22,8 +23,8 @@ extension TLSEngine {
         return chain
     }
 
-    /// Sends close_notify and continues reading: nothing may be written afterwards. Output that the wire does not accept is
-    /// pending.
+    /// Sends close_notify and continues reading: nothing may be written afterwards. Output that the wire does not accept at once
+    /// stays pending.
     package func closeForWriting() {
         guard phase == .established else { return }
         OpenSSLErrors.clear()

@@ -83,8 +83,8 @@ internal import CLupineOpenSSL
     var peerCertificates: [Certificate] = []
     var stapledResponse: [UInt8]?
 
-    /// Creates a connection to a server. `host` is a name, which is indicated to the server, or an IP literal, which is not
-    /// (RFC 6066 §3). `protocols` are offered in place of the configuration's (RFC 7301).
+    /// Creates a connection to a server. `host` is a name, which is sent to the server (SNI), or an IP literal, which is not (RFC
+    /// 6066 §3). `protocols` are offered in place of the configuration's (RFC 7301).
     package init(
         client context: TLSClientContext, host: String, offering protocols: [String]? = nil,
         resuming session: TLSSession?, over wire: any TLSWire

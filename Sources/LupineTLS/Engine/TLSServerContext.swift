@@ -4,8 +4,8 @@ internal import CLupineOpenSSL
 
 /// The state that the connections of one server share: created once, used on any thread.
 ///
-/// Each identity has an `SSL_CTX` of its own; a connection begins with the first, and the server name that the client indicates
-/// may switch it to another.
+/// Each identity has an `SSL_CTX` of its own; a connection begins with the first, and the server name that the client requests
+/// (SNI) may switch it to another.
 package final class TLSServerContext: Sendable {
     /// The configuration that it was created from.
     package let configuration: TLSServerConfiguration

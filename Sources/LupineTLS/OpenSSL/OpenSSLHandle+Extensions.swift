@@ -27,7 +27,7 @@ extension OpenSSLHandle where Object == X509Object {
         return urls ?? []
     }
 
-    /// The URLs of the issuer's revocation lists, in the order of the certificate.
+    /// The URLs of the CRL distribution points, in the certificate's order.
     var crlURLs: [String] {
         let urls: [String]? = unsafe values(NID_crl_distribution_points) { points in
             defer { unsafe CRL_DIST_POINTS_free(points) }
@@ -61,7 +61,8 @@ extension OpenSSLHandle where Object == X509Object {
     private func values<Value>(_ identifier: Int32, empty: Value, _ read: (OpaquePointer) -> Value) -> Value?
     {
         defer { OpenSSLErrors.clear() }
-        // -1: there is no such extension. -2: there are several, and none is decoded.
+        // If nothing is returned, this tells why. -1: there is no such extension. -2: there are several, and none is decoded. 0
+        // or 1: there is one, and it is malformed.
         var critical: Int32 = 0
         guard let value = unsafe X509_get_ext_d2i(pointer, identifier, &critical, nil) else {
             return critical == -1 ? empty : nil
@@ -88,7 +89,7 @@ extension OpenSSLHandle where Object == X509Object {
         }
     }
 
-    /// An IA5String unchanged, including NUL octets.
+    /// The text of an IA5String. NUL octets are kept; octets that are not valid UTF-8 become replacement characters.
     private static func ascii(_ string: UnsafeMutablePointer<ASN1_STRING>?) -> String {
         String(decoding: unsafe OpenSSLEncoding.bytes(string), as: UTF8.self)
     }

@@ -9,7 +9,7 @@ extension UnixTime {
         self = time
     }
 
-    /// Returns the time so many seconds later, clamped to the range of the type.
+    /// Returns the time this many seconds later, clamped to the range of the type.
     func adding(_ seconds: Int64) -> UnixTime {
         let (sum, overflow) = self.seconds.addingReportingOverflow(seconds)
         if overflow { return UnixTime(seconds: seconds < 0 ? .min : .max) }

@@ -4,8 +4,9 @@ internal import CLupineOpenSSL
 
 /// Trusted roots: a value, shared between connections and threads.
 ///
-/// Files are read on first use, and a certificate is parsed when a chain needs its name. Reading blocks and must not happen on a
-/// loop's thread: code on a loop checks `isLoaded`, and otherwise has a worker call `load`. Everything else takes only CPU time.
+/// Files are read on first use, and a certificate is parsed when a chain needs its name. Reading is synchronous and must not
+/// happen on a loop's thread: code on a loop checks `isLoaded`, and otherwise has a worker call `load`. Everything else takes
+/// only CPU time.
 package struct TrustStore: Sendable {
     private enum Layer: Sendable {
         case index(RootIndex)

@@ -68,6 +68,7 @@ final class OriginCore: Sendable {
         let number = handlers.withLock { handlers -> Int? in
             if handlers.isClosed { return nil }
             handlers.number += 1
+            // The key exists from here on; the task is set once it has been created.
             handlers.running[handlers.number] = .some(nil)
             return handlers.number
         }
@@ -82,7 +83,9 @@ final class OriginCore: Sendable {
             }
             ended(number)
         }
+        // True if the core was closed while the task was being created.
         let isLate = handlers.withLock { handlers in
+            // The key is absent if the handler has already finished.
             if handlers.running[number] != nil { handlers.running[number] = .some(task) }
             return handlers.isClosed
         }

@@ -19,7 +19,7 @@ internal import LupineTransport
 /// Requests are read whole, up to a body of 16 MiB. A request without a matching route is answered with 404 and a list of
 /// the routes. Origins share no state, so that tests may run in parallel. Can be used on any thread.
 public final class TestOrigin: SessionSource {
-    /// Whether an origin uses TLS, and which authority issues its certificate.
+    /// Whether an origin uses TLS, and which certificate authority issues its certificate.
     public struct TLS: Sendable {
         enum Kind: Sendable {
             case none
@@ -33,10 +33,10 @@ public final class TestOrigin: SessionSource {
 
         /// Plain HTTP.
         public static let none = TLS(kind: .none)
-        /// TLS, with an authority that is created for this origin: `TestOrigin.authority`.
+        /// TLS, with a certificate authority that is created for this origin: `TestOrigin.authority`.
         public static let authority = TLS(kind: .own)
 
-        /// TLS, with an authority that several origins may share.
+        /// TLS, with a certificate authority that several origins may share.
         public static func authority(_ authority: TestAuthority) -> TLS { TLS(kind: .given(authority)) }
 
         /// Returns the setting with a certificate for these names instead of those of the loopback interface.
@@ -49,12 +49,12 @@ public final class TestOrigin: SessionSource {
 
     /// `http://127.0.0.1:PORT`, or `https` with TLS.
     public let url: URL
-    /// The authority that issued the origin's certificate; nil without TLS.
+    /// The certificate authority that issued the origin's certificate; nil without TLS.
     public let authority: TestAuthority?
 
     private let core: OriginCore
     private let origin: LupineOrigin.Origin
-    /// Retains the sessions.
+    /// Keeps the sessions that are created for this origin alive.
     public let shelf = SessionShelf()
     private let ending = Lock<Task<Void, Never>?>(nil)
 

@@ -5,13 +5,15 @@ internal import LupineHTTP
 internal import LupineLoading
 internal import LupineTransport
 
-/// Answers the requests of a session without sockets. It is the configuration's `lupine.protocolValue`.
+/// Answers the requests of a session without sockets. It is stored in the configuration's `lupine.protocolValue`, which the
+/// protocol reads as its `sessionValue`.
 protocol Answering: Sendable {
     /// Whether the cookies of its responses have already been stored.
     var hasStoredCookies: Bool { get }
-    /// Returns the response; a thrown error becomes that of the load. Called in a task that is cancelled when the load ends.
+    /// Returns the response; a thrown error fails the load. Called in a task that is cancelled when the load ends.
     ///
-    /// `asker` is the load to be answered; challenges of a server are passed to its session.
+    /// `original` is the same request as the session made it. `asker` is the load to be answered; with it, challenges of a
+    /// simulated server are passed to the session.
     func answer(_ request: TestRequest, _ original: URLRequest, for asker: StubURLProtocol) async throws
         -> TestResponse
 }
@@ -29,6 +31,7 @@ extension Answering {
 /// The loading system starts and stops it on a serial queue; it calls its client from a task. `@unchecked Sendable` because
 /// the base class cannot be checked: it stores only a lock, and its client may be called on any thread.
 final class StubURLProtocol: URLProtocol, @unchecked Sendable {
+    /// The task that obtains and delivers the response; nil before the start and after the stop.
     private let playing = Lock<Task<Void, Never>?>(nil)
 
     override class func canInit(with request: URLRequest) -> Bool {
@@ -67,6 +70,7 @@ final class StubURLProtocol: URLProtocol, @unchecked Sendable {
                 authenticationChallenge: challenge, sender: ReplyingSender(reply)))
     }
 
+    /// Delivers a response to the client, or fails as the response describes.
     private func play(
         _ response: TestResponse, to asked: TestRequest, _ original: URLRequest, _ answering: any Answering
     ) async throws {

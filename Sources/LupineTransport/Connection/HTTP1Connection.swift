@@ -220,8 +220,8 @@ final class HTTP1Connection: Carrier {
         perform(machine.handle(.cancel), .failure(error))
     }
 
-    /// Called when the exchange's owner needs no more of the response. A short rest is read anyway, so that the connection can
-    /// be reused.
+    /// Called when the exchange's owner needs no more of the response. If little of it remains, that is read and discarded, so
+    /// that the connection can be reused.
     override func skip(_ exchange: Exchange) {
         guard current?.exchange === exchange else { return }
         _ = machine.handle(.resume)
@@ -277,7 +277,7 @@ final class HTTP1Connection: Carrier {
         read()
     }
 
-    /// Closes the connection for the pool.
+    /// Closes the connection. Called by the pool, while the connection carries no exchange.
     override func close() {
         perform(machine.handle(.close), .failure(.shutDown))
     }
@@ -308,7 +308,7 @@ final class HTTP1Connection: Carrier {
         pool.replayOrFail(
             current.exchange, metrics, error, requestBegan: current.requestBegan,
             connectionWasReused: metrics.isReused)
-        // Last, for the reason given in `perform`.
+        // This comes last, for the reason given in `perform`.
         pool.lost(id)
     }
 
@@ -343,7 +343,8 @@ final class HTTP1Connection: Carrier {
             end(ended, result)
         case .close:
             shut()
-            // Last: the pool announces its end when the last connection is lost, and every exchange must have ended by then.
+            // This comes last: when the pool has been shut down and loses its last connection, it reports that it has ended, and
+            // every exchange must have ended by then.
             end(ended, result)
             pool.lost(id)
         }

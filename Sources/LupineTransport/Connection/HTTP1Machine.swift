@@ -8,7 +8,7 @@ struct HTTP1Machine: ~Copyable {
     enum State: Hashable {
         case idle  // → exchanging, closed
         case exchanging(Outward, Inward)  // → idle, leaving, upgraded, closed
-        /// The consumer needs no more: the short rest of the response is being skipped, and the end of the exchange is held
+        /// The consumer needs no more. Little of the response remains and is being skipped, and the end of the exchange is held
         /// back for a moment, so that a request started from the completion can reuse the connection.
         case leaving  // → idle, draining, closed
         /// The exchange has ended for the layer above; the rest of its response is being skipped.

@@ -306,7 +306,8 @@ extension HTTP2Connection {
         return taken > 0
     }
 
-    /// Writes a frame header, and returns how much content follows it.
+    /// Writes the header of a DATA frame for up to `count` octets, and returns how many octets of content the caller has to write
+    /// after it.
     private func begin(
         _ count: Int, endsStream: Bool, of stream: HTTP2Stream
     ) throws(TransportError) -> Int {
@@ -320,7 +321,7 @@ extension HTTP2Connection {
         } catch { throw http2(.refused) }
     }
 
-    /// Returns the head of a request as a header list.
+    /// Returns the head of a request as a header list. `announcement` is the length of its content.
     func list(
         of exchange: Exchange, _ announcement: OutgoingBody, _ urgency: Urgency, expectContinue: Bool
     ) throws(TransportError) -> HeaderList {
@@ -358,8 +359,9 @@ extension HTTP2Connection {
         batch.append(stream)
     }
 
-    // MARK: content that is made as it goes
+    // MARK: content from a source
 
+    /// Asks the source for the next piece of the stream's content.
     private func ask(_ source: any ContentSource, for stream: HTTP2Stream) {
         let bound = LoopBound((self, stream), on: loop)
         source.next { [loop] piece in

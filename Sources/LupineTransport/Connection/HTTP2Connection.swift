@@ -484,7 +484,7 @@ final class HTTP2Connection: Carrier {
         }
         failAwaiting(error)
         endings -= 1
-        // Last: the pool announces its end when the last connection is lost.
+        // This comes last: when the pool has been shut down and loses its last connection, it reports that it has ended.
         if life == .closed { return pool.lost(id) }
         closeIfDue()
     }

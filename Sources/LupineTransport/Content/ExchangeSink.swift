@@ -5,11 +5,12 @@ package import LupineTLS
 
 /// The receiver of an exchange's events, and the only way in which a connection reports to the layer above.
 ///
-/// Every call comes on the connection's loop, in order: interim heads, the head, content, the end. The end comes exactly once,
-/// possibly as the only call. No method may block.
+/// Every method is called on the connection's loop, in order: interim heads, the head, content, the end. The end is reported
+/// exactly once, possibly as the only call. No method may block.
 package protocol ExchangeSink: AnyObject, Sendable {
-    /// A connection on `loop` carries the exchange from now on; the following calls come there. Called again when an exchange
-    /// is replayed. With TLS, `evidence` is what the connection's handshake has shown.
+    /// A connection on `loop` carries the exchange from now on, and the following methods are called there. Called again when an
+    /// exchange is replayed. `evidence` is what the TLS handshake has established about both ends of the connection; nil without
+    /// TLS.
     func begins(on loop: EventLoop, over evidence: PeerEvidence?)
     /// The connection that carried the exchange is lost, and the exchange is about to be sent again. `metrics` are those of
     /// the failed attempt.
@@ -53,8 +54,8 @@ package enum Demand: Sendable {
     case more
     /// No more until `Exchange.resume()`. The connection stops reading.
     case pause
-    /// No more at all: the exchange ends now, successfully. A short rest of the body is skipped, so that the connection can be
-    /// reused.
+    /// No more at all: the exchange ends now, successfully. If little of the body remains, it is read and discarded, so that the
+    /// connection can be reused.
     case enough
 }
 
@@ -62,7 +63,7 @@ package enum Demand: Sendable {
 package enum ContentPlan: Sendable {
     /// Deliver it to `receivedContent`.
     case deliver
-    /// Deliver it after `Exchange.resume()`.
+    /// Hold it back until `Exchange.resume()`, then deliver it.
     case pause
     /// Skip it, as with `Demand.enough`.
     case skip
@@ -74,7 +75,7 @@ package enum ContentPlan: Sendable {
 package final class FileTarget: Sendable {
     let descriptor: Descriptor
 
-    /// Takes ownership of a file that is open for writing; it closes with the last reference.
+    /// Takes ownership of a file that is open for writing; it is closed when the last reference is released.
     package init(_ descriptor: consuming Descriptor) { self.descriptor = descriptor }
 
     /// Writes bytes at the file's position: for content that must be processed first, such as a decoder's output.

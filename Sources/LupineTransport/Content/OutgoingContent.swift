@@ -64,7 +64,7 @@ package final class FileSource: Sendable {
     /// The length of the piece.
     package let count: Int64
 
-    /// Takes ownership of a file that is open for reading; it closes with the last reference.
+    /// Takes ownership of a file that is open for reading; it is closed when the last reference is released.
     package init(_ descriptor: consuming Descriptor, offset: Int64, count: Int64) {
         precondition(offset >= 0 && count >= 0, "a piece of a file lies inside it")
         self.descriptor = descriptor

@@ -2,8 +2,8 @@
 
 /// An eventfd that ends a loop's wait. May be signalled from any thread.
 ///
-/// The descriptor closes with the last reference, so that a thread about to write never writes to a descriptor that has been
-/// closed and reused.
+/// The descriptor is closed when the last reference is released, so that a thread about to write never writes to a descriptor
+/// that has been closed and reused.
 final class WakeUp: Sendable {
     /// Watched by the loop's poller.
     let descriptor: Descriptor

@@ -95,7 +95,8 @@ package final class WorkerPool: Sendable {
         }
     }
 
-    /// Returns the state of submitted work; `running` also when it is done.
+    /// Returns the state of submitted work. `running` means only that it is not queued any more: it may also be done, or
+    /// withdrawn.
     func placement(of ticket: Ticket) -> Placement {
         let now = clock.now()
         return state.withLock { [hungAfter] state in

@@ -30,7 +30,7 @@ struct PartyList<Key: PartyKey, Value: Sendable>: Sendable {
     /// The value under a key; does not count as a use.
     subscript(key: Key) -> Value? { list[key] }
 
-    /// Returns the keys of an address outside of the default partition.
+    /// Returns the keys with this address outside of the default partition.
     func others(of address: Key.Address) -> Set<Key> { others.isEmpty ? [] : others[address] ?? [] }
 
     /// Returns the value under a key and makes it the most recently used.
