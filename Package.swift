@@ -271,7 +271,9 @@ let package = Package(
             swiftSettings: usersSwift6),
         .testTarget(
             name: "ArchitectureTests", dependencies: ["LupineOrigin"],
-            exclude: ["unsafe-files.txt", "shape-exempt.txt", "callbacks.txt", "consumers.txt"],
+            exclude: [
+                "unsafe-files.txt", "shape-exempt.txt", "callbacks.txt", "consumers.txt", "folders.txt",
+            ],
             swiftSettings: houseRules),
     ]
 )
