@@ -193,7 +193,7 @@ import Testing
         #expect(
             refused.error?.localizedDescription == "The response's status code is not acceptable: 404")
         #expect(refused.debugDescription.contains("[Result]: failure("))
-        let odd = await session.request(origin.url + "/bytes/4").serializingDecodable([String].self).response
+        let odd = await session.request(origin.url + "/xml").serializingDecodable([String].self).response
         #expect(odd.error?.localizedDescription.contains("begins with: ") == true)
         await origin.shutdown()
     }
