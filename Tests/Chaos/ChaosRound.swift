@@ -50,7 +50,7 @@ package final class ChaosRound: Sendable {
     package func run(since before: ProcessInventory?) async throws -> (ChaosTally, violations: [String]) {
         var session: Session? = try makeSession()
         weak let ending = session
-        let unbalanced = WindowBalance.shared.misses
+        let unbalanced = WindowBalance.shared.imbalances
         var repeated: [String] = []
         if let session {
             await withTaskGroup { group in
@@ -64,7 +64,7 @@ package final class ChaosRound: Sendable {
         let left = try await settle(before) { ending == nil }
         var (tally, violations) = judge(left)
         violations += repeated.map { "a POST came again: \($0)" }
-        if WindowBalance.shared.misses > unbalanced { violations.append("windows do not add up") }
+        if WindowBalance.shared.imbalances > unbalanced { violations.append("windows do not add up") }
         return (tally, violations)
     }
 

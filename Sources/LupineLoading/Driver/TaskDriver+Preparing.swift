@@ -311,7 +311,7 @@ extension TaskDriver {
         request.proxyAuthorization = proxyAuthorization
         request.tunnelAuthorizer = tunnelAuthorizer
         request.taskTrust = trust(for: sent)
-        if context.engine.reporter != nil { request.place = place }
+        if context.engine.reporter != nil { request.transfer = newTransfer }
         guard let made = context.loads.make(request, context, client, self) else {
             let scheme = sent.url?.scheme ?? ""
             return fail(
@@ -325,7 +325,7 @@ extension TaskDriver {
             if case .stream(let stream) = sent.contents.value.body { ObjectIdentifier(stream.value) } else {
                 nil
             }
-        if let place = request.place, made.load is NetworkLoad { noteTransfer(at: place) }
+        if let transfer = request.transfer, made.load is NetworkLoad { noteTransfer(transfer) }
         if plan.isSuspended { made.load.setSuspended(true) }
         let wantsAlarm = !made.isTransaction
         let now = context.clock.date()
@@ -357,7 +357,7 @@ extension TaskDriver {
     }
 
     /// What transfer observers are told of the transaction, if it uses the network.
-    private var place: TransferPlace {
+    private var newTransfer: TransferIdentity {
         let (last, count) = state.withLock { ($0.observed?.value, $0.redirectCount) }
         let cause: TransferCause =
             switch last {
@@ -365,12 +365,12 @@ extension TaskDriver {
             case let last? where last.redirectCount < count: .redirect(after: last.id)
             case let last?: .repetition(after: last.id)
             }
-        return TransferPlace(cause, taskIdentifier: client.driverIdentifier)
+        return TransferIdentity(cause, taskIdentifier: client.driverIdentifier)
     }
 
-    private func noteTransfer(at place: TransferPlace) {
+    private func noteTransfer(_ transfer: TransferIdentity) {
         state.withLock { state in
-            state.observed = .value(Observed(id: place.id, redirectCount: state.redirectCount))
+            state.observed = .value(Observed(id: transfer.id, redirectCount: state.redirectCount))
         }
     }
 

@@ -100,7 +100,7 @@ final class NetworkLoad: HopLoad {
     private func send(_ plan: SendingPlan, _ stream: BodyStreamSource?) {
         let exchange = Exchange(
             head: plan.head, content: plan.content(stream), origin: plan.origin, options: plan.options,
-            observation: hop.place.flatMap { engine.reporter?.observation(at: $0) },
+            observation: hop.transfer.flatMap { engine.reporter?.observation(of: $0) },
             preferring: hop.loop, at: settings.clock.transport.now(), sink: self)
         flow.withLock { $0.progress = SendProgress(expected: plan.length) }
         let isWanted = life.withLock { life -> Bool in

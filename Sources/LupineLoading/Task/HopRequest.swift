@@ -30,7 +30,7 @@ struct HopRequest: Sendable {
     /// Answers for the task when a connection is opened for the transaction; nil if the task's delegate takes no challenges.
     var taskTrust: TaskTrust?
     /// What transfer observers are told about the transaction when it uses the network; nil without observers.
-    var place: TransferPlace?
+    var transfer: TransferIdentity?
 
     /// A request and its body, with defaults for the rest.
     init(

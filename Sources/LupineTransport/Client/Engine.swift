@@ -90,29 +90,31 @@ final class Engine: Sendable {
 
     // MARK: requests
 
-    /// Returns the place of a transfer; nil without observers.
-    func place(_ cause: TransferCause) -> TransferPlace? { reporter == nil ? nil : TransferPlace(cause) }
+    /// Returns the identity of a new transfer; nil without observers.
+    func newTransfer(_ cause: TransferCause) -> TransferIdentity? {
+        reporter == nil ? nil : TransferIdentity(cause)
+    }
 
     /// Sends one request and waits for the head of its response.
     ///
     /// - Parameters:
     ///   - move: How far redirects have led away from the origin that the program named.
-    ///   - place: The transfer's place for observers; nil if there are none.
+    ///   - transfer: The transfer, as observers see it; nil if there are none.
     func send(
         _ request: HTTPRequest, _ configuration: HTTPClient.Configuration, after move: RedirectMove,
-        as place: TransferPlace?
+        as transfer: TransferIdentity?
     ) async throws(TransportError) -> HTTPResponse {
         let inlet = BodyInlet(
             decodes: configuration.decodesContent, upTo: configuration.expansionLimit,
             host: request.url.host, port: request.url.port)
-        let exchange = try exchange(for: request, configuration, after: move, as: place, sink: inlet)
+        let exchange = try exchange(for: request, configuration, after: move, as: transfer, sink: inlet)
         let head = try await inlet.head(of: exchange, through: pool)
         return HTTPResponse(head: head, body: ResponseBody(inlet), url: request.url)
     }
 
     private func exchange(
         for request: HTTPRequest, _ configuration: HTTPClient.Configuration, after move: RedirectMove,
-        as place: TransferPlace?, sink: BodyInlet
+        as transfer: TransferIdentity?, sink: BodyInlet
     ) throws(TransportError) -> Exchange {
         let url = request.url
         let scheme: Origin.Scheme = url.scheme == .https ? .https : .http
@@ -145,7 +147,7 @@ final class Engine: Sendable {
             continueTimeout: configuration.continueTimeout.map { Interval($0) })
         return Exchange(
             head: head, content: try content(of: request.body), origin: origin, options: options,
-            observation: place.flatMap { reporter?.observation(at: $0) }, sink: sink)
+            observation: transfer.flatMap { reporter?.observation(of: $0) }, sink: sink)
     }
 
     private func profile(

@@ -36,13 +36,13 @@ public final class HTTPClient: Sendable {
     public func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
         let engine = try engine.get()
         var redirected = RedirectedRequest(request)
-        var place = engine.place(.request)
+        var transfer = engine.newTransfer(.request)
         while true {
             let response = try await engine.send(
-                redirected.request, configuration, after: redirected.move, as: place)
+                redirected.request, configuration, after: redirected.move, as: transfer)
             guard let next = try redirected.next(after: response, configuration) else { return response }
             await response.body.discard()
-            place = place.flatMap { engine.place(.redirect(after: $0.id)) }
+            transfer = transfer.flatMap { engine.newTransfer(.redirect(after: $0.id)) }
             redirected = next
         }
     }

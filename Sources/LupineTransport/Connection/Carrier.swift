@@ -78,7 +78,7 @@ class Carrier {
     // MARK: for itself
 
     /// Returns the connection to the pool unused, unless the exchange's own client certificate was sent on it (U-11.20).
-    func giveBackUnused() { Self.mustInherit() }
+    func returnUnused() { Self.mustInherit() }
 
     private static func mustInherit() -> Never {
         preconditionFailure("\(self) does not say how it carries exchanges")
@@ -104,7 +104,7 @@ class Carrier {
     /// may be refused as well, and a long queue of these would overflow the stack.
     final func refuse(_ exchange: Exchange, _ error: TransportError, _ metrics: ExchangeMetrics) {
         loop.executeOnLoop {
-            self.giveBackUnused()
+            self.returnUnused()
             exchange.end(.failure(error), metrics)
         }
     }
@@ -112,7 +112,7 @@ class Carrier {
     /// Returns the connection without sending a byte, because the exchange is suspended.
     final func decline(_ exchange: Exchange) {
         if exchange.needsWatch { exchange.watchWaiting(on: loop) }
-        loop.executeOnLoop { self.giveBackUnused() }
+        loop.executeOnLoop { self.returnUnused() }
     }
 
     /// Has the kernel probe the peer, so that a connection whose peer is gone does not stay open for ever.

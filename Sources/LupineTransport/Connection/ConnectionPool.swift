@@ -128,7 +128,7 @@ package final class ConnectionPool: Sendable {
         case close(EventLoop, LoopBound<Carrier>)
         case fail(Exchange, TransportError)
         /// Hands a WebSocket exchange to the pool for WebSockets.
-        case pass(Exchange)
+        case passToWebSocketPool(Exchange)
         case wake(Timer)
         case ended([@Sendable () -> Void])
     }
@@ -166,10 +166,10 @@ package final class ConnectionPool: Sendable {
     /// Takes an exchange; the outcome is reported to its sink.
     package func submit(_ exchange: Exchange, needsFresh: Bool = false) {
         exchange.observation?.submitted(exchange)
-        place(exchange, needsFresh: needsFresh)
+        enqueue(exchange, needsFresh: needsFresh)
     }
 
-    private func place(_ exchange: Exchange, needsFresh: Bool) {
+    private func enqueue(_ exchange: Exchange, needsFresh: Bool) {
         let loop = exchange.loop.flatMap { group.contains($0) ? $0.number : nil }
         handle(runsInline: false) { state in
             .submit(
@@ -181,8 +181,8 @@ package final class ConnectionPool: Sendable {
     /// Takes a WebSocket exchange: it runs on an open connection that accepts WebSockets, or else on one of its own.
     package func submitWebSocket(_ exchange: Exchange, needsFresh: Bool = false) {
         exchange.observation?.submitted(exchange)
-        guard let webSockets else { return place(exchange, needsFresh: needsFresh) }
-        if needsFresh { return webSockets.place(exchange, needsFresh: false) }
+        guard let webSockets else { return enqueue(exchange, needsFresh: needsFresh) }
+        if needsFresh { return webSockets.enqueue(exchange, needsFresh: false) }
         handle(runsInline: false) { state in
             .submitWebSocket(state.keep(exchange), to: exchange.origin)
         }
@@ -274,7 +274,7 @@ package final class ConnectionPool: Sendable {
 
     /// Called when the connection accepts no further exchanges; those it carries continue. If its peer has rejected some of
     /// them, `carried` is the number of exchanges that the connection has carried in total.
-    func drains(_ connection: ConnectionID, carried: Int? = nil) {
+    func retireConnection(_ connection: ConnectionID, carried: Int? = nil) {
         handle { _ in .retire(connection, carried: carried) }
     }
 
@@ -408,8 +408,8 @@ package final class ConnectionPool: Sendable {
         state.withLock { state in
             var actions: [PoolAction] = []
             swap(&actions, &state.actions)
-            let told = event(&state)
-            state.machine.handle(told, at: now, into: &actions)
+            let poolEvent = event(&state)
+            state.machine.handle(poolEvent, at: now, into: &actions)
             for action in actions {
                 if let effect = Self.effect(of: action, cause, at: now, &state) { effects.append(effect) }
             }
@@ -481,7 +481,7 @@ package final class ConnectionPool: Sendable {
             case .dialFailed, .descriptorsExhausted: return .fail(exchange, cause ?? .cancelled)
             case .cancelled: return .fail(exchange, exchange.cancellation ?? .cancelled)
             case .shutDown: return .fail(exchange, .shutDown)
-            case .noneTakesWebSockets: return .pass(exchange)
+            case .noneTakesWebSockets: return .passToWebSocketPool(exchange)
             }
         case .wake(let at):
             state.timerNumber += 1
@@ -492,10 +492,10 @@ package final class ConnectionPool: Sendable {
     }
 
     private static func take(_ id: ExchangeID, _ state: inout State) -> Exchange? {
-        let place = Int(id.rawValue)
-        let exchange = state.exchanges[place]
-        state.exchanges[place] = nil
-        state.freeExchanges.append(place)
+        let index = Int(id.rawValue)
+        let exchange = state.exchanges[index]
+        state.exchanges[index] = nil
+        state.freeExchanges.append(index)
         return exchange
     }
 
@@ -525,8 +525,8 @@ package final class ConnectionPool: Sendable {
             _ = loop.executeInline { connection.value.close() }
         case .fail(let exchange, let error):
             end(exchange, error)
-        case .pass(let exchange):
-            webSockets?.place(exchange, needsFresh: false)
+        case .passToWebSocketPool(let exchange):
+            webSockets?.enqueue(exchange, needsFresh: false)
         case .wake(let timer):
             guard let loop = group.loops.first, let alarm else { return }
             _ = loop.execute { [self] in

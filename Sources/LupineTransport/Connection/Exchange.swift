@@ -39,12 +39,12 @@ package final class Exchange: Sendable {
     /// The timing state while no connection carries it.
     private let watch = Lock(WaitWatch())
     /// The file that receives the content from the next `resume` on.
-    private let place = Lock<FileTarget?>(nil)
+    private let fileTarget = Lock<FileTarget?>(nil)
 
     private struct WaitWatch: Sendable {
         var timer: (loop: EventLoop, token: EventLoop.TimerToken)?
         /// Counts the calls of `watchWaiting`: the latest call owns the watch.
-        var turn = 0
+        var generation = 0
         /// The time since which a dial for it has been under way.
         var dialedSince: Instant?
     }
@@ -169,10 +169,10 @@ package final class Exchange: Sendable {
 
     /// Writes the content into the file from the next `resume` on, as with the plan `.splice`. For a sink that answered the
     /// head with `.pause` in order to choose a file first.
-    package func save(into target: FileTarget) { place.withLock { $0 = target } }
+    package func save(into target: FileTarget) { fileTarget.withLock { $0 = target } }
 
     /// Returns the file set by `save(into:)`, once.
-    func takeFileTarget() -> FileTarget? { place.withLock { $0.take() } }
+    func takeFileTarget() -> FileTarget? { fileTarget.withLock { $0.take() } }
 
     /// Suspends or resumes the exchange. While suspended it sends and reads nothing, keeps its connection if it has one, takes
     /// none otherwise, and only the `whole` time-out runs.
@@ -330,16 +330,16 @@ package final class Exchange: Sendable {
     /// `loop`; checks again whenever a time-out may be due, until another loop takes the watch over.
     func watchWaiting(on loop: EventLoop) {
         // Before the check, so that the result of this one cannot overrule a later check on another loop.
-        let turn = watch.withLock { watch in
-            watch.turn += 1
-            return watch.turn
+        let generation = watch.withLock { watch in
+            watch.generation += 1
+            return watch.generation
         }
-        guard let next = nextLook(at: loop.now) else { return }
+        guard let next = nextCheck(at: loop.now) else { return }
         let token = loop.schedule(at: next) { [weak self] reason in
             guard let self, reason == .due else { return }
             // If another loop has taken over, the stored timer belongs to that loop.
             let isLatest = watch.withLock { watch in
-                guard watch.turn == turn else { return false }
+                guard watch.generation == generation else { return false }
                 watch.timer = nil
                 return true
             }
@@ -347,7 +347,7 @@ package final class Exchange: Sendable {
         }
         let old = watch.withLock { watch in
             var timer: (loop: EventLoop, token: EventLoop.TimerToken)? = (loop, token)
-            if watch.turn == turn { swap(&watch.timer, &timer) }
+            if watch.generation == generation { swap(&watch.timer, &timer) }
             return timer
         }
         if let old { _ = old.loop.executeInline { old.loop.cancel(old.token) } }
@@ -361,7 +361,7 @@ package final class Exchange: Sendable {
     }
 
     /// Returns the time of the next check; nil when there is nothing to watch, or when a time-out has expired.
-    private func nextLook(at now: Instant) -> Instant? {
+    private func nextCheck(at now: Instant) -> Instant? {
         let (host, port) = (origin.unixPath ?? origin.host, origin.port)
         let life = life.withLock { $0 }
         if case .over = life { return nil }
@@ -387,8 +387,8 @@ package final class Exchange: Sendable {
         }
         guard let progress, !isSuspended else {
             // Other exchanges are ahead of it, and nothing reports when its turn comes, so it is polled.
-            let look = now + max(Interval(nanoseconds: idle.nanoseconds / 4), .milliseconds(10))
-            return min(look, next ?? look)
+            let check = now + max(Interval(nanoseconds: idle.nanoseconds / 4), .milliseconds(10))
+            return min(check, next ?? check)
         }
         let due = max(since, progress) + idle
         guard due > now else {

@@ -9,11 +9,11 @@ extension HTTP1Connection {
         guard mayRead, wantsToRead else { return }
         var buffer = loop.borrowReadBuffer()
         defer { loop.giveBack(readBuffer: buffer) }
-        var turns = 0
+        var steps = 0
         while mayRead, wantsToRead {
-            turns += 1
+            steps += 1
             // The peer's data decides how long a turn takes.
-            if turns > Self.turns || turns > 1 && loop.isLate {
+            if steps > Self.stepsPerTurn || steps > 1 && loop.isLate {
                 yieldReading()
                 return caughtUp()
             }
@@ -24,8 +24,8 @@ extension HTTP1Connection {
                 var wide = loop.borrowFileBuffer()
                 defer { loop.giveBack(fileBuffer: wide) }
                 guard readOnce(into: &wide) else { return }
-                // One such read counts as several turns.
-                turns += EventLoop.fileBufferSize / EventLoop.readBufferSize - 1
+                // One such read counts as several steps.
+                steps += EventLoop.fileBufferSize / EventLoop.readBufferSize - 1
             case nil:
                 guard readOnce(into: &buffer) else { return }
             }
@@ -69,21 +69,21 @@ extension HTTP1Connection {
         switch machine.state {
         case .exchanging(_, .paused), .closed: false
         case .exchanging: unread.isEmpty && !isSuspended
-        case .idle, .leaving, .draining: unread.isEmpty
+        case .idle, .skipping, .draining: unread.isEmpty
         case .upgraded: upgrade?.takesBytes ?? false
         }
     }
 
     /// Whether the codec may be asked for more.
-    var isTaking: Bool {
+    var mayDecode: Bool {
         switch machine.state {
-        case .exchanging(_, .receiving), .leaving, .draining: true
+        case .exchanging(_, .receiving), .skipping, .draining: true
         case .exchanging(_, .awaitingHead), .exchanging(_, .paused), .idle, .upgraded, .closed: false
         }
     }
 
     /// Whether the next event of the bytes already read may be handled: neither paused nor suspended.
-    private var isTakingOn: Bool {
+    private var mayHandleNext: Bool {
         if isSuspended { return false }
         if case .exchanging(_, .paused) = machine.state { return false }
         return true
@@ -132,7 +132,9 @@ extension HTTP1Connection {
                 (event, consumed) = try codec.next(rest)
             } catch {
                 finishSplice()
-                if machine.state != .closed { lose(.http(host: route.host, port: route.port, error)) }
+                if machine.state != .closed {
+                    connectionLost(.http(host: route.host, port: route.port, error))
+                }
                 return
             }
             start += consumed
@@ -164,7 +166,7 @@ extension HTTP1Connection {
                 return beginUpgrade(bytes.extracting(droppingFirst: start))
             }
             if machine.state == .closed { return }
-            if !isTakingOn {
+            if !mayHandleNext {
                 return keep(bytes.extracting(droppingFirst: start))
             }
         }
@@ -207,7 +209,7 @@ extension HTTP1Connection {
         _ = machine.handle(.headReceived)
         if case .exchanging(.sending, _) = machine.state, exchange.options.stopsSendingWhenAnswered {
             // The machine is never told that the request was sent, so it closes the connection at the end of the response.
-            current?.isAnswered = true
+            current?.hasStoppedSending = true
             current?.deadlines.handle(.sourceDry, at: loop.now)
         }
         if case .length(let length) = framing { current?.contentRemaining = length }
@@ -229,16 +231,16 @@ extension HTTP1Connection {
         if isDraining {
             drainBudget -= bytes.count
             guard drainBudget >= 0 else {
-                perform(machine.handle(.drainedEnough), .success(Fields()))
+                perform(machine.handle(.drainLimitExceeded), .success(Fields()))
                 return false
             }
             return true
         }
         guard let exchange = current?.exchange else { return false }
-        guard let splice else { return obey(exchange.sink.receivedContent(bytes), of: exchange) }
+        guard let splice else { return apply(exchange.sink.receivedContent(bytes), of: exchange) }
         do throws(TransportError) {
             guard let written = try splice.take(bytes, isLast: isLast) else { return true }
-            return obey(exchange.sink.spliced(written), of: exchange)
+            return apply(exchange.sink.spliced(written), of: exchange)
         } catch {
             fail(error)
             return false
@@ -250,7 +252,7 @@ extension HTTP1Connection {
         guard let splice, let exchange = current?.exchange else { return true }
         do throws(TransportError) {
             guard let written = try splice.writeGathered() else { return true }
-            return obey(exchange.sink.spliced(written), of: exchange)
+            return apply(exchange.sink.spliced(written), of: exchange)
         } catch {
             fail(error)
             return false
@@ -266,7 +268,7 @@ extension HTTP1Connection {
     }
 
     /// Returns false when no more of the bytes already read may be handled now.
-    private func obey(_ demand: Demand, of exchange: Exchange) -> Bool {
+    private func apply(_ demand: Demand, of exchange: Exchange) -> Bool {
         switch demand {
         case .more: return machine.state != .closed
         case .pause:
@@ -321,7 +323,7 @@ extension HTTP1Connection {
     /// response that is delimited by the end of the connection does not count as complete.
     func failReading(_ failure: ChannelFailure) {
         let error = failure.transportError(host: route.host, port: route.port)
-        if failure == .tls(.truncated) { peerClosed(truncated: error) } else { lose(error) }
+        if failure == .tls(.truncated) { peerClosed(truncated: error) } else { connectionLost(error) }
     }
 
     func peerClosed(truncated: TransportError? = nil) {
@@ -330,18 +332,18 @@ extension HTTP1Connection {
         do throws(HTTPError) {
             let event = try codec.peerClosed()
             if case .end(let trailers) = event {
-                if let truncated { return lose(truncated) }
+                if let truncated { return connectionLost(truncated) }
                 perform(machine.handle(.responseEnded(reusable: false)), .success(trailers))
                 return
             }
         } catch {
             // Before any byte of a response, the failed write explains more than the end of stream that followed it.
             let isSilent = current?.metrics.responseStart == nil
-            return lose(
+            return connectionLost(
                 isSilent
                     ? writeFailure ?? .http(host: route.host, port: route.port, error)
                     : .http(host: route.host, port: route.port, error))
         }
-        lose(.http(host: route.host, port: route.port, .truncated(.beforeHead)))
+        connectionLost(.http(host: route.host, port: route.port, .truncated(.beforeHead)))
     }
 }

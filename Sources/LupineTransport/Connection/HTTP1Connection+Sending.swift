@@ -7,8 +7,9 @@ import LupineHTTP
 extension HTTP1Connection {
     var isSending: Bool {
         switch machine.state {
-        case .exchanging(.sending, _), .exchanging(.holding, _): !(current?.isAnswered ?? false)
-        case .exchanging(.sent, _), .idle, .leaving, .draining, .closed: false
+        case .exchanging(.sending, _), .exchanging(.awaitingContinue, _):
+            !(current?.hasStoppedSending ?? false)
+        case .exchanging(.sent, _), .idle, .skipping, .draining, .closed: false
         case .upgraded: true
         }
     }
@@ -16,10 +17,10 @@ extension HTTP1Connection {
     /// Sends as much as is available and the kernel accepts.
     func write() {
         guard !isSuspended, flushChannel() else { return }
-        var turns = 0
+        var steps = 0
         while mayWrite, isSending, writeFailure == nil, !isSuspended {
-            turns += 1
-            if turns > Self.turns { return yieldWriting() }
+            steps += 1
+            if steps > Self.stepsPerTurn { return yieldWriting() }
             do throws(TransportError) {
                 guard try writeStep() else { break }
             } catch {
@@ -56,7 +57,7 @@ extension HTTP1Connection {
             mayWrite = false
             return false
         }
-        if current == nil { tellIfDrained() }
+        if current == nil { notifyIfDrained() }
         return true
     }
 
@@ -73,16 +74,16 @@ extension HTTP1Connection {
         mayRead = true
         // In a separate loop job: received bytes may be in the middle of being handled.
         let bound = LoopBound(self, on: loop)
-        loop.executeOnLoop { bound.value.readLastWords() }
+        loop.executeOnLoop { bound.value.readRemainingInput() }
     }
 
     /// Reads what the peer sent last. A socket that cannot be written to can be read to its end; if it cannot, the connection
     /// is lost.
-    func readLastWords() {
+    func readRemainingInput() {
         guard let writeFailure, machine.state != .closed else { return }
         if upgrade?.end != nil { return endUpgrade(writeFailure) }
         read()
-        if machine.state != .closed, !mayRead { lose(writeFailure) }
+        if machine.state != .closed, !mayRead { connectionLost(writeFailure) }
     }
 
     /// Performs one step; returns false when nothing can be done now.
@@ -150,7 +151,7 @@ extension HTTP1Connection {
 
     func wrote(content: Int64) {
         guard current != nil else {
-            tellIfDrained()
+            notifyIfDrained()
             return
         }
         current?.requestBegan = true

@@ -39,7 +39,7 @@ extension HTTP1Connection {
             case .enough: _ = enough()
             }
             // While paused or suspended, the end is held back as well: `proceed` asks the codec for it later.
-            if isComplete, isTaking, !isSuspended { handle([UInt8]().span) }
+            if isComplete, mayDecode, !isSuspended { handle([UInt8]().span) }
             return machine.state != .closed
         case .withoutPipe: return true
         case .wouldBlock:

@@ -7,7 +7,7 @@ extension HTTP1Connection {
     /// The state of an upgraded connection.
     final class Upgrade {
         /// The connection and its handler, until the end.
-        var parties: (connection: UpgradedConnection, handler: any UpgradeHandler)?
+        var endpoint: (connection: UpgradedConnection, handler: any UpgradeHandler)?
         /// Whether the handler accepts bytes now.
         var takesBytes = true
         /// Set when the peer has closed: the connection ends once all waiting bytes have been sent.
@@ -32,7 +32,7 @@ extension HTTP1Connection {
         let handler = ended.exchange.sink.upgraded(connection)
         upgrade.takesBytes = true
         // The sink may have closed the connection it was just given.
-        if machine.state == .upgraded { upgrade.parties = (connection, handler) }
+        if machine.state == .upgraded { upgrade.endpoint = (connection, handler) }
         var metrics = ended.metrics
         metrics.responseEnd = loop.now
         ended.exchange.end(.success(Fields()), metrics)
@@ -41,8 +41,8 @@ extension HTTP1Connection {
     }
 
     func handleUpgraded(_ bytes: Span<UInt8>) {
-        guard let upgrade, let parties = upgrade.parties else { return }
-        switch parties.handler.received(bytes) {
+        guard let upgrade, let endpoint = upgrade.endpoint else { return }
+        switch endpoint.handler.received(bytes) {
         case .more: break
         case .pause: upgrade.takesBytes = false
         case .enough: closeUpgraded()
@@ -69,10 +69,10 @@ extension HTTP1Connection {
     private var isDrained: Bool { !feed.hasOutput && !channel.hasPendingOutput }
 
     /// Called after bytes have been sent; tells the handler if they were the last.
-    func tellIfDrained() {
+    func notifyIfDrained() {
         guard machine.state == .upgraded, isDrained else { return }
         if let end = upgrade?.end { return endSoon(end) }
-        tellDrained()
+        notifyDrained()
     }
 
     /// Handles the peer's end of stream. The peer may still read, so waiting bytes are sent first.
@@ -94,24 +94,24 @@ extension HTTP1Connection {
     }
 
     /// In a separate loop job: a handler that answers by sending more would otherwise grow the stack.
-    func tellDrained() {
+    func notifyDrained() {
         guard let upgrade, !upgrade.drainedIsDue else { return }
         upgrade.drainedIsDue = true
         loop.executeOnLoop {
             upgrade.drainedIsDue = false
-            if self.isDrained { upgrade.parties?.handler.drained() }
+            if self.isDrained { upgrade.endpoint?.handler.drained() }
         }
     }
 
     func closeUpgraded() {
         guard machine.state == .upgraded else { return }
-        upgrade?.parties = nil
+        upgrade?.endpoint = nil
         perform(machine.handle(.close), .failure(.cancelled))
     }
 
     func endUpgrade(_ error: TransportError?) {
-        let handler = upgrade?.parties?.handler
-        upgrade?.parties = nil
+        let handler = upgrade?.endpoint?.handler
+        upgrade?.endpoint = nil
         perform(machine.handle(.broken), .failure(error ?? .cancelled))
         handler?.closed(error)
     }

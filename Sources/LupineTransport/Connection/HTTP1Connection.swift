@@ -49,7 +49,7 @@ final class HTTP1Connection: Carrier {
         /// Whether its owner has suspended it.
         var isSuspended = false
         /// Whether the response came first, so that the rest of the content is not sent.
-        var isAnswered = false
+        var hasStoppedSending = false
 
         init(_ exchange: Exchange, _ metrics: consuming ExchangeMetrics) {
             self.exchange = exchange
@@ -91,7 +91,7 @@ final class HTTP1Connection: Carrier {
     /// kernel's delayed acknowledgement, which delays servers that send head and content separately.
     static let endDelay = Interval.milliseconds(100)
     /// How many times it reads, or writes, before other connections of the loop get their turn.
-    static let turns = 16
+    static let stepsPerTurn = 16
     /// The most of a file that one write hands to the kernel, so that a fast peer cannot keep the thread there.
     static let fileStep: Int64 = 1 << 20
 
@@ -154,7 +154,7 @@ final class HTTP1Connection: Carrier {
         self.current = current
         responseKeepsAlive = true
         keepAliveHint = KeepAlive()
-        _ = machine.handle(.begin(announcement == .none ? .sending : holds ? .holding : .sending))
+        _ = machine.handle(.begin(announcement == .none ? .sending : holds ? .awaitingContinue : .sending))
         exchange.observation?.leased(
             current.metrics, to: exchange.origin, sending: feed.output, at: now)
         exchange.sink.begins(on: loop, over: route.evidence)
@@ -168,8 +168,8 @@ final class HTTP1Connection: Carrier {
         loop.atTurnEnd(self)
     }
 
-    override func giveBackUnused() {
-        if route.tls?.isPersonal == true { close() } else { giveBack(KeepAlive()) }
+    override func returnUnused() {
+        if route.tls?.isPersonal == true { close() } else { returnToPool(KeepAlive()) }
     }
 
     /// Returns the head in the form that the proxy expects.
@@ -233,8 +233,8 @@ final class HTTP1Connection: Carrier {
     override func resume(_ exchange: Exchange) {
         guard current?.exchange === exchange, case .exchanging(_, .paused) = machine.state else { return }
         _ = machine.handle(.resume)
-        if let place = exchange.takeFileTarget(), let framing = current?.bodyFraming {
-            beginSplice(place, framing)
+        if let target = exchange.takeFileTarget(), let framing = current?.bodyFraming {
+            beginSplice(target, framing)
         }
         current?.deadlines.handle(.readingResumed, at: loop.now)
         if !isSuspended { proceed() }
@@ -242,28 +242,28 @@ final class HTTP1Connection: Carrier {
     }
 
     /// Whether the current exchange is suspended by its owner.
-    var isSuspended: Bool { current?.isSuspended ?? false && machine.state != .leaving }
+    var isSuspended: Bool { current?.isSuspended ?? false && machine.state != .skipping }
 
     /// Whether the rest of a response is being skipped.
-    var isDraining: Bool { machine.state == .leaving || machine.state == .draining }
+    var isDraining: Bool { machine.state == .skipping || machine.state == .draining }
 
     /// Called when the exchange's owner has suspended or resumed it.
     override func suspensionChanged(of exchange: Exchange) {
         guard let current, current.exchange === exchange, current.isSuspended != exchange.isSuspended,
-            machine.state != .leaving
+            machine.state != .skipping
         else { return }
         current.isSuspended.toggle()
         current.deadlines.handle(current.isSuspended ? .suspended : .unsuspended, at: loop.now)
         guard !current.isSuspended else { return }
         // In a separate loop job: received bytes may be in the middle of being handled.
         let bound = LoopBound(self, on: loop)
-        loop.executeOnLoop { bound.value.goOn(exchange) }
+        loop.executeOnLoop { bound.value.resumeAfterSuspension(exchange) }
     }
 
-    private func goOn(_ exchange: Exchange) {
+    private func resumeAfterSuspension(_ exchange: Exchange) {
         guard current?.exchange === exchange, !isSuspended else { return }
         write()
-        if writeFailure != nil { readLastWords() }
+        if writeFailure != nil { readRemainingInput() }
         if case .exchanging(_, .paused) = machine.state { return armDeadline() }
         proceed()
         armDeadline()
@@ -295,7 +295,7 @@ final class HTTP1Connection: Carrier {
     }
 
     /// Handles a lost connection. An exchange that may be replayed is sent again on a fresh one.
-    func lose(_ error: TransportError) {
+    func connectionLost(_ error: TransportError) {
         if machine.state == .upgraded { return endUpgrade(error) }
         if machine.state == .idle { idleFailure = error }
         let actions = machine.handle(.broken)
@@ -304,7 +304,7 @@ final class HTTP1Connection: Carrier {
         var metrics = current.metrics
         metrics.responseEnd = loop.now
         clear()
-        shut()
+        closeSocket()
         pool.replayOrFail(
             current.exchange, metrics, error, requestBegan: current.requestBegan,
             connectionWasReused: metrics.isReused)
@@ -337,12 +337,12 @@ final class HTTP1Connection: Carrier {
         }
         switch actions.connection {
         case .keep: end(ended, result)
-        case .giveBack:
+        case .returnToPool:
             // Returned to the pool first, so that a request started from the completion can reuse it.
-            giveBack(keepAliveHint)
+            returnToPool(keepAliveHint)
             end(ended, result)
         case .close:
-            shut()
+            closeSocket()
             // This comes last: when the pool has been shut down and loses its last connection, it reports that it has ended, and
             // every exchange must have ended by then.
             end(ended, result)
@@ -365,13 +365,13 @@ final class HTTP1Connection: Carrier {
         feed.clear()
     }
 
-    func giveBack(_ hint: KeepAlive) {
+    func returnToPool(_ hint: KeepAlive) {
         pool.finished(id, .reusable(hint), at: loop.now)
         if machine.state == .idle { beginProbes() }
     }
 
     /// Closes the socket immediately, not when the last reference to this connection is released.
-    func shut() {
+    func closeSocket() {
         if let registration { loop.deregister(registration) }
         registration = nil
         channel.close()
@@ -402,7 +402,9 @@ final class HTTP1Connection: Carrier {
     /// Called when the time for holding back the end, or for waiting for the rest, is over.
     private func drainTimeEnded() {
         guard isDraining else { return }
-        if machine.state == .draining { return perform(machine.handle(.drainedEnough), .success(Fields())) }
+        if machine.state == .draining {
+            return perform(machine.handle(.drainLimitExceeded), .success(Fields()))
+        }
         drainTimer = loop.schedule(at: loop.now + Self.drainTime, self, tag: Tag.drain.rawValue)
         perform(machine.handle(.restIsLate), .success(Fields()))
         read()

@@ -7,10 +7,10 @@
 struct HTTP1Machine: ~Copyable {
     enum State: Hashable {
         case idle  // → exchanging, closed
-        case exchanging(Outward, Inward)  // → idle, leaving, upgraded, closed
+        case exchanging(RequestState, ResponseState)  // → idle, skipping, upgraded, closed
         /// The consumer needs no more. Little of the response remains and is being skipped, and the end of the exchange is held
         /// back for a moment, so that a request started from the completion can reuse the connection.
-        case leaving  // → idle, draining, closed
+        case skipping  // → idle, draining, closed
         /// The exchange has ended for the layer above; the rest of its response is being skipped.
         case draining  // → idle, closed
         case upgraded  // → closed
@@ -19,14 +19,14 @@ struct HTTP1Machine: ~Copyable {
     // The halves and their events are the same as in `StreamExchangeMachine`: each machine shows its whole table of transitions.
 
     /// The state of the request.
-    enum Outward: Hashable {
+    enum RequestState: Hashable {
         /// The head has been sent and announces content, which waits for `100 Continue`.
-        case holding
+        case awaitingContinue
         case sending
         case sent
     }
     /// The state of the response.
-    enum Inward: Hashable {
+    enum ResponseState: Hashable {
         case awaitingHead
         case receiving
         /// The consumer accepts no more for now.
@@ -35,7 +35,7 @@ struct HTTP1Machine: ~Copyable {
 
     enum Event: Hashable {
         /// An exchange begins. The associated value says whether it has content that is held back, content, or none.
-        case begin(Outward)
+        case begin(RequestState)
         /// The peer asked for the content, or the wait for `100 Continue` timed out.
         case release
         case requestSent
@@ -49,7 +49,7 @@ struct HTTP1Machine: ~Copyable {
         /// The rest has not arrived in time: the end of the exchange is no longer held back for it.
         case restIsLate
         /// More of a skipped body arrived than is worth reading.
-        case drainedEnough
+        case drainLimitExceeded
         case upgraded
         /// The owner cancelled the exchange.
         case cancel
@@ -78,7 +78,7 @@ struct HTTP1Machine: ~Copyable {
     enum ConnectionAction: Hashable {
         case keep
         /// Return it to the pool for reuse.
-        case giveBack
+        case returnToPool
         case close
     }
 
@@ -87,35 +87,35 @@ struct HTTP1Machine: ~Copyable {
     /// The only writer of `state`.
     mutating func handle(_ event: Event) -> Actions {
         switch (state, event) {
-        case (.idle, .begin(let outward)):
-            state = .exchanging(outward, .awaitingHead)
+        case (.idle, .begin(let request)):
+            state = .exchanging(request, .awaitingHead)
             return Actions()
 
-        case (.exchanging(.holding, let inward), .release):
-            state = .exchanging(.sending, inward)
+        case (.exchanging(.awaitingContinue, let response), .release):
+            state = .exchanging(.sending, response)
             return Actions(releasesContent: true)
-        case (.exchanging(_, let inward), .requestSent):
-            state = .exchanging(.sent, inward)
+        case (.exchanging(_, let response), .requestSent):
+            state = .exchanging(.sent, response)
             return Actions()
-        case (.exchanging(let outward, .awaitingHead), .headReceived):
+        case (.exchanging(let request, .awaitingHead), .headReceived):
             // A final response to held content means that the peer does not want the content: it is never sent.
-            state = .exchanging(outward, .receiving)
+            state = .exchanging(request, .receiving)
             return Actions()
-        case (.exchanging(let outward, .receiving), .pause):
-            state = .exchanging(outward, .paused)
+        case (.exchanging(let request, .receiving), .pause):
+            state = .exchanging(request, .paused)
             return Actions()
-        case (.exchanging(let outward, .paused), .resume):
-            state = .exchanging(outward, .receiving)
+        case (.exchanging(let request, .paused), .resume):
+            state = .exchanging(request, .receiving)
             return Actions()
         case (.exchanging(.sent, .receiving), .responseEnded(reusable: true)):
             state = .idle
-            return Actions(exchange: .succeed, connection: .giveBack)
+            return Actions(exchange: .succeed, connection: .returnToPool)
         case (.exchanging(_, .receiving), .responseEnded):
             // An early end: the response is complete, and the rest of the request is not sent.
             state = .closed
             return Actions(exchange: .succeed, connection: .close)
         case (.exchanging(.sent, .receiving), .enough(rest: .short)):
-            state = .leaving
+            state = .skipping
             return Actions()
         case (.exchanging(_, .receiving), .enough):
             state = .closed
@@ -127,24 +127,25 @@ struct HTTP1Machine: ~Copyable {
             state = .closed
             return Actions(exchange: .fail, connection: .close)
 
-        case (.leaving, .responseEnded(reusable: true)):
+        case (.skipping, .responseEnded(reusable: true)):
             state = .idle
-            return Actions(exchange: .succeed, connection: .giveBack)
-        case (.leaving, .restIsLate):
+            return Actions(exchange: .succeed, connection: .returnToPool)
+        case (.skipping, .restIsLate):
             state = .draining
             return Actions(exchange: .succeed)
-        case (.leaving, .cancel):
+        case (.skipping, .cancel):
             state = .draining
             return Actions(exchange: .fail)
-        case (.leaving, .responseEnded), (.leaving, .drainedEnough), (.leaving, .broken), (.leaving, .close):
+        case (.skipping, .responseEnded), (.skipping, .drainLimitExceeded), (.skipping, .broken),
+            (.skipping, .close):
             // Whatever happens to the rest, all that the consumer needed has arrived.
             state = .closed
             return Actions(exchange: .succeed, connection: .close)
 
         case (.draining, .responseEnded(reusable: true)):
             state = .idle
-            return Actions(connection: .giveBack)
-        case (.draining, .responseEnded), (.draining, .drainedEnough), (.draining, .broken),
+            return Actions(connection: .returnToPool)
+        case (.draining, .responseEnded), (.draining, .drainLimitExceeded), (.draining, .broken),
             (.draining, .close):
             state = .closed
             return Actions(connection: .close)
@@ -161,26 +162,26 @@ struct HTTP1Machine: ~Copyable {
             (.closed, .close),
             (.exchanging, .release), (.exchanging, .resume), (.exchanging, .pause),
             (.idle, .release), (.idle, .resume), (.idle, .cancel),
-            (.leaving, .release), (.leaving, .resume),
+            (.skipping, .release), (.skipping, .resume),
             (.draining, .release), (.draining, .resume), (.draining, .cancel),
             (.upgraded, .release), (.upgraded, .resume):
             return Actions()
 
         case (.exchanging, .begin), (.exchanging, .headReceived), (.exchanging, .responseEnded),
-            (.exchanging, .enough), (.exchanging, .restIsLate), (.exchanging, .drainedEnough),
+            (.exchanging, .enough), (.exchanging, .restIsLate), (.exchanging, .drainLimitExceeded),
             (.exchanging, .upgraded),
             (.idle, .requestSent), (.idle, .headReceived), (.idle, .pause), (.idle, .responseEnded),
-            (.idle, .enough), (.idle, .restIsLate), (.idle, .drainedEnough), (.idle, .upgraded),
-            (.leaving, .begin), (.leaving, .requestSent), (.leaving, .headReceived), (.leaving, .pause),
-            (.leaving, .enough), (.leaving, .upgraded),
+            (.idle, .enough), (.idle, .restIsLate), (.idle, .drainLimitExceeded), (.idle, .upgraded),
+            (.skipping, .begin), (.skipping, .requestSent), (.skipping, .headReceived), (.skipping, .pause),
+            (.skipping, .enough), (.skipping, .upgraded),
             (.draining, .begin), (.draining, .requestSent), (.draining, .headReceived), (.draining, .pause),
             (.draining, .enough), (.draining, .restIsLate), (.draining, .upgraded),
             (.upgraded, .begin), (.upgraded, .requestSent), (.upgraded, .headReceived), (.upgraded, .pause),
             (.upgraded, .responseEnded), (.upgraded, .enough), (.upgraded, .restIsLate),
-            (.upgraded, .drainedEnough), (.upgraded, .upgraded),
+            (.upgraded, .drainLimitExceeded), (.upgraded, .upgraded),
             (.closed, .begin), (.closed, .requestSent), (.closed, .headReceived), (.closed, .pause),
-            (.closed, .responseEnded), (.closed, .enough), (.closed, .restIsLate), (.closed, .drainedEnough),
-            (.closed, .upgraded):
+            (.closed, .responseEnded), (.closed, .enough), (.closed, .restIsLate),
+            (.closed, .drainLimitExceeded), (.closed, .upgraded):
             preconditionFailure("\(event) is impossible while \(state)")
         }
     }

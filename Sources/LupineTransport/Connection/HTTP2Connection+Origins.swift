@@ -17,7 +17,7 @@ extension HTTP2Connection {
     /// Handles a 421 response: the server is not authoritative for the exchange's origin on this connection (RFC 9110
     /// §15.5.20). The exchange is sent again over a connection of its own origin. Returns false when the response is to be
     /// delivered instead.
-    func sendsToItsOwn(_ stream: HTTP2Stream) -> Bool {
+    func resendMisdirected(_ stream: HTTP2Stream) -> Bool {
         let exchange = stream.exchange
         guard isForeign(exchange), exchange.content.isReplayable, exchange.replays < ReplayRule.mostReplays
         else { return false }

@@ -10,11 +10,11 @@ extension HTTP2Connection {
         guard mayRead, life == .open, !isReading else { return }
         isReading = true
         var buffer = loop.borrowReadBuffer()
-        var turns = 0
+        var steps = 0
         while mayRead, life == .open {
-            turns += 1
+            steps += 1
             // The peer's data decides how long a turn takes.
-            if turns > Self.turns || turns > 1 && loop.isLate {
+            if steps > Self.stepsPerTurn || steps > 1 && loop.isLate {
                 yieldReading()
                 break
             }
@@ -36,7 +36,7 @@ extension HTTP2Connection {
             outcome = try channel.receive(into: &space)
         } catch {
             mayRead = false
-            return end(farewellError ?? error.transportError(host: route.host, port: route.port))
+            return end(goAwayError ?? error.transportError(host: route.host, port: route.port))
         }
         defer { endIfRenegotiating() }
         switch outcome {
@@ -75,14 +75,14 @@ extension HTTP2Connection {
     /// Called when the peer has closed; nothing more will arrive.
     private func peerClosed() {
         end(
-            farewellError ?? writeFailure
+            goAwayError ?? writeFailure
                 ?? .http(host: route.host, port: route.port, .truncated(.beforeHead)))
     }
 
     /// The error of the peer's GOAWAY, if its code is not NO_ERROR. It explains the close that follows.
-    private var farewellError: TransportError? {
-        guard let farewell, farewell != .noError else { return nil }
-        return http2(.goAway(farewell))
+    private var goAwayError: TransportError? {
+        guard let goAwayCode, goAwayCode != .noError else { return nil }
+        return http2(.goAway(goAwayCode))
     }
 
     // MARK: events
@@ -97,12 +97,12 @@ extension HTTP2Connection {
             do throws(HTTP2ConnectionError) {
                 (event, consumed) = try machine.next(rest, at: time)
             } catch {
-                tellPendingHead(before: nil)
+                deliverPendingHead(before: nil)
                 return end(http2(HTTP2Failure(error)))
             }
             start += consumed
             headOctets += consumed
-            if pendingHead != nil { tellPendingHead(before: event) }
+            if pendingHead != nil { deliverPendingHead(before: event) }
             if case .needMore = event { return }
             handle(event, of: rest)
             headOctets = 0
@@ -114,9 +114,9 @@ extension HTTP2Connection {
         case .needMore, .settingsAcknowledged, .settings, .windowOpened, .goAway, .pong:
             handleConnection(event)
         case .interim(let id, let head):
-            guard let stream = answered(id) else { return }
+            guard let stream = recordReceipt(on: id) else { return }
             stream.metrics.responseHeadBytes += headOctets
-            note(.interim, of: stream)
+            updateDeadlines(.interim, of: stream)
             if stream.holdsHeads {
                 stream.heldInterim.append(head)
             } else {
@@ -124,22 +124,22 @@ extension HTTP2Connection {
             }
             if head.status.code == 100 { release(stream) }
         case .response(let id, let head):
-            guard let stream = answered(id) else { return }
+            guard let stream = recordReceipt(on: id) else { return }
             stream.metrics.responseHeadBytes += headOctets
             pendingHead = (stream, head)
         case .content(let id, let range):
-            guard let stream = answered(id) else { return machine.consumed(range.count, on: id) }
+            guard let stream = recordReceipt(on: id) else { return machine.consumed(range.count, on: id) }
             receivedContent(bytes.extracting(range), of: stream)
         case .end(let id, let trailers):
             guard let stream = streams[id] else { return }
-            if stream.machine.state == .leaving || stream.takesContent && stream.held.isEmpty {
+            if stream.machine.state == .skipping || stream.takesContent && stream.heldContent.isEmpty {
                 responseEnded(stream, trailers)
             } else {
-                stream.heldEnd = .whole(trailers: trailers)
+                stream.heldEnd = .complete(trailers: trailers)
             }
         case .reset(let id, let code): wasReset(id, code)
         case .failed(let id, let error):
-            if let stream = streams[id] { breaks(stream, reason(of: error)) }
+            if let stream = streams[id] { streamBroke(stream, reason(of: error)) }
         case .refused(let id):
             if let stream = streams[id] { sendAgain(stream, http2(.refused)) }
         case .request, .priority: break  // for servers
@@ -163,19 +163,19 @@ extension HTTP2Connection {
     private func handleConnection(_ event: HTTP2Event) {
         switch event {
         case .settings(let settings):
-            tellSettings()
+            notifySettings()
             capacityChanged(settings.maxConcurrentStreams)
-            peerHasSet()
+            peerSettingsArrived()
             enqueueAll()
         case .settingsAcknowledged: settingsAcknowledged()
         case .windowOpened(let id):
-            tellWindow(of: id)
+            notifyWindow(of: id)
             if id.isConnection { enqueueAll() } else if let stream = streams[id] { enqueue(stream) }
         case .goAway(let last, let code, _):
-            farewell = code
-            tellGoAway(last: last, code)
+            goAwayCode = code
+            notifyGoAway(last: last, code)
             let sendsAway = streams.ordered.contains { $0.id > last }
-            pool.drains(id, carried: sendsAway ? Int(last.rawValue / 2 + last.rawValue % 2) : nil)
+            pool.retireConnection(id, carried: sendsAway ? Int(last.rawValue / 2 + last.rawValue % 2) : nil)
         case .needMore, .pong, .interim, .response, .content, .end, .reset, .failed, .refused, .request,
             .priority:
             break
@@ -183,17 +183,17 @@ extension HTTP2Connection {
     }
 
     /// Returns the stream on which a part of a response arrived, and records the progress.
-    private func answered(_ id: StreamID) -> HTTP2Stream? {
+    private func recordReceipt(on id: StreamID) -> HTTP2Stream? {
         guard let stream = streams[id] else { return nil }
         wasAnswered = true
         if stream.metrics.responseStart == nil { stream.metrics.responseStart = loop.now }
-        note(.received, of: stream)
+        updateDeadlines(.received, of: stream)
         return stream
     }
 
     private func wasReset(_ id: StreamID, _ code: HTTP2ErrorCode) {
         guard let stream = streams[id] else { return }
-        stream.exchange.observation?.heard(.reset(code))
+        stream.exchange.observation?.reportNotice(.reset(code))
         if stream.heldEnd != nil {
             // The response is complete, and the peer does not want the rest of the request.
             return stopSending(stream)
@@ -201,11 +201,11 @@ extension HTTP2Connection {
         if code == .refusedStream, stream.metrics.responseStart == nil {
             return sendAgain(stream, http2(.refused))
         }
-        breaks(stream, http2(.reset(code)))
+        streamBroke(stream, http2(.reset(code)))
     }
 
     /// Handles a broken stream. The consumer is told after it has taken the content received before.
-    private func breaks(_ stream: HTTP2Stream, _ error: TransportError) {
+    private func streamBroke(_ stream: HTTP2Stream, _ error: TransportError) {
         guard stream.holdsResponse else {
             return perform(stream.machine.handle(.broken), on: stream, .failure(error))
         }
@@ -215,14 +215,14 @@ extension HTTP2Connection {
 
     /// Stops sending the request's content.
     private func stopSending(_ stream: HTTP2Stream) {
-        stream.isAnswered = true
-        note(.sourceDry, of: stream)
+        stream.hasStoppedSending = true
+        updateDeadlines(.sourceDry, of: stream)
     }
 
     // MARK: the head
 
     /// Delivers a head that waited for the next event, which shows whether the stream ends with the head.
-    private func tellPendingHead(before next: HTTP2Event?) {
+    private func deliverPendingHead(before next: HTTP2Event?) {
         guard let (stream, head) = pendingHead.take(), isCarrying(stream) else { return }
         var endsStream = false
         if case .end(stream.id, _) = next { endsStream = true }
@@ -236,7 +236,7 @@ extension HTTP2Connection {
     }
 
     /// Delivers the heads that arrived while the exchange was suspended.
-    func tellHeldHeads(of stream: HTTP2Stream) {
+    func deliverHeldHeads(of stream: HTTP2Stream) {
         var interim: [ResponseHead] = []
         swap(&interim, &stream.heldInterim)
         for head in interim where isCarrying(stream) { stream.exchange.sink.receivedInterim(head) }
@@ -255,18 +255,18 @@ extension HTTP2Connection {
 
     private func receivedHead(_ head: ResponseHead, _ framing: BodyFraming, of stream: HTTP2Stream) {
         let exchange = stream.exchange
-        if head.status.code == 421, sendsToItsOwn(stream) { return }
+        if head.status.code == 421, resendMisdirected(stream) { return }
         stream.metrics.version = head.version
         if case .length(let length) = framing { stream.expectedLength = length }
         exchange.observation?.received(head, stream.metrics, at: loop.now)
         if let timer = stream.continueTimer.take() { loop.cancel(timer) }
         _ = stream.machine.handle(.headReceived)
-        touch(stream)
+        scheduleCaughtUp(of: stream)
         if case .exchanging(.sending, _) = stream.machine.state, exchange.options.stopsSendingWhenAnswered,
             framing != .handover
         {
-            stream.isAnswered = true
-            note(.sourceDry, of: stream)
+            stream.hasStoppedSending = true
+            updateDeadlines(.sourceDry, of: stream)
         }
         let plan = exchange.sink.receivedHead(head, framing: framing)
         guard isCarrying(stream) else { return }
@@ -283,24 +283,24 @@ extension HTTP2Connection {
 
     private func receivedContent(_ bytes: Span<UInt8>, of stream: HTTP2Stream) {
         stream.metrics.responseContentBytes += Int64(bytes.count)
-        if stream.machine.state == .leaving { return machine.consumed(bytes.count, on: stream.id) }
-        touch(stream)
+        if stream.machine.state == .skipping { return machine.consumed(bytes.count, on: stream.id) }
+        scheduleCaughtUp(of: stream)
         var taken = 0
-        if stream.takesContent, stream.held.isEmpty {
-            taken = passOn(bytes, of: stream)
+        if stream.takesContent, stream.heldContent.isEmpty {
+            taken = deliver(bytes, of: stream)
             guard isWanted(stream) else { return machine.consumed(bytes.count - taken, on: stream.id) }
         }
-        stream.held.append(bytes.extracting(droppingFirst: taken))
+        stream.heldContent.append(bytes.extracting(droppingFirst: taken))
     }
 
     /// Whether its content is still needed, now or later.
     private func isWanted(_ stream: HTTP2Stream) -> Bool {
-        isCarrying(stream) && stream.machine.state != .leaving
+        isCarrying(stream) && stream.machine.state != .skipping
     }
 
     /// Delivers as much as the rate limit and the consumer accept now. Returns how much that is; the rest must be held, unless
     /// the stream has ended.
-    private func passOn(_ bytes: Span<UInt8>, of stream: HTTP2Stream) -> Int {
+    private func deliver(_ bytes: Span<UInt8>, of stream: HTTP2Stream) -> Int {
         let count = allowance(bytes.count, of: stream)
         guard count > 0 else { return 0 }
         let demand: Demand
@@ -315,8 +315,8 @@ extension HTTP2Connection {
             machine.consumed(count, on: stream.id)
             return count
         }
-        if case .pause = demand { stream.owed += count } else { giveBack(count, of: stream) }
-        obey(demand, of: stream)
+        if case .pause = demand { stream.withheldCredit += count } else { recordConsumed(count, of: stream) }
+        apply(demand, of: stream)
         return count
     }
 
@@ -341,7 +341,7 @@ extension HTTP2Connection {
         return stream.exchange.sink.spliced(written)
     }
 
-    private func obey(_ demand: Demand, of stream: HTTP2Stream) {
+    private func apply(_ demand: Demand, of stream: HTTP2Stream) {
         switch demand {
         case .more: break
         case .pause: pause(stream)
@@ -352,7 +352,7 @@ extension HTTP2Connection {
     private func pause(_ stream: HTTP2Stream) {
         guard case .exchanging(_, .receiving) = stream.machine.state else { return }
         _ = stream.machine.handle(.pause)
-        note(.readingPaused, of: stream)
+        updateDeadlines(.readingPaused, of: stream)
     }
 
     /// Handles a consumer that needs no more. The input that has been read is handled before the stream is reset: most short
@@ -360,34 +360,36 @@ extension HTTP2Connection {
     func enough(_ stream: HTTP2Stream) {
         guard case .exchanging(_, .receiving) = stream.machine.state else { return }
         _ = stream.machine.handle(.enough)
-        drop(stream)
+        discardHeldContent(of: stream)
         stream.splice = nil
         if stream.heldEnd != nil { return responseEnded(stream, Fields()) }
-        leavers.append(stream)
+        skippedStreams.append(stream)
         writeSoon()
     }
 
     /// Delivers held content, as much as the consumer accepts.
-    func passOnHeld(of stream: HTTP2Stream) {
+    func deliverHeldContent(of stream: HTTP2Stream) {
         guard stream.takesContent, stream.receivePaceTimer == nil else { return }
         // Also when nothing is held: the sink may have buffered content before it paused.
-        touch(stream)
-        if !stream.held.isEmpty {
+        scheduleCaughtUp(of: stream)
+        if !stream.heldContent.isEmpty {
             // The peer is not the slow side: content waited here.
-            note(.received, of: stream)
+            updateDeadlines(.received, of: stream)
             var held = HeldContent()
-            swap(&held, &stream.held)
-            let taken = passOn(held.octets.span.extracting(droppingFirst: held.start), of: stream)
+            swap(&held, &stream.heldContent)
+            let taken = deliver(held.octets.span.extracting(droppingFirst: held.start), of: stream)
             if isWanted(stream) {
                 held.dropFirst(taken)
-                stream.held = held
+                stream.heldContent = held
             } else {
                 machine.consumed(held.count - taken, on: stream.id)
             }
         }
-        if isCarrying(stream), stream.takesContent, stream.held.isEmpty, let end = stream.heldEnd.take() {
+        if isCarrying(stream), stream.takesContent, stream.heldContent.isEmpty,
+            let end = stream.heldEnd.take()
+        {
             switch end {
-            case .whole(let trailers): responseEnded(stream, trailers)
+            case .complete(let trailers): responseEnded(stream, trailers)
             case .broken(let error):
                 perform(stream.machine.handle(.broken), on: stream, .failure(truncated(stream, error)))
             }
@@ -403,16 +405,16 @@ extension HTTP2Connection {
         guard isCarrying(stream) else { return }
         if let tunnel = stream.tunnel { return tunnelEnded(stream, tunnel) }
         switch stream.machine.state {
-        case .exchanging(_, .receiving), .leaving:
+        case .exchanging(_, .receiving), .skipping:
             perform(stream.machine.handle(.responseEnded), on: stream, .success(trailers))
-        case .exchanging(_, .paused): stream.heldEnd = .whole(trailers: trailers)
+        case .exchanging(_, .paused): stream.heldEnd = .complete(trailers: trailers)
         case .exchanging(_, .awaitingHead), .over: break
         }
     }
 
     private func writeGathered(of stream: HTTP2Stream) throws(TransportError) {
         guard let splice = stream.splice, let written = try splice.writeGathered() else { return }
-        obey(stream.exchange.sink.spliced(written), of: stream)
+        apply(stream.exchange.sink.spliced(written), of: stream)
     }
 
     /// Writes content gathered for a file although no more content will come.
@@ -424,23 +426,23 @@ extension HTTP2Connection {
         _ = stream.exchange.sink.spliced(written)
     }
 
-    private func touch(_ stream: HTTP2Stream) {
-        guard !stream.isTouched else { return }
-        stream.isTouched = true
-        touched.append(stream)
+    private func scheduleCaughtUp(of stream: HTTP2Stream) {
+        guard !stream.needsCaughtUp else { return }
+        stream.needsCaughtUp = true
+        awaitingCaughtUp.append(stream)
     }
 
     /// Called when no more input is available: sinks may deliver what they have buffered.
     func caughtUp() {
-        while let stream = touched.popLast() {
-            stream.isTouched = false
+        while let stream = awaitingCaughtUp.popLast() {
+            stream.needsCaughtUp = false
             guard isCarrying(stream), stream.takesContent, stream.tunnel == nil else { continue }
             do throws(TransportError) { try writeGathered(of: stream) } catch {
                 fail(stream, error)
                 continue
             }
             guard isCarrying(stream), stream.takesContent else { continue }
-            obey(stream.exchange.sink.caughtUp(), of: stream)
+            apply(stream.exchange.sink.caughtUp(), of: stream)
         }
     }
 }

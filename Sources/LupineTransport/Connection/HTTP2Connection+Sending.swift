@@ -30,7 +30,7 @@ extension HTTP2Connection {
     func release(_ stream: HTTP2Stream) {
         guard isCarrying(stream), stream.machine.handle(.release).releasesContent else { return }
         if let timer = stream.continueTimer.take() { loop.cancel(timer) }
-        note(.sending, of: stream)
+        updateDeadlines(.sending, of: stream)
         beginContent(of: stream)
     }
 
@@ -68,12 +68,12 @@ extension HTTP2Connection {
     /// Sends as much as is available and the kernel accepts.
     func write() {
         guard life == .open, writeFailure == nil, flushChannel() else { return }
-        var turns = 0
+        var steps = 0
         while mayWrite, life == .open, writeFailure == nil {
             if outputStart == output.count { fill() }
             guard life == .open, outputStart < output.count else { break }
-            turns += 1
-            if turns > Self.turns { return yieldWriting() }
+            steps += 1
+            if steps > Self.stepsPerTurn { return yieldWriting() }
             let outcome: WriteOutcome
             do throws(ChannelFailure) {
                 outcome = try channel.send(output, from: outputStart, Self.nothing.span)
@@ -88,7 +88,7 @@ extension HTTP2Connection {
 
     private func advance(_ count: Int) {
         for stream in batch where isCarrying(stream) {
-            note(.wrote, of: stream)
+            updateDeadlines(.wrote, of: stream)
             if stream.requestBegan { continue }
             stream.requestBegan = true
             if case .stream = stream.feed.state { enqueue(stream) }
@@ -122,10 +122,10 @@ extension HTTP2Connection {
     }
 
     /// Tells the peer the changed urgency of streams, once for each stream.
-    private func tellUrgency() {
+    private func sendPriorityUpdates() {
         guard !reprioritised.isEmpty else { return }
-        for stream in reprioritised where isCarrying(stream) && stream.toldUrgency != stream.urgency {
-            stream.toldUrgency = stream.urgency
+        for stream in reprioritised where isCarrying(stream) && stream.sentUrgency != stream.urgency {
+            stream.sentUrgency = stream.urgency
             machine.sendPriority(stream.urgency.fieldValue.utf8.span, of: stream.id)
         }
         reprioritised = []
@@ -133,9 +133,9 @@ extension HTTP2Connection {
 
     /// Takes the machine's output, and records the streams whose heads are in it.
     private func takeOutput() {
-        tellUrgency()
-        batch += beginners
-        beginners.removeAll(keepingCapacity: true)
+        sendPriorityUpdates()
+        batch += openingStreams
+        openingStreams.removeAll(keepingCapacity: true)
         machine.takeOutput(into: &output)
     }
 
@@ -188,19 +188,19 @@ extension HTTP2Connection {
                 stream.metrics.requestContentBytes = stream.feed.sent
                 if stream.tunnel == nil { stream.exchange.sink.sentContent(stream.feed.sent) }
             }
-            guard isCarrying(stream), case .exchanging(let outward, _) = stream.machine.state else {
+            guard isCarrying(stream), case .exchanging(let request, _) = stream.machine.state else {
                 continue
             }
-            switch outward {
-            case .holding:
+            switch request {
+            case .awaitingContinue:
                 // While the content waits for `100 Continue`, the peer is not slow to accept it.
-                note(.sourceDry, of: stream)
+                updateDeadlines(.sourceDry, of: stream)
             case .sending where stream.isEndWritten:
                 stream.metrics.requestEnd = loop.now
-                note(.sent, of: stream)
+                updateDeadlines(.sent, of: stream)
                 _ = stream.machine.handle(.requestSent)
             case .sending:
-                if case .awaiting = stream.feed.state { note(.sourceDry, of: stream) }
+                if case .awaiting = stream.feed.state { updateDeadlines(.sourceDry, of: stream) }
                 stream.tunnel?.wrote()
             case .sent: break
             }
@@ -209,9 +209,9 @@ extension HTTP2Connection {
 
     /// Sends the machine's last frames before the socket closes, if the kernel accepts them immediately and no request head is
     /// among them: such a request can still be sent elsewhere.
-    func sayLastWords() {
+    func sendFinalFrames() {
         guard life == .open, writeFailure == nil, mayWrite, !channel.hasPendingOutput,
-            beginners.isEmpty, outputStart == output.count
+            openingStreams.isEmpty, outputStart == output.count
         else { return }
         output.removeAll(keepingCapacity: true)
         outputStart = 0
@@ -245,7 +245,7 @@ extension HTTP2Connection {
             guard stream.requestBegan else { return false }
             if let tunnel = stream.tunnel { return try produce(stream, from: tunnel, source) }
             stream.feed.state = .awaiting(source)
-            note(.sourceDry, of: stream)
+            updateDeadlines(.sourceDry, of: stream)
             ask(source, for: stream)
             return false
         case .awaiting:
@@ -392,7 +392,7 @@ extension HTTP2Connection {
         case .failed(let reason):
             return fail(stream, .content(reason))
         }
-        note(.sending, of: stream)
+        updateDeadlines(.sending, of: stream)
         enqueue(stream)
     }
 

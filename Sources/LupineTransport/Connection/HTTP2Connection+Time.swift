@@ -7,7 +7,7 @@ extension HTTP2Connection {
     enum Tag: Int { case deadline, continueWait, sendPace, receivePace }
 
     /// Reports an event to the deadlines of a stream, and makes sure that a timer fires no later than the next deadline.
-    func note(_ event: TransferDeadlines.Event, of stream: HTTP2Stream) {
+    func updateDeadlines(_ event: TransferDeadlines.Event, of stream: HTTP2Stream) {
         stream.deadlines.handle(event, at: loop.now)
         let next = stream.deadlines.next?.instant ?? .distantFuture
         guard next < stream.deadlineTimer?.at ?? .distantFuture else { return }
@@ -19,7 +19,7 @@ extension HTTP2Connection {
         loop.schedule(at: instant, self, tag: Int(stream.id.rawValue) << 2 | tag.rawValue)
     }
 
-    private func deadlineCame(_ stream: HTTP2Stream) {
+    private func deadlineReached(_ stream: HTTP2Stream) {
         stream.deadlineTimer = nil
         guard let timeout = stream.deadlines.expired(at: loop.now) else {
             guard let next = stream.deadlines.next?.instant else { return }
@@ -28,7 +28,7 @@ extension HTTP2Connection {
         }
         // If nothing at all has arrived since the request was sent, the peer may be gone without closing: no further request
         // is sent to it.
-        if let began = stream.metrics.requestStart, lastReceived <= began { pool.drains(id) }
+        if let began = stream.metrics.requestStart, lastReceived <= began { pool.retireConnection(id) }
         fail(
             stream,
             TransportError(
@@ -40,35 +40,35 @@ extension HTTP2Connection {
 /// Detection of peers that are gone.
 extension HTTP2Connection {
     /// Sends a PING, after the head of the request that begins, to a peer that has been silent for long.
-    func askIfSilent() {
-        guard let look = liveness.exchangeBegins(at: loop.now, lastReceived: lastReceived) else { return }
+    func pingIfSilent() {
+        guard let check = liveness.exchangeBegins(at: loop.now, lastReceived: lastReceived) else { return }
         machine.sendPing(0)
-        lookLater(look)
+        scheduleLivenessCheck(at: check)
     }
 
-    private func lookLater(_ instant: Instant) {
+    private func scheduleLivenessCheck(at instant: Instant) {
         livenessTimer = loop.schedule(at: instant) { [weak self] reason in
             guard let self, reason == .due else { return }
             livenessTimer = nil
-            lookForSigns()
+            checkLiveness()
         }
     }
 
     /// Ends a connection whose peer is gone. If nothing has arrived for a while, the connection gets no further requests.
-    private func lookForSigns() {
+    private func checkLiveness() {
         // Bytes that arrived while the loop was busy count.
         channel.becameReadable(isClosing: peerIsClosing)
         mayRead = true
         read()
         guard life == .open else { return }
-        switch liveness.look(
+        switch liveness.check(
             at: loop.now, lastReceived: lastReceived, acknowledged: channel.octetsAcknowledged)
         {
         case .alive: break
-        case .doubtful(let lookAgain):
-            pool.drains(id)
+        case .doubtful(let checkAgain):
+            pool.retireConnection(id)
             // The pool closes a draining connection that carries nothing.
-            if life == .open { lookLater(lookAgain) }
+            if life == .open { scheduleLivenessCheck(at: checkAgain) }
         case .gone: end(http2(.silent))
         }
     }
@@ -80,7 +80,7 @@ extension HTTP2Connection: TimerTarget {
             return
         }
         switch Tag(rawValue: tag & 3) {
-        case .deadline: deadlineCame(stream)
+        case .deadline: deadlineReached(stream)
         case .continueWait:
             stream.continueTimer = nil
             release(stream)
@@ -89,7 +89,7 @@ extension HTTP2Connection: TimerTarget {
             enqueue(stream)
         case .receivePace:
             stream.receivePaceTimer = nil
-            passOnHeld(of: stream)
+            deliverHeldContent(of: stream)
         case nil: break
         }
     }

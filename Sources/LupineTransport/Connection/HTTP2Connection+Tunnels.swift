@@ -26,14 +26,14 @@ extension HTTP2Connection {
 
     /// Called when the peer's settings have arrived: tells the pool whether WebSockets are possible, and submits the exchanges
     /// that waited.
-    func peerHasSet() {
+    func peerSettingsArrived() {
         if machine.peerSettings.enableConnectProtocol { pool.takesWebSockets(id) }
-        sendAwaiting()
+        submitAwaiting()
     }
 
     /// Submits the exchanges that waited for the peer's settings to the pool, which gives them this connection if it still
     /// exists.
-    func sendAwaiting() {
+    func submitAwaiting() {
         var waiting: [Exchange] = []
         swap(&waiting, &awaitingSettings)
         for exchange in waiting { exchange.submitAgain(to: pool) }
@@ -63,7 +63,7 @@ extension HTTP2Connection {
     }
 
     /// Reports the end of an exchange, or of the tunnel that its stream has become.
-    func tell(_ result: Result<Fields, TransportError>, of stream: HTTP2Stream) {
+    func reportEnd(_ result: Result<Fields, TransportError>, of stream: HTTP2Stream) {
         let result = result.mapError { named($0, for: stream.exchange) }
         guard let tunnel = stream.tunnel else { return stream.exchange.end(result, stream.metrics) }
         if case .failure(let error) = result { tunnel.ended(error) } else { tunnel.ended(nil) }

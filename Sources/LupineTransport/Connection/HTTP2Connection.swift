@@ -9,13 +9,13 @@ import LupineHTTP2
 /// many streams it may carry and when it accepts no more. An error of one exchange ends its stream. An error of the connection
 /// ends all streams, and those that the peer has not processed are sent again.
 ///
-/// The connection is always read: a consumer that accepts no more stops the window of its stream only (`HTTP2Stream.held`).
+/// The connection is always read: a consumer that accepts no more stops the window of its stream only (`HTTP2Stream.heldContent`).
 /// The windows limit how much all streams together can hold here (`connectionWindow`).
 final class HTTP2Connection: Carrier {
     enum Life: Hashable {
-        case open  // → outliving, closed
+        case open  // → delivering, closed
         /// The socket is closed. Received parts of responses are still delivered to consumers that pause.
-        case outliving  // → closed
+        case delivering  // → closed
         case closed
     }
 
@@ -35,7 +35,7 @@ final class HTTP2Connection: Carrier {
     /// Streams whose new priority must be sent to the peer.
     var reprioritised: [HTTP2Stream] = []
     /// Streams whose head waits in the machine.
-    var beginners: [HTTP2Stream] = []
+    var openingStreams: [HTTP2Stream] = []
     /// Streams with frames in `output`.
     var batch: [HTTP2Stream] = []
     /// Why nothing more can be sent; what the peer has sent is still read.
@@ -53,11 +53,12 @@ final class HTTP2Connection: Carrier {
     var pendingHead: (stream: HTTP2Stream, head: ResponseHead)?
     /// Octets since the last event; the size of the head when the event is a head.
     var headOctets = 0
-    var touched: [HTTP2Stream] = []
+    /// Streams whose sinks must be told that no more input is available for now.
+    var awaitingCaughtUp: [HTTP2Stream] = []
     /// Streams whose consumers need no more.
-    var leavers: [HTTP2Stream] = []
+    var skippedStreams: [HTTP2Stream] = []
     /// The error code of the peer's GOAWAY.
-    var farewell: HTTP2ErrorCode?
+    var goAwayCode: HTTP2ErrorCode?
     /// Whether a response has arrived on this connection.
     var wasAnswered = false
     /// WebSocket exchanges that wait for the peer's settings.
@@ -67,17 +68,17 @@ final class HTTP2Connection: Carrier {
     /// Set during a call of a sink's `begins`.
     private var isBeginning = false
     /// The nesting depth of completion calls.
-    private var endings = 0
+    private var completionDepth = 0
     private var isCloseDue = false
     /// The capacity that the pool was told after the peer's settings; nil before.
-    private var toldCapacity: Int?
+    private var reportedCapacity: Int?
     private let firstCapacity: Int
     /// The limit of concurrent streams, if the peer allows more.
     private let mostStreams: Int
     /// The initial window of a stream, small enough that all streams together fit into the connection's window.
     private let streamWindow: Int
     /// The total growth of all stream windows.
-    private var grown = 0
+    private var windowGrowth = 0
     /// The time at which bytes last arrived; initially when the connection was established.
     var lastReceived: Instant
     var liveness = LivenessProbe()
@@ -93,9 +94,9 @@ final class HTTP2Connection: Carrier {
     /// How long the peer may take to acknowledge the settings; a peer that does not speak HTTP/2 never does.
     static let settingsTime = Interval.seconds(60)
     /// How much output may wait for a kernel that accepts nothing; above it, the connection begins no further stream.
-    static let mostWaiting = 256 * 1024
+    static let waitingOutputLimit = 256 * 1024
     /// How many times it reads, or writes, before other connections of the loop get their turn.
-    static let turns = 16
+    static let stepsPerTurn = 16
 
     init(
         _ channel: consuming ByteChannel, _ dialed: DialedChannel, _ id: ConnectionID, limits: ParserLimits,
@@ -120,7 +121,10 @@ final class HTTP2Connection: Carrier {
         loop.hand(dialed.registration, to: self)
     }
 
-    deinit { WindowBalance.shared.note(isRight: machine.windowsAddUp && grown == 0 && streams.isEmpty) }
+    deinit {
+        WindowBalance.shared.recordClosed(
+            isBalanced: machine.windowsAddUp && windowGrowth == 0 && streams.isEmpty)
+    }
 
     /// Returns limits in which those of heads are the ones of HTTP/1.1.
     private static func limits(_ parser: ParserLimits) -> HTTP2Limits {
@@ -189,7 +193,7 @@ final class HTTP2Connection: Carrier {
             case .headerListTooLarge(let size, let allowed):
                 let error = http2(.requestTooLarge(size, allowed: allowed))
                 return refuse(exchange, named(error, for: exchange), metrics)
-            case .connectionLeaving: pool.drains(self.id)
+            case .connectionLeaving: pool.retireConnection(self.id)
             case .tooManyStreams, .connectionOver, .streamOver: break
             }
             return sendElsewhere(exchange, metrics)
@@ -204,15 +208,15 @@ final class HTTP2Connection: Carrier {
         if holds { _ = stream.machine.handle(.hold) }
         streams.insert(stream)
         exchange.streamNumber = id.rawValue
-        beginners.append(stream)
-        askIfSilent()
-        note(.sending, of: stream)
+        openingStreams.append(stream)
+        pingIfSilent()
+        updateDeadlines(.sending, of: stream)
         exchange.observation?.leased(metrics, to: exchange.origin, sending: list.lines, at: loop.now)
-        tellOpened(stream)
+        notifyOpened(stream)
         isBeginning = true
         exchange.sink.begins(on: loop, over: route.evidence)
         isBeginning = false
-        guard isCarrying(stream), stream.takenBack == nil else { return }
+        guard isCarrying(stream), stream.deferredCancellation == nil else { return }
         if holds, let timeout = exchange.options.continueTimeout {
             stream.continueTimer = schedule(.continueWait, of: stream, at: loop.now + timeout)
         } else if isWebSocket {
@@ -223,14 +227,14 @@ final class HTTP2Connection: Carrier {
         writeSoon()
     }
 
-    override func giveBackUnused() { giveBack() }
+    override func returnUnused() { returnToPool() }
 
     /// Handles an exchange whose connection has ended, or whose peer allows fewer streams, since the lease: it goes to another
     /// connection.
     private func sendElsewhere(_ exchange: Exchange, _ metrics: ExchangeMetrics) {
         let error = named(failure ?? http2(.refused), for: exchange)
         loop.executeOnLoop {
-            self.giveBack()
+            self.returnToPool()
             self.pool.replayOrFail(
                 exchange, metrics, error, requestBegan: false, connectionWasReused: metrics.isReused,
                 isUntouched: true)
@@ -248,25 +252,25 @@ final class HTTP2Connection: Carrier {
     }
 
     /// Whether the stream has not ended.
-    func isCarrying(_ stream: HTTP2Stream) -> Bool { !stream.isForgotten }
+    func isCarrying(_ stream: HTTP2Stream) -> Bool { !stream.isRemoved }
 
     override func cancel(_ exchange: Exchange, _ error: TransportError) {
-        if let stream = stream(of: exchange) { takeBack(stream, error) }
+        if let stream = stream(of: exchange) { cancelStream(stream, error) }
     }
 
     override func skip(_ exchange: Exchange) {
         guard let stream = stream(of: exchange) else { return }
         _ = stream.machine.handle(.resume)
         guard case .exchanging(_, .receiving) = stream.machine.state else {
-            return takeBack(stream, .cancelled)
+            return cancelStream(stream, .cancelled)
         }
         enough(stream)
     }
 
-    private func takeBack(_ stream: HTTP2Stream, _ error: TransportError) {
+    private func cancelStream(_ stream: HTTP2Stream, _ error: TransportError) {
         guard isBeginning else { return fail(stream, error) }
         // In a separate loop job: another exchange may begin in its place, and be cancelled in the same way.
-        stream.takenBack = error
+        stream.deferredCancellation = error
         let bound = LoopBound((self, stream), on: loop)
         loop.executeOnLoop {
             let (connection, stream) = bound.value
@@ -279,20 +283,20 @@ final class HTTP2Connection: Carrier {
             return
         }
         _ = stream.machine.handle(.resume)
-        if let place = exchange.takeFileTarget() { stream.splice = SpliceTransfer(place, usesPipe: false) }
-        note(.readingResumed, of: stream)
-        giveBack(stream.owed, of: stream)
-        stream.owed = 0
+        if let target = exchange.takeFileTarget() { stream.splice = SpliceTransfer(target, usesPipe: false) }
+        updateDeadlines(.readingResumed, of: stream)
+        recordConsumed(stream.withheldCredit, of: stream)
+        stream.withheldCredit = 0
         writeSoon()
-        passOnHeld(of: stream)
+        deliverHeldContent(of: stream)
     }
 
     override func suspensionChanged(of exchange: Exchange) {
         guard let stream = stream(of: exchange), stream.isSuspended != exchange.isSuspended,
-            stream.machine.state != .leaving
+            stream.machine.state != .skipping
         else { return }
         stream.isSuspended.toggle()
-        note(stream.isSuspended ? .suspended : .unsuspended, of: stream)
+        updateDeadlines(stream.isSuspended ? .suspended : .unsuspended, of: stream)
         guard !stream.isSuspended else { return }
         // In a separate loop job: the consumer may be inside a call.
         let bound = LoopBound((self, stream), on: loop)
@@ -300,8 +304,8 @@ final class HTTP2Connection: Carrier {
             let (connection, stream) = bound.value
             guard connection.isCarrying(stream), !stream.isSuspended else { return }
             connection.enqueue(stream)
-            connection.tellHeldHeads(of: stream)
-            connection.passOnHeld(of: stream)
+            connection.deliverHeldHeads(of: stream)
+            connection.deliverHeldContent(of: stream)
         }
     }
 
@@ -314,7 +318,7 @@ final class HTTP2Connection: Carrier {
             senders.append(stream, as: urgency)
         }
         stream.urgency = urgency
-        guard stream.toldUrgency != nil else { return }
+        guard stream.sentUrgency != nil else { return }
         reprioritised.append(stream)
         writeSoon()
     }
@@ -335,34 +339,34 @@ final class HTTP2Connection: Carrier {
         guard actions.exchange != .keep, isCarrying(stream) else { return }
         if case .failure = result { keepGathered(of: stream) }
         var result = actions.exchange == .succeed ? result.flatMapError { _ in .success(Fields()) } : result
-        if let error = stream.takenBack { result = .failure(error) }
+        if let error = stream.deferredCancellation { result = .failure(error) }
         remove(stream)
         // Sends nothing if both halves have ended.
         machine.reset(stream.id, .cancel)
         writeSoon()
-        endings += 1
+        completionDepth += 1
         // Returned to the pool first, so that a request started from the completion can reuse it.
-        giveBack()
-        tell(result, of: stream)
-        endings -= 1
+        returnToPool()
+        reportEnd(result, of: stream)
+        completionDepth -= 1
         closeIfDue()
     }
 
     /// Handles a stream that the peer has not processed: its exchange is sent again, if possible.
     func sendAgain(_ stream: HTTP2Stream, _ error: TransportError) {
         if stream.tunnel != nil { return fail(stream, error) }
-        if let error = stream.takenBack { return fail(stream, error) }
+        if let error = stream.deferredCancellation { return fail(stream, error) }
         guard stream.machine.handle(.broken).exchange == .fail else {
             return perform(.init(exchange: .succeed), on: stream, .failure(error))
         }
         remove(stream)
-        endings += 1
-        giveBack()
+        completionDepth += 1
+        returnToPool()
         pool.replayOrFail(
             stream.exchange, stream.metrics, named(error, for: stream.exchange),
             requestBegan: stream.requestBegan, connectionWasReused: stream.metrics.isReused, isUntouched: true
         )
-        endings -= 1
+        completionDepth -= 1
         closeIfDue()
     }
 
@@ -370,38 +374,39 @@ final class HTTP2Connection: Carrier {
     private func remove(_ stream: HTTP2Stream) {
         stream.metrics.responseEnd = loop.now
         streams.remove(stream.id)
-        stream.isForgotten = true
+        stream.isRemoved = true
         if let timer = stream.deadlineTimer?.token { loop.cancel(timer) }
         if let timer = stream.continueTimer { loop.cancel(timer) }
         if let timer = stream.sendPaceTimer { loop.cancel(timer) }
         if let timer = stream.receivePaceTimer { loop.cancel(timer) }
-        drop(stream)
-        grown -= stream.window.size - streamWindow
-        if !mayWrite, machine.waitingCount > Self.mostWaiting { pool.drains(id) }
+        discardHeldContent(of: stream)
+        windowGrowth -= stream.window.size - streamWindow
+        if !mayWrite, machine.waitingCount > Self.waitingOutputLimit { pool.retireConnection(id) }
     }
 
     /// Discards the held content of a stream and returns it to the windows.
-    func drop(_ stream: HTTP2Stream) {
+    func discardHeldContent(of stream: HTTP2Stream) {
         guard stream.unconsumed > 0 else { return }
         machine.consumed(stream.unconsumed, on: stream.id)
-        stream.held = HeldContent()
-        stream.owed = 0
+        stream.heldContent = HeldContent()
+        stream.withheldCredit = 0
     }
 
     /// Records that the consumer has taken `count` octets. The window of the stream grows if that was fast, within the limit
     /// for all streams together.
-    func giveBack(_ count: Int, of stream: HTTP2Stream) {
+    func recordConsumed(_ count: Int, of stream: HTTP2Stream) {
         let growth = stream.window.took(
-            count, at: loop.now, isCaughtUp: stream.held.isEmpty && stream.heldEnd == nil,
-            most: min(Self.largestStreamWindow - stream.window.size, Self.connectionWindow / 2 - grown))
+            count, at: loop.now, isCaughtUp: stream.heldContent.isEmpty && stream.heldEnd == nil,
+            most: min(
+                Self.largestStreamWindow - stream.window.size, Self.connectionWindow / 2 - windowGrowth))
         if growth > 0 {
-            grown += growth
+            windowGrowth += growth
             machine.raiseWindow(of: stream.id, to: stream.window.size)
         }
         machine.consumed(count, on: stream.id)
     }
 
-    private func giveBack() {
+    private func returnToPool() {
         guard life == .open else { return }
         pool.finished(id, isPersonal ? .notReusable : .reusable(KeepAlive()), at: loop.now)
         if life == .open, streams.isEmpty { beginProbes() }
@@ -412,11 +417,11 @@ final class HTTP2Connection: Carrier {
     override func close() {
         guard life == .open else { return }
         // Exchanges that are ending are told before the pool learns that the connection is gone.
-        if endings > 0 {
+        if completionDepth > 0 {
             isCloseDue = true
             return
         }
-        sendAwaiting()
+        submitAwaiting()
         machine.leave()
         end(.shutDown)
     }
@@ -425,20 +430,20 @@ final class HTTP2Connection: Carrier {
         guard life != .closed else { return }
         machine.leave()
         let broken = streams.ordered
-        shut(outliving: false)
+        closeSocket(delivering: false)
         for stream in broken where isCarrying(stream) {
             keepGathered(of: stream)
             guard isCarrying(stream) else { continue }
             remove(stream)
-            tell(.failure(error), of: stream)
+            reportEnd(.failure(error), of: stream)
         }
         failAwaiting(error)
         pool.lost(id)
     }
 
     private func closeIfDue() {
-        guard endings == 0 else { return }
-        if life == .outliving, streams.isEmpty {
+        guard completionDepth == 0 else { return }
+        if life == .delivering, streams.isEmpty {
             life = .closed
             pool.lost(id)
         } else if isCloseDue {
@@ -456,12 +461,12 @@ final class HTTP2Connection: Carrier {
             stream.heldEnd = .broken(error)
         }
         let broken = streams.ordered.filter { $0.heldEnd == nil }
-        shut(outliving: broken.count < streams.count)
+        closeSocket(delivering: broken.count < streams.count)
         // First, so that a request started from a completion gets another connection.
-        pool.drains(id)
-        endings += 1
+        pool.retireConnection(id)
+        completionDepth += 1
         for stream in broken where isCarrying(stream) {
-            if let error = stream.takenBack {
+            if let error = stream.deferredCancellation {
                 fail(stream, error)
                 continue
             }
@@ -483,7 +488,7 @@ final class HTTP2Connection: Carrier {
                 requestBegan: stream.requestBegan, connectionWasReused: stream.isOnUsedConnection)
         }
         failAwaiting(error)
-        endings -= 1
+        completionDepth -= 1
         // This comes last: when the pool has been shut down and loses its last connection, it reports that it has ended.
         if life == .closed { return pool.lost(id) }
         closeIfDue()
@@ -494,19 +499,19 @@ final class HTTP2Connection: Carrier {
         guard case .http(let host, let port, .truncated(.beforeHead)) = error, stream.metrics.version != nil
         else { return error }
         let received = stream.metrics.responseContentBytes
-        let place: HTTPError.Truncation =
+        let truncation: HTTPError.Truncation =
             if let expected = stream.expectedLength {
                 .insideBody(received: received, expected: expected)
             } else {
                 .insideBodyOfUnknownLength(received: received)
             }
-        return .http(host: host, port: port, .truncated(place))
+        return .http(host: host, port: port, .truncated(truncation))
     }
 
     /// Sends the last frames, if that is possible immediately, and closes the socket.
-    private func shut(outliving: Bool) {
-        sayLastWords()
-        life = outliving ? .outliving : .closed
+    private func closeSocket(delivering: Bool) {
+        sendFinalFrames()
+        life = delivering ? .delivering : .closed
         if let settingsTimer { loop.cancel(settingsTimer) }
         settingsTimer = nil
         if let timer = livenessTimer.take() { loop.cancel(timer) }
@@ -519,7 +524,7 @@ final class HTTP2Connection: Carrier {
         senders = SenderQueue()
         stalled = []
         reprioritised = []
-        beginners = []
+        openingStreams = []
         batch = []
     }
 
@@ -530,8 +535,8 @@ final class HTTP2Connection: Carrier {
         // A connection that serves one exchange says nothing about the capacity of others.
         guard !isPersonal else { return }
         let capacity = min(streams ?? .max, mostStreams)
-        guard capacity != toldCapacity else { return }
-        toldCapacity = capacity
+        guard capacity != reportedCapacity else { return }
+        reportedCapacity = capacity
         pool.capacityChanged(id, to: capacity)
     }
 
@@ -561,9 +566,9 @@ final class HTTP2Connection: Carrier {
 extension HTTP2Connection: TurnEndListener {
     func turnEnded() {
         isTurnEndDue = false
-        var leaving: [HTTP2Stream] = []
-        swap(&leaving, &leavers)
-        for stream in leaving { perform(stream.machine.handle(.turnEnded), on: stream, .success(Fields())) }
+        var skipped: [HTTP2Stream] = []
+        swap(&skipped, &skippedStreams)
+        for stream in skipped { perform(stream.machine.handle(.turnEnded), on: stream, .success(Fields())) }
         write()
     }
 }

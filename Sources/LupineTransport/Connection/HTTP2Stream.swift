@@ -5,12 +5,12 @@ import LupineHTTP2
 
 /// One exchange on a stream: the state that its connection keeps until it ends.
 ///
-/// It belongs to the connection and does nothing by itself. Content that the consumer does not accept waits in `held`. That is
+/// It belongs to the connection and does nothing by itself. Content that the consumer does not accept waits in `heldContent`. That is
 /// at most the stream's window, since the window is only extended for consumed content.
 final class HTTP2Stream {
     /// An end that the consumer is told after it has taken the content before it.
     enum HeldEnd {
-        case whole(trailers: Fields)
+        case complete(trailers: Fields)
         case broken(TransportError)
     }
 
@@ -34,7 +34,7 @@ final class HTTP2Stream {
     /// The trailers sent after the content.
     var trailers = Fields()
     /// Whether its connection has removed it.
-    var isForgotten = false
+    var isRemoved = false
     /// Whether it is in the queue of streams that have something to send.
     var isQueued = false
     /// Whether it has something to send while the connection's window is closed.
@@ -42,15 +42,15 @@ final class HTTP2Stream {
     /// The stream's urgency.
     var urgency: Urgency
     /// The urgency that the peer was told; nil if the program sets the `Priority` field itself.
-    var toldUrgency: Urgency?
+    var sentUrgency: Urgency?
     /// Whether some of the request has been handed to the kernel.
     var requestBegan = false
     /// Whether the end of the request has been appended to the output.
     var isEndWritten = false
     /// The error it was cancelled with while it began: it fails with it in a separate loop job.
-    var takenBack: TransportError?
+    var deferredCancellation: TransportError?
     /// Whether the response came first, so that the rest of the content is not sent.
-    var isAnswered = false
+    var hasStoppedSending = false
 
     // MARK: the peer's half
 
@@ -60,14 +60,14 @@ final class HTTP2Stream {
     var heldInterim: [ResponseHead] = []
     var heldHead: (ResponseHead, BodyFraming)?
     /// Content that has not been delivered yet.
-    var held = HeldContent()
+    var heldContent = HeldContent()
     /// How the response ended after the held content.
     var heldEnd: HeldEnd?
     /// Octets delivered to a consumer that paused on them: they are returned to the windows when it resumes.
-    var owed = 0
+    var withheldCredit = 0
     var window: StreamWindow
     /// Whether the sink must be told that no more input is available for now.
-    var isTouched = false
+    var needsCaughtUp = false
     /// Whether its owner has suspended it.
     var isSuspended = false
     var splice: SpliceTransfer?
@@ -83,7 +83,7 @@ final class HTTP2Stream {
     ) {
         self.id = id
         self.urgency = urgency
-        toldUrgency = exchange.head.fields.contains(.priority) ? nil : urgency
+        sentUrgency = exchange.head.fields.contains(.priority) ? nil : urgency
         self.exchange = exchange
         self.metrics = metrics
         self.window = StreamWindow(window)
@@ -105,14 +105,14 @@ final class HTTP2Stream {
     /// Whether content may be sent now.
     var isSending: Bool {
         guard case .exchanging(.sending, _) = machine.state else { return false }
-        return !isSuspended && takenBack == nil && !isAnswered && !isEndWritten
+        return !isSuspended && deferredCancellation == nil && !hasStoppedSending && !isEndWritten
     }
 
     /// Whether content, or the head before it, has arrived and has not been delivered.
-    var holdsResponse: Bool { !held.isEmpty || heldHead != nil }
+    var holdsResponse: Bool { !heldContent.isEmpty || heldHead != nil }
 
     /// The number of received octets that have not been returned to the windows.
-    var unconsumed: Int { held.count + owed }
+    var unconsumed: Int { heldContent.count + withheldCredit }
 
     /// The announced length of the request's content; nil if unknown.
     var announcedLength: Int64? {

@@ -2,8 +2,8 @@
 
 import LupineHTTP
 
-/// The relation of a transfer to others, for its start event.
-package struct TransferPlace: Sendable {
+/// Identifies a transfer, and names the transfer that led to it and the task, for the start event.
+package struct TransferIdentity: Sendable {
     /// The transfer's identity.
     package let id: TransferID
     /// The cause of the transfer.
@@ -11,7 +11,7 @@ package struct TransferPlace: Sendable {
     /// The identifier of its task.
     package let taskIdentifier: Int?
 
-    /// The place of a new transfer.
+    /// Identifies a new transfer.
     package init(_ cause: TransferCause, taskIdentifier: Int? = nil) {
         id = .next()
         self.cause = cause
@@ -32,11 +32,11 @@ package final class TransferObservation: Sendable {
     }
 
     private let reporter: TransferReporter
-    private let place: TransferPlace
+    private let transfer: TransferIdentity
     private let state = Lock(State())
 
-    init(_ place: TransferPlace, reporter: TransferReporter) {
-        self.place = place
+    init(_ transfer: TransferIdentity, reporter: TransferReporter) {
+        self.transfer = transfer
         self.reporter = reporter
     }
 
@@ -44,7 +44,7 @@ package final class TransferObservation: Sendable {
     func submitted(_ exchange: Exchange) {
         let isFirst = state.withLock { $0.start == nil }
         guard isFirst else { return }
-        let start = TransferStart(exchange, place)
+        let start = TransferStart(exchange, transfer)
         state.withLock { state in
             state.start = start
             state.waitsSince = exchange.began
@@ -66,7 +66,7 @@ package final class TransferObservation: Sendable {
     }
 
     /// Reports an HTTP/2 event of the connection or stream.
-    func heard(_ notice: HTTP2Notice) { report(.notice(notice)) }
+    func reportNotice(_ notice: HTTP2Notice) { report(.notice(notice)) }
 
     /// The connection was lost, and the exchange waits for another.
     func lostConnection(at now: Instant) { state.withLock { $0.waitsSince = now } }
@@ -101,21 +101,21 @@ package final class TransferObservation: Sendable {
                     metrics: TransferMetrics(metrics, decoded: metrics.responseContentBytes))))
     }
 
-    private func report(_ event: TransferEvent) { reporter.report(event, of: place.id) }
+    private func report(_ event: TransferEvent) { reporter.report(event, of: transfer.id) }
 }
 
 extension TransferReporter {
     /// Returns the observation for an exchange.
-    package func observation(at place: TransferPlace) -> TransferObservation {
-        TransferObservation(place, reporter: self)
+    package func observation(of transfer: TransferIdentity) -> TransferObservation {
+        TransferObservation(transfer, reporter: self)
     }
 }
 
 extension TransferStart {
-    init(_ exchange: Exchange, _ place: TransferPlace) {
+    init(_ exchange: Exchange, _ transfer: TransferIdentity) {
         let origin = exchange.origin
-        cause = place.cause
-        taskIdentifier = place.taskIdentifier
+        cause = transfer.cause
+        taskIdentifier = transfer.taskIdentifier
         method = exchange.head.method
         scheme = origin.scheme == .https ? "https" : "http"
         host = origin.host

@@ -21,7 +21,7 @@ struct LivenessProbe: Hashable {
         /// The peer has answered, or no PING was sent.
         case alive
         /// Nothing has arrived for half of `timeout`. Check again at the given time.
-        case doubtful(lookAgain: Instant)
+        case doubtful(checkAgain: Instant)
         case gone
     }
 
@@ -41,7 +41,7 @@ struct LivenessProbe: Hashable {
     }
 
     /// Checks the peer. `acknowledged` is how many of the connection's octets the peer's kernel has acknowledged, if known.
-    mutating func look(at now: Instant, lastReceived: Instant, acknowledged: UInt64?) -> Verdict {
+    mutating func check(at now: Instant, lastReceived: Instant, acknowledged: UInt64?) -> Verdict {
         guard case .asked(let since, let before) = state, lastReceived < since else {
             state = .quiet
             return .alive
@@ -51,7 +51,7 @@ struct LivenessProbe: Hashable {
             return .gone
         }
         state = .asked(since: since, acknowledged: acknowledged ?? 0)
-        return .doubtful(lookAgain: now + Self.half)
+        return .doubtful(checkAgain: now + Self.half)
     }
 
     private static var half: Interval { Interval(nanoseconds: timeout.nanoseconds / 2) }

@@ -7,22 +7,22 @@
 /// unlike there, no event here ends the connection.
 struct StreamExchangeMachine: ~Copyable {
     enum State: Hashable {
-        case exchanging(Outward, Inward)  // → leaving, over
+        case exchanging(RequestState, ResponseState)  // → skipping, over
         /// The consumer needs no more. Input that has been read is dropped; then the stream is reset, if it has not ended.
-        case leaving  // → over
+        case skipping  // → over
         case over
     }
     // The halves and their events are the same as in `HTTP1Machine`: each machine shows its whole table of transitions.
 
     /// The state of the request.
-    enum Outward: Hashable {
+    enum RequestState: Hashable {
         /// The head announces content, which waits for `100 Continue`.
-        case holding
+        case awaitingContinue
         case sending
         case sent
     }
     /// The state of the response.
-    enum Inward: Hashable {
+    enum ResponseState: Hashable {
         case awaitingHead
         case receiving
         /// The consumer accepts no more for now.
@@ -68,35 +68,35 @@ struct StreamExchangeMachine: ~Copyable {
     /// The only writer of `state`.
     mutating func handle(_ event: Event) -> Actions {
         switch (state, event) {
-        case (.exchanging(.sending, let inward), .hold):
-            state = .exchanging(.holding, inward)
+        case (.exchanging(.sending, let response), .hold):
+            state = .exchanging(.awaitingContinue, response)
             return Actions()
-        case (.exchanging(.holding, let inward), .release):
-            state = .exchanging(.sending, inward)
+        case (.exchanging(.awaitingContinue, let response), .release):
+            state = .exchanging(.sending, response)
             return Actions(releasesContent: true)
-        case (.exchanging(_, let inward), .requestSent):
-            state = .exchanging(.sent, inward)
+        case (.exchanging(_, let response), .requestSent):
+            state = .exchanging(.sent, response)
             return Actions()
-        case (.exchanging(let outward, .awaitingHead), .headReceived):
-            state = .exchanging(outward, .receiving)
+        case (.exchanging(let request, .awaitingHead), .headReceived):
+            state = .exchanging(request, .receiving)
             return Actions()
-        case (.exchanging(let outward, .receiving), .pause):
-            state = .exchanging(outward, .paused)
+        case (.exchanging(let request, .receiving), .pause):
+            state = .exchanging(request, .paused)
             return Actions()
-        case (.exchanging(let outward, .paused), .resume):
-            state = .exchanging(outward, .receiving)
+        case (.exchanging(let request, .paused), .resume):
+            state = .exchanging(request, .receiving)
             return Actions()
         case (.exchanging(_, .receiving), .responseEnded):
             // Early or not: the response is complete, and the rest of the request is not sent.
             state = .over
             return Actions(exchange: .succeed)
         case (.exchanging(_, .receiving), .enough):
-            state = .leaving
+            state = .skipping
             return Actions()
-        case (.exchanging, .cancel), (.exchanging, .broken), (.leaving, .cancel):
+        case (.exchanging, .cancel), (.exchanging, .broken), (.skipping, .cancel):
             state = .over
             return Actions(exchange: .fail)
-        case (.leaving, .responseEnded), (.leaving, .turnEnded), (.leaving, .broken):
+        case (.skipping, .responseEnded), (.skipping, .turnEnded), (.skipping, .broken):
             // Whatever happens to the rest, all that the consumer needed has arrived.
             state = .over
             return Actions(exchange: .succeed)
@@ -104,15 +104,15 @@ struct StreamExchangeMachine: ~Copyable {
         // Late calls from above, or from the connection's own buffers, have no effect.
         case (.exchanging, .release), (.exchanging, .resume), (.exchanging, .pause),
             (.exchanging, .turnEnded),
-            (.leaving, .release), (.leaving, .resume), (.leaving, .requestSent), (.leaving, .pause),
-            (.leaving, .enough),
+            (.skipping, .release), (.skipping, .resume), (.skipping, .requestSent), (.skipping, .pause),
+            (.skipping, .enough),
             (.over, .release), (.over, .resume), (.over, .requestSent), (.over, .pause), (.over, .enough),
             (.over, .turnEnded), (.over, .cancel), (.over, .broken):
             return Actions()
 
         case (.exchanging, .hold), (.exchanging, .headReceived), (.exchanging, .responseEnded),
             (.exchanging, .enough),
-            (.leaving, .hold), (.leaving, .headReceived),
+            (.skipping, .hold), (.skipping, .headReceived),
             (.over, .hold), (.over, .headReceived), (.over, .responseEnded):
             preconditionFailure("\(event) is impossible while \(state)")
         }

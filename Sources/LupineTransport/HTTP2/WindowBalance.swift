@@ -6,7 +6,7 @@
 package final class WindowBalance: Sendable {
     private struct State {
         var connections = 0
-        var misses = 0
+        var imbalances = 0
     }
 
     /// The counter of all connections of the process.
@@ -17,13 +17,13 @@ package final class WindowBalance: Sendable {
     /// The number of closed connections.
     package var connections: Int { state.withLock { $0.connections } }
     /// The number of closed connections whose windows did not add up.
-    package var misses: Int { state.withLock { $0.misses } }
+    package var imbalances: Int { state.withLock { $0.imbalances } }
 
     /// Records a closed connection.
-    func note(isRight: Bool) {
+    func recordClosed(isBalanced: Bool) {
         state.withLock { state in
             state.connections += 1
-            if !isRight { state.misses += 1 }
+            if !isBalanced { state.imbalances += 1 }
         }
     }
 }

@@ -102,12 +102,12 @@ package struct TransferDeadlines: Hashable, Sendable {
         case connecting(since: Instant)
         case handshaking(since: Instant)
     }
-    private enum Outward: Hashable {
+    private enum RequestState: Hashable {
         case none
         case watched(since: Instant)
         case sent
     }
-    private enum Inward: Hashable {
+    private enum ResponseState: Hashable {
         case none
         case awaitingFirst(since: Instant)
         case watched(since: Instant)
@@ -117,8 +117,8 @@ package struct TransferDeadlines: Hashable, Sendable {
     private let timeouts: TransferTimeouts
     private let began: Instant
     private var setup = Setup.none
-    private var outward = Outward.none
-    private var inward = Inward.none
+    private var request = RequestState.none
+    private var response = ResponseState.none
     /// The time of the last progress; nil before the first step.
     private var progress: Instant?
     private var isSuspended = false
@@ -140,29 +140,29 @@ package struct TransferDeadlines: Hashable, Sendable {
         }
         switch event {
         case .connecting:
-            (setup, outward, inward) = (.connecting(since: now), .none, .none)
+            (setup, request, response) = (.connecting(since: now), .none, .none)
         case .handshaking:
-            (setup, outward, inward) = (.handshaking(since: now), .none, .none)
+            (setup, request, response) = (.handshaking(since: now), .none, .none)
         case .waiting:
-            (setup, outward, inward) = (.none, .none, .none)
+            (setup, request, response) = (.none, .none, .none)
         case .sending:
             setup = .none
-            outward = .watched(since: now)
+            request = .watched(since: now)
         case .wrote:
-            outward = .watched(since: now)
+            request = .watched(since: now)
         case .sourceDry:
-            if outward != .sent { outward = .none }
+            if request != .sent { request = .none }
         case .sent:
-            outward = .sent
-            if inward == .none { inward = .awaitingFirst(since: now) }
+            request = .sent
+            if response == .none { response = .awaitingFirst(since: now) }
         case .received:
-            if inward != .paused { inward = .watched(since: now) }
+            if response != .paused { response = .watched(since: now) }
         case .interim:
-            if outward != .sent, case .watched = inward { inward = .none }
+            if request != .sent, case .watched = response { response = .none }
         case .readingPaused:
-            if case .watched = inward { inward = .paused }
+            if case .watched = response { response = .paused }
         case .readingResumed:
-            if inward == .paused { inward = .watched(since: now) }
+            if response == .paused { response = .watched(since: now) }
         case .suspended:
             isSuspended = true
         case .unsuspended:
@@ -178,14 +178,14 @@ package struct TransferDeadlines: Hashable, Sendable {
         case .connecting: setup = .connecting(since: now)
         case .handshaking: setup = .handshaking(since: now)
         }
-        switch outward {
+        switch request {
         case .none, .sent: break
-        case .watched: outward = .watched(since: now)
+        case .watched: request = .watched(since: now)
         }
-        switch inward {
+        switch response {
         case .none, .paused: break
-        case .awaitingFirst: inward = .awaitingFirst(since: now)
-        case .watched: inward = .watched(since: now)
+        case .awaitingFirst: response = .awaitingFirst(since: now)
+        case .watched: response = .watched(since: now)
         }
     }
 
@@ -207,16 +207,16 @@ package struct TransferDeadlines: Hashable, Sendable {
         case .connecting(let since): consider(since, timeouts.connect, .connect)
         case .handshaking(let since): consider(since, timeouts.tlsHandshake, .tlsHandshake)
         }
-        switch inward {
+        switch response {
         case .none, .paused: break
         case .awaitingFirst(let since): consider(since, timeouts.firstByte, .firstByte)
         case .watched(let since): consider(since, timeouts.idleRead, .idleRead)
         }
-        switch outward {
+        switch request {
         case .none, .sent: break
         case .watched(let since): consider(since, timeouts.idleWrite, .idleWrite)
         }
-        if let progress, inward != .paused { consider(progress, timeouts.idle, .idle) }
+        if let progress, response != .paused { consider(progress, timeouts.idle, .idle) }
         consider(began, timeouts.whole, .whole)
         return earliest
     }

@@ -9,16 +9,16 @@ import Testing
 @Suite struct HTTP1MachineTests {
     typealias Machine = HTTP1Machine
 
-    static let outwards: [Machine.Outward] = [.holding, .sending, .sent]
-    static let inwards: [Machine.Inward] = [.awaitingHead, .receiving, .paused]
+    static let outwards: [Machine.RequestState] = [.awaitingContinue, .sending, .sent]
+    static let inwards: [Machine.ResponseState] = [.awaitingHead, .receiving, .paused]
     static let states: [Machine.State] =
-        [.idle, .leaving, .draining, .upgraded, .closed]
+        [.idle, .skipping, .draining, .upgraded, .closed]
         + outwards.flatMap { outward in inwards.map { .exchanging(outward, $0) } }
     static let events: [Machine.Event] =
         outwards.map { .begin($0) } + [
             .release, .requestSent, .headReceived, .pause, .resume, .responseEnded(reusable: true),
             .responseEnded(reusable: false), .enough(rest: .short), .enough(rest: .long), .restIsLate,
-            .drainedEnough, .upgraded, .cancel, .broken, .close,
+            .drainLimitExceeded, .upgraded, .cancel, .broken, .close,
         ]
 
     /// Returns a machine in `state`, brought there by the events of an ordinary connection.
@@ -33,12 +33,12 @@ import Testing
         case .idle: return []
         case .closed: return [.close]
         case .upgraded: return [.begin(.sending), .requestSent, .upgraded]
-        case .leaving: return [.begin(.sending), .requestSent, .headReceived, .enough(rest: .short)]
-        case .draining: return way(to: .leaving) + [.restIsLate]
+        case .skipping: return [.begin(.sending), .requestSent, .headReceived, .enough(rest: .short)]
+        case .draining: return way(to: .skipping) + [.restIsLate]
         case .exchanging(let outward, let inward):
             let first: [Machine.Event] =
                 switch outward {
-                case .holding: [.begin(.holding)]
+                case .awaitingContinue: [.begin(.awaitingContinue)]
                 case .sending: [.begin(.sending)]
                 case .sent: [.begin(.sending), .requestSent]
                 }
@@ -64,7 +64,8 @@ import Testing
             case .begin(let outward): return (.exchanging(outward, .awaitingHead), none)
             case .broken, .close: return (.closed, closes)
             case .release, .resume, .cancel: return (.idle, none)
-            case .requestSent, .headReceived, .pause, .responseEnded, .enough, .restIsLate, .drainedEnough,
+            case .requestSent, .headReceived, .pause, .responseEnded, .enough, .restIsLate,
+                .drainLimitExceeded,
                 .upgraded:
                 return nil
             }
@@ -73,7 +74,7 @@ import Testing
             case .cancel, .broken, .close: return (.closed, failed)
             case .requestSent: return (.exchanging(.sent, inward), none)
             case .release:
-                guard outward == .holding else { return (state, none) }
+                guard outward == .awaitingContinue else { return (state, none) }
                 return (.exchanging(.sending, inward), Machine.Actions(releasesContent: true))
             case .pause: return (inward == .receiving ? .exchanging(outward, .paused) : state, none)
             case .resume: return (inward == .paused ? .exchanging(outward, .receiving) : state, none)
@@ -83,27 +84,27 @@ import Testing
             case .responseEnded(let reusable):
                 guard inward == .receiving else { return nil }
                 guard outward == .sent, reusable else { return (.closed, succeeded) }
-                return (.idle, Machine.Actions(exchange: .succeed, connection: .giveBack))
+                return (.idle, Machine.Actions(exchange: .succeed, connection: .returnToPool))
             case .enough(let rest):
                 guard inward == .receiving else { return nil }
                 guard outward == .sent, rest == .short else { return (.closed, succeeded) }
-                return (.leaving, none)
-            case .begin, .restIsLate, .drainedEnough: return nil
+                return (.skipping, none)
+            case .begin, .restIsLate, .drainLimitExceeded: return nil
             }
-        case .leaving:
+        case .skipping:
             switch event {
             case .responseEnded(reusable: true):
-                return (.idle, Machine.Actions(exchange: .succeed, connection: .giveBack))
-            case .responseEnded, .drainedEnough, .broken, .close: return (.closed, succeeded)
+                return (.idle, Machine.Actions(exchange: .succeed, connection: .returnToPool))
+            case .responseEnded, .drainLimitExceeded, .broken, .close: return (.closed, succeeded)
             case .restIsLate: return (.draining, Machine.Actions(exchange: .succeed))
             case .cancel: return (.draining, Machine.Actions(exchange: .fail))
-            case .release, .resume: return (.leaving, none)
+            case .release, .resume: return (.skipping, none)
             case .begin, .requestSent, .headReceived, .pause, .enough, .upgraded: return nil
             }
         case .draining:
             switch event {
-            case .responseEnded(reusable: true): return (.idle, Machine.Actions(connection: .giveBack))
-            case .responseEnded, .drainedEnough, .broken, .close: return (.closed, closes)
+            case .responseEnded(reusable: true): return (.idle, Machine.Actions(connection: .returnToPool))
+            case .responseEnded, .drainLimitExceeded, .broken, .close: return (.closed, closes)
             case .release, .resume, .cancel: return (.draining, none)
             case .begin, .requestSent, .headReceived, .pause, .enough, .restIsLate, .upgraded: return nil
             }
@@ -112,14 +113,14 @@ import Testing
             case .broken, .close, .cancel: return (.closed, closes)
             case .release, .resume: return (.upgraded, none)
             case .begin, .requestSent, .headReceived, .pause, .responseEnded, .enough, .restIsLate,
-                .drainedEnough, .upgraded:
+                .drainLimitExceeded, .upgraded:
                 return nil
             }
         case .closed:
             switch event {
             case .release, .resume, .cancel, .broken, .close: return (.closed, none)
             case .begin, .requestSent, .headReceived, .pause, .responseEnded, .enough, .restIsLate,
-                .drainedEnough, .upgraded:
+                .drainLimitExceeded, .upgraded:
                 return nil
             }
         }
@@ -169,7 +170,7 @@ import Testing
             }
             let actions = machine.handle(event)
             if event == .responseEnded(reusable: true),
-                [.leaving, .draining, .exchanging(.sent, .receiving)].contains(before)
+                [.skipping, .draining, .exchanging(.sent, .receiving)].contains(before)
             {
                 bothDone += 1
             }
@@ -180,7 +181,7 @@ import Testing
             }
             switch actions.connection {
             case .keep: break
-            case .giveBack:
+            case .returnToPool:
                 givenBack += 1
                 require(machine.state == .idle && !isUnderWay, "what is given back carries nothing")
             case .close:
@@ -188,7 +189,7 @@ import Testing
                 require(machine.state == .closed && before != .closed, "a connection closes once")
             }
             if before == .closed { require(actions == Machine.Actions(), "nothing after the end") }
-            if machine.state == .leaving {
+            if machine.state == .skipping {
                 require(isUnderWay, "an exchange whose end is held back is under way")
             } else if case .exchanging = machine.state {
                 require(isUnderWay, "an exchange is under way")

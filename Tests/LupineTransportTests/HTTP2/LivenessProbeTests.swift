@@ -21,7 +21,7 @@ import Testing
         var probe = LivenessProbe()
         #expect(probe.exchangeBegins(at: Self.at(20), lastReceived: Self.at(0)) != nil)
         #expect(probe.exchangeBegins(at: Self.at(21), lastReceived: Self.at(0)) == nil)
-        #expect(probe.look(at: Self.at(25), lastReceived: Self.at(21), acknowledged: 1) == .alive)
+        #expect(probe.check(at: Self.at(25), lastReceived: Self.at(21), acknowledged: 1) == .alive)
         #expect(probe.exchangeBegins(at: Self.at(30), lastReceived: Self.at(21)) == nil)
         #expect(probe.exchangeBegins(at: Self.at(36), lastReceived: Self.at(21)) == Self.at(41))
     }
@@ -38,14 +38,14 @@ import Testing
         arguments: [
             Row(testDescription: "an octet came", looks: [(100, 7)], verdict: .alive),
             Row(testDescription: "an octet came later", looks: [(0, 7), (106, 7)], verdict: .alive),
-            Row(testDescription: "nothing yet", looks: [(0, 7)], verdict: .doubtful(lookAgain: at(110))),
+            Row(testDescription: "nothing yet", looks: [(0, 7)], verdict: .doubtful(checkAgain: at(110))),
             Row(testDescription: "nothing for ten seconds", looks: [(0, 7), (0, 7)], verdict: .gone),
             Row(
                 testDescription: "nothing, where the kernel says nothing", looks: [(0, nil), (0, nil)],
                 verdict: .gone),
             Row(
                 testDescription: "its kernel still takes what was sent", looks: [(0, 7), (0, 8), (0, 9)],
-                verdict: .doubtful(lookAgain: at(120))),
+                verdict: .doubtful(checkAgain: at(120))),
             Row(
                 testDescription: "its kernel took something, and then no more",
                 looks: [(0, 7), (0, 8), (0, 8)], verdict: .gone),
@@ -55,7 +55,7 @@ import Testing
         _ = probe.exchangeBegins(at: Self.at(100), lastReceived: Self.at(0))
         var verdict = LivenessProbe.Verdict.alive
         for (index, look) in row.looks.enumerated() {
-            verdict = probe.look(
+            verdict = probe.check(
                 at: Self.at(105 + 5 * Double(index)), lastReceived: Self.at(look.lastReceived),
                 acknowledged: look.acknowledged)
         }
@@ -64,6 +64,6 @@ import Testing
 
     @Test func whereNobodyAskedAllIsWell() {
         var probe = LivenessProbe()
-        #expect(probe.look(at: Self.at(100), lastReceived: Self.at(0), acknowledged: nil) == .alive)
+        #expect(probe.check(at: Self.at(100), lastReceived: Self.at(0), acknowledged: nil) == .alive)
     }
 }

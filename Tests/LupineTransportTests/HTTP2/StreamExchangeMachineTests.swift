@@ -22,7 +22,8 @@ import Testing
 
     static let rows = [
         Row(
-            testDescription: "held content", events: [.hold], state: .exchanging(.holding, .awaitingHead)),
+            testDescription: "held content", events: [.hold],
+            state: .exchanging(.awaitingContinue, .awaitingHead)),
         Row(
             testDescription: "held content is released", events: [.hold, .release],
             state: .exchanging(.sending, .awaitingHead), actions: .init(releasesContent: true)),
@@ -31,7 +32,7 @@ import Testing
             state: .exchanging(.sending, .awaitingHead)),
         Row(
             testDescription: "a final answer to held content", events: [.hold, .headReceived],
-            state: .exchanging(.holding, .receiving)),
+            state: .exchanging(.awaitingContinue, .receiving)),
         Row(testDescription: "sent", events: [.requestSent], state: .exchanging(.sent, .awaitingHead)),
         Row(testDescription: "the head", events: receiving, state: .exchanging(.sent, .receiving)),
         Row(testDescription: "paused", events: paused, state: .exchanging(.sent, .paused)),
@@ -54,7 +55,7 @@ import Testing
         Row(
             testDescription: "the end of a turn", events: receiving + [.turnEnded],
             state: .exchanging(.sent, .receiving)),
-        Row(testDescription: "enough", events: leaving, state: .leaving),
+        Row(testDescription: "enough", events: leaving, state: .skipping),
         Row(
             testDescription: "enough, and the rest is here", events: leaving + [.responseEnded],
             state: .over, actions: .init(exchange: .succeed)),
