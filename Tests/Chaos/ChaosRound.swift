@@ -166,7 +166,7 @@ package final class ChaosRound: Sendable {
     private static func timers() async throws -> [String] {
         let alarms = LoadAlarms.shared.count
         if alarms > 0 { return ["\(alarms) alarms"] }
-        var count = -LoadAlarms.shared.looks
+        var count = -LoadAlarms.shared.timerCount
         for loop in try EventLoopGroup.shared().loops {
             count += await withCheckedContinuation { continuation in
                 let accepted = loop.execute { continuation.resume(returning: loop.timerCount) }

@@ -20,7 +20,7 @@ import Testing
                 })
             let proxy = ProxyServer(kind: .socks5, host: "127.0.0.1", port: dante.place.port)
             let name = DanteServer.privateName
-            let inlet = BodyInlet(decodes: false, host: name, port: origin.port)
+            let inlet = ResponseSink(decodes: false, host: name, port: origin.port)
             var fields = Fields()
             try fields.append(.host, "\(name):\(origin.port)")
             let exchange = Exchange(

@@ -32,7 +32,7 @@ import Testing
 
     @Test func evaluatorsThatNeedNoRootsReadNone() throws {
         let root = try TrustFixture.certificate("root")
-        let rows: [(TrustEvaluator, asksForRoots: Bool, verdict: String, filesRead: Int, parsed: Int)] = [
+        let rows: [(TrustEvaluator, needsRoots: Bool, verdict: String, filesRead: Int, parsed: Int)] = [
             (.disabled, false, "accepted", 0, 0),
             (.pinnedCertificates([root], acceptsSelfSigned: true), false, "accepted", 0, 0),
             (.pinnedCertificates([]), false, "noPins", 0, 0),
@@ -49,14 +49,14 @@ import Testing
         for row in rows {
             var trust = try TrustFixture.trust("good", roots: [])
             trust.store = Self.store([PKI.path("bundle.pem")])
-            #expect(row.0.asksForRoots == row.asksForRoots)
+            #expect(row.0.needsRoots == row.needsRoots)
             #expect(verdict(row.0.evaluate(trust, at: TrustFixture.now)) == row.verdict)
             #expect(trust.store.usage == (row.filesRead, row.parsed), "\(row)")
         }
-        #expect(!TrustEvaluator.custom { _, reply in reply(.success(())) }.asksForRoots)
+        #expect(!TrustEvaluator.custom { _, reply in reply(.success(())) }.needsRoots)
         #expect(
-            TrustEvaluator.composite([.custom { _, reply in reply(.success(())) }, .default]).asksForRoots)
-        #expect(TrustEvaluator.revocation().asksForRoots)
+            TrustEvaluator.composite([.custom { _, reply in reply(.success(())) }, .default]).needsRoots)
+        #expect(TrustEvaluator.revocation().needsRoots)
     }
 
     /// Checks that a loop's thread reads no files.

@@ -58,6 +58,6 @@ extension URLSession {
     /// - Parameter handler: Called once, on the thread of the observers; without observers at once, on the caller's thread.
     public func whenObserversHaveHeard(_ handler: @escaping @Sendable () -> Void) {
         guard let reporter = core.context.engine.reporter else { return handler() }
-        reporter.whenTold(handler)
+        reporter.whenDelivered(handler)
     }
 }

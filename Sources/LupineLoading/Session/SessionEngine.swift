@@ -188,7 +188,7 @@ final class SessionEngine: Sendable {
         tunnelling.limits.total = Int(Int32.max)
         tunnelling.dial.tunnelsEverything = true
         let revocation = RevocationClient(group: group, resolver: resolver, proxies: proxies)
-        let support = RevocationSupport(fetcher: revocation, cache: RevocationMemory())
+        let support = RevocationSupport(fetcher: revocation, cache: SharedRevocationCache())
         var anonymous = settings.tls
         anonymous.identity = nil
         anonymous.applicationProtocols = ["http/1.1"]

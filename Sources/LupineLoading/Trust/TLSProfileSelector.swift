@@ -61,7 +61,7 @@ final class TLSProfileSelector: Sendable {
     /// The profile of exchanges without a delegate to ask, which are the most common.
     private let plain: TLSProfile
     private let state: Lock<State>
-    private let witness: TLSProfile.RefusalWitness
+    private let witness: TLSProfile.RefusalHandler
     private let refusals: Refusals
 
     /// Records refused peers. Separate from the selector, which owns the profiles, to avoid a cycle.
@@ -102,12 +102,12 @@ final class TLSProfileSelector: Sendable {
         self.evaluator = evaluator
         self.revocation = revocation
         let refusals = Refusals()
-        let witness: TLSProfile.RefusalWitness = { peer, _, host, port in
+        let witness: TLSProfile.RefusalHandler = { peer, _, host, port in
             refusals.note(peer, host: host, port: port)
         }
         let kind = Kind(party: .policy, identityKind: .configured)
         let plain = TLSProfile(
-            configuration, trust: evaluator, revocation: revocation, refusalWitness: witness, label: kind)
+            configuration, trust: evaluator, revocation: revocation, refusalHandler: witness, label: kind)
         self.plain = plain
         self.witness = witness
         self.refusals = refusals
@@ -194,11 +194,11 @@ final class TLSProfileSelector: Sendable {
             let twin = state.profiles.values.first { $0.configuration == own }
             let profile =
                 twin.map {
-                    TLSProfile(sharing: $0, questions: questions, refusalWitness: witness, label: kind)
+                    TLSProfile(sharing: $0, questions: questions, refusalHandler: witness, label: kind)
                 }
                 ?? TLSProfile(
                     own, trust: evaluator, revocation: revocation, questions: questions,
-                    refusalWitness: witness, label: kind)
+                    refusalHandler: witness, label: kind)
             state.profiles[kind] = profile
             return (profile, gone)
         }

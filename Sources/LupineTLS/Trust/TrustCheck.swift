@@ -31,7 +31,7 @@ package enum LocalTrustCheck: Sendable, Hashable {
     case revocation(RevocationCheck)
 
     /// Whether the step needs a path to an anchor.
-    var asksForRoots: Bool {
+    var needsRoots: Bool {
         switch self {
         case .anchors: false
         case .validation, .revocation: true

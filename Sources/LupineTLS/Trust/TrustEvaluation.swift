@@ -46,7 +46,7 @@ package struct TrustEvaluation: Sendable {
         while let check = rest.first {
             switch check {
             case .local(let check):
-                if !mayRead, path == nil, check.asksForRoots, !trust.store.isLoaded { return .needsWorker }
+                if !mayRead, path == nil, check.needsRoots, !trust.store.isLoaded { return .needsWorker }
                 if let failure = perform(check, .cached(revocation.cache)) {
                     return .finished(.failure(failure))
                 }

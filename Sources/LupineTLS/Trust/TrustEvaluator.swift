@@ -89,11 +89,11 @@ public struct TrustEvaluator: Sendable, Hashable {
     }
 
     /// Whether it certainly uses the roots of the configuration. A custom check may or may not.
-    package var asksForRoots: Bool {
+    package var needsRoots: Bool {
         for check in checks {
             switch check {
             case .local(.anchors): return false
-            case .local(let check) where check.asksForRoots: return true
+            case .local(let check) where check.needsRoots: return true
             case .fetching: return true
             case .local, .custom: break
             }

@@ -39,9 +39,9 @@ final class TLSHandshake: LoopChannel {
 
     private enum Stage {
         case new
-        case shaking(TLSEngine)
+        case handshaking(TLSEngine)
         case asking(TLSEngine, PeerTrust)
-        case judging(TLSEngine, TrustInquiry)
+        case evaluating(TLSEngine, TrustEvaluationDriver)
         case choosing(TLSEngine)
         case over
     }
@@ -52,9 +52,9 @@ final class TLSHandshake: LoopChannel {
     private let report: (Result<TLSChannel, TransportError>) -> Void
     private var registration: Registration?
     private var stage = Stage.new
-    private var offered: TLSSession?
+    private var offeredSession: TLSSession?
     /// Whether a client certificate was requested. A session would carry the answer over to connections without a request.
-    private var wasAskedWho = false
+    private var identityWasRequested = false
     /// Whether the exchange that the connection is for has answered with a client certificate.
     private var isPersonal = false
     /// The profile that the connection belongs to so far.
@@ -62,7 +62,7 @@ final class TLSHandshake: LoopChannel {
     /// The time until which the verdict also holds for connections that resume this one.
     private var acceptedUntil: UnixTime?
     /// The accepted chain, and how it was accepted.
-    private var accepted: (trust: PeerTrust, how: PeerEvidence.Acceptance)?
+    private var accepted: (trust: PeerTrust, acceptance: PeerEvidence.Acceptance)?
     /// Binds an exchange to the connection; set before `start`.
     var claim: () -> PeerClaim = { .claimed(nil) }
     /// Called when the handshake starts or stops waiting for an answer of the program; set before `start`.
@@ -87,14 +87,14 @@ final class TLSHandshake: LoopChannel {
 
     /// Sends the first bytes.
     func start() {
-        offered = peer.profile.takeSession(for: sessionPeer)
+        offeredSession = peer.profile.takeSession(for: sessionPeer)
         do throws(TLSError) {
             let engine = try TLSEngine(
-                client: peer.context, host: peer.host, offering: peer.offeredProtocols, resuming: offered,
-                over: wire)
+                client: peer.context, host: peer.host, offering: peer.offeredProtocols,
+                resuming: offeredSession, over: wire)
             engine.asksForIdentity =
                 peer.profile.identitySource != nil || peer.profile.questions == .trustAndIdentity
-            stage = .shaking(engine)
+            stage = .handshaking(engine)
         } catch { return fail(error) }
         advance()
     }
@@ -102,7 +102,7 @@ final class TLSHandshake: LoopChannel {
     func channelReady(_ readiness: Readiness) {
         if !readiness.isDisjoint(with: [.readable, .closed]) {
             wire.becameReadable(isClosing: !readiness.isDisjoint(with: .closed))
-            if case .shaking = stage { peer.progress.step(at: loop.now) }
+            if case .handshaking = stage { peer.progress.step(at: loop.now) }
         }
         advance()
     }
@@ -110,7 +110,7 @@ final class TLSHandshake: LoopChannel {
     func loopWillClose() { end(.failure(.shutDown)) }
 
     private func advance() {
-        guard case .shaking(let engine) = stage else { return }
+        guard case .handshaking(let engine) = stage else { return }
         do {
             if wire.hasPendingOutput {
                 try wire.flush()
@@ -134,65 +134,65 @@ final class TLSHandshake: LoopChannel {
         case .none: break
         case .trust, .trustAndIdentity: return ask(about: trust, engine)
         }
-        if engine.asksAboutResumption, let until = offered?.acceptedUntil, .now < until {
+        if engine.asksAboutResumption, let until = offeredSession?.acceptedUntil, .now < until {
             acceptedUntil = until
-            return judged(trust, .success(()), engine, how: evaluated)
+            return judged(trust, .success(()), engine, acceptance: evaluatorAcceptance)
         }
-        inquire(about: trust, engine)
+        evaluate(trust, engine)
     }
 
-    private func inquire(about trust: PeerTrust, _ engine: TLSEngine) {
+    private func evaluate(_ trust: PeerTrust, _ engine: TLSEngine) {
         // The program's check is made on behalf of an exchange. If that was cancelled before its turn, no check is made.
         if peer.profile.trust.asksProgram, case .nobodyWaits = claimant() {
             return end(.failure(.cancelled))
         }
-        let inquiry = TrustInquiry(peer.profile, trust, on: loop) { [weak self] verdict in
-            guard let self, case .judging(let engine, _) = stage else { return }
+        let driver = TrustEvaluationDriver(peer.profile, trust, on: loop) { [weak self] verdict in
+            guard let self, case .evaluating(let engine, _) = stage else { return }
             // If the exchange has to be asked, it is asked for every connection, so the verdict is not reused (I-12.15).
             if peer.profile.questions == .none { acceptedUntil = (try? verdict.get())?.reusableUntil }
-            judged(trust, verdict.map { _ in }, engine, how: evaluated)
+            judged(trust, verdict.map { _ in }, engine, acceptance: evaluatorAcceptance)
         }
-        stage = .judging(engine, inquiry)
-        inquiry.start()
+        stage = .evaluating(engine, driver)
+        driver.start()
     }
 
     /// Asks on behalf of the exchange that the connection is for. Also for a resumed session, with the chain of the original one.
     private func ask(about trust: PeerTrust, _ engine: TLSEngine) {
         guard case .claimed(let verifier) = claimant() else { return end(.failure(.cancelled)) }
-        guard let verifier else { return inquire(about: trust, engine) }
+        guard let verifier else { return evaluate(trust, engine) }
         stage = .asking(engine, trust)
         setAsking(true)
         let unanswered = (PeerVerdict.refused(.refused("nobody has answered")), TLSProfile?.none)
-        let reply = reply(unanswered: unanswered) { $0.heard($1.0, $1.1) }
+        let reply = reply(unanswered: unanswered) { $0.receivedVerdict($1.0, $1.1) }
         verifier.judge(trust, host: peer.host, port: peer.port, under: profile) { reply.give(($0, $1)) }
     }
 
-    private func heard(_ judgement: PeerVerdict, _ profile: TLSProfile?) {
+    private func receivedVerdict(_ verdict: PeerVerdict, _ profile: TLSProfile?) {
         guard case .asking(let engine, let trust) = stage else { return }
         setAsking(false)
         if let profile { self.profile = profile }
-        switch judgement {
-        case .accepted: judged(trust, .success(()), engine, how: .otherwise)
-        case .acceptedUnchecked: judged(trust, .success(()), engine, how: .unchecked)
-        case .refused(let failure): judged(trust, .failure(failure), engine, how: .otherwise)
-        case .byDefault: inquire(about: trust, engine)
+        switch verdict {
+        case .accepted: judged(trust, .success(()), engine, acceptance: .otherwise)
+        case .acceptedUnchecked: judged(trust, .success(()), engine, acceptance: .unchecked)
+        case .refused(let failure): judged(trust, .failure(failure), engine, acceptance: .otherwise)
+        case .byDefault: evaluate(trust, engine)
         case .cancelled: end(.failure(.cancelled))
         }
     }
 
     /// How a peer counts as accepted if the profile's evaluator does not reject it.
-    private var evaluated: PeerEvidence.Acceptance {
+    private var evaluatorAcceptance: PeerEvidence.Acceptance {
         let evaluator = peer.profile.trust
         return evaluator.includesDefault ? .standard : evaluator.checksNothing ? .unchecked : .otherwise
     }
 
     private func judged(
         _ trust: PeerTrust, _ verdict: Result<Void, TrustFailure>, _ engine: TLSEngine,
-        how: PeerEvidence.Acceptance
+        acceptance: PeerEvidence.Acceptance
     ) {
-        accepted = (trust, how)
+        accepted = (trust, acceptance)
         if case .failure(let failure) = verdict {
-            peer.profile.refusalWitness?(trust, failure, peer.host, peer.port)
+            peer.profile.refusalHandler?(trust, failure, peer.host, peer.port)
         }
         // The server may have another chain by now, which only a full handshake shows; the next one will be full.
         if case .failure = verdict, engine.asksAboutResumption {
@@ -200,7 +200,7 @@ final class TLSHandshake: LoopChannel {
         }
         peer.progress.step(at: loop.now)
         engine.answerTrust(verdict)
-        stage = .shaking(engine)
+        stage = .handshaking(engine)
         advance()
     }
 
@@ -214,11 +214,11 @@ final class TLSHandshake: LoopChannel {
 
     /// Returns a reply that delivers its answer on the loop.
     private func reply<Answer: Sendable>(
-        unanswered: Answer, _ heard: @escaping @Sendable (TLSHandshake, Answer) -> Void
+        unanswered: Answer, _ deliver: @escaping @Sendable (TLSHandshake, Answer) -> Void
     ) -> LoopReply<Answer> {
         let bound = LoopBound(self, on: loop)
         return LoopReply(unanswered: unanswered) { [loop] answer in
-            _ = loop.execute { heard(bound.value, answer) }
+            _ = loop.execute { deliver(bound.value, answer) }
         }
     }
 
@@ -239,13 +239,13 @@ final class TLSHandshake: LoopChannel {
     }
 
     private func waitForIdentity(_ engine: TLSEngine) -> LoopReply<(IdentityAnswer, TLSProfile?)> {
-        wasAskedWho = true
+        identityWasRequested = true
         stage = .choosing(engine)
         setAsking(true)
-        return reply(unanswered: (.nobody, nil)) { $0.heard($1.0, $1.1) }
+        return reply(unanswered: (.nobody, nil)) { $0.receivedIdentity($1.0, $1.1) }
     }
 
-    private func heard(_ answer: IdentityAnswer, _ profile: TLSProfile?) {
+    private func receivedIdentity(_ answer: IdentityAnswer, _ profile: TLSProfile?) {
         guard case .choosing(let engine) = stage else { return }
         setAsking(false)
         if let profile { self.profile = profile }
@@ -261,7 +261,7 @@ final class TLSHandshake: LoopChannel {
     private func chosen(_ identity: TLSIdentity?, _ engine: TLSEngine) {
         peer.progress.step(at: loop.now)
         engine.answerIdentity(identity)
-        stage = .shaking(engine)
+        stage = .handshaking(engine)
         advance()
     }
 
@@ -277,7 +277,7 @@ final class TLSHandshake: LoopChannel {
             throw .untrusted(.refused("the handshake ended without a verdict"))
         }
         let keeper =
-            peer.profile.configuration.resumesSessions && !wasAskedWho
+            peer.profile.configuration.resumesSessions && !identityWasRequested
             ? SessionSaver(
                 profile: profile, peer: sessionPeer, acceptedUntil: acceptedUntil, evidence: evidence)
             : nil
@@ -292,8 +292,10 @@ final class TLSHandshake: LoopChannel {
 
     /// Returns the evidence of the handshake; of a resumed one, the evidence of the original handshake.
     private func evidence(_ engine: TLSEngine) -> PeerEvidence? {
-        if engine.isResumed, let evidence = offered?.evidence { return evidence }
-        return accepted.map { PeerEvidence(of: $0.trust, acceptance: $0.how, identity: engine.identity) }
+        if engine.isResumed, let evidence = offeredSession?.evidence { return evidence }
+        return accepted.map {
+            PeerEvidence(of: $0.trust, acceptance: $0.acceptance, identity: engine.identity)
+        }
     }
 
     private func fail(_ error: TLSError) {
@@ -308,7 +310,7 @@ final class TLSHandshake: LoopChannel {
         case .success:
             registration = nil
             stage = .over
-            forgetChallenger()
+            releaseVerifier()
         case .failure: close()
         }
         report(result)
@@ -318,14 +320,14 @@ final class TLSHandshake: LoopChannel {
     func close() {
         if let registration { loop.deregister(registration) }
         registration = nil
-        if case .judging(_, let inquiry) = stage { inquiry.cancel() }
+        if case .evaluating(_, let driver) = stage { driver.cancel() }
         stage = .over
         wire.close()
-        forgetChallenger()
+        releaseVerifier()
     }
 
     /// Releases the answerer: one that keeps the reply would otherwise form a reference cycle with this handshake.
-    private func forgetChallenger() {
+    private func releaseVerifier() {
         claimed = nil
         claim = { .claimed(nil) }
     }

@@ -60,7 +60,7 @@ final class Engine: Sendable {
         pool = ConnectionPool(configuration: pooling, group: group, resolver: resolver)
         revocation = RevocationClient(group: group, resolver: resolver, proxies: proxies)
         profiles = TLSProfiles(
-            revocation: RevocationSupport(fetcher: revocation, cache: RevocationMemory()))
+            revocation: RevocationSupport(fetcher: revocation, cache: SharedRevocationCache()))
         self.tls = tls
         originProfile = profiles.profile(tls, trust: configuration.trust)
         var anonymousTLS = tls
@@ -104,17 +104,17 @@ final class Engine: Sendable {
         _ request: HTTPRequest, _ configuration: HTTPClient.Configuration, after move: RedirectMove,
         as transfer: TransferIdentity?
     ) async throws(TransportError) -> HTTPResponse {
-        let inlet = BodyInlet(
+        let sink = ResponseSink(
             decodes: configuration.decodesContent, upTo: configuration.expansionLimit,
             host: request.url.host, port: request.url.port)
-        let exchange = try exchange(for: request, configuration, after: move, as: transfer, sink: inlet)
-        let head = try await inlet.head(of: exchange, through: pool)
-        return HTTPResponse(head: head, body: ResponseBody(inlet), url: request.url)
+        let exchange = try exchange(for: request, configuration, after: move, as: transfer, sink: sink)
+        let head = try await sink.head(of: exchange, through: pool)
+        return HTTPResponse(head: head, body: ResponseBody(sink), url: request.url)
     }
 
     private func exchange(
         for request: HTTPRequest, _ configuration: HTTPClient.Configuration, after move: RedirectMove,
-        as transfer: TransferIdentity?, sink: BodyInlet
+        as transfer: TransferIdentity?, sink: ResponseSink
     ) throws(TransportError) -> Exchange {
         let url = request.url
         let scheme: Origin.Scheme = url.scheme == .https ? .https : .http
@@ -183,7 +183,7 @@ final class Engine: Sendable {
         await withCheckedContinuation { continuation in pool.shutDown { continuation.resume() } }
         await withCheckedContinuation { continuation in revocation.shutDown { continuation.resume() } }
         if let reporter {
-            await withCheckedContinuation { continuation in reporter.whenTold { continuation.resume() } }
+            await withCheckedContinuation { continuation in reporter.whenDelivered { continuation.resume() } }
         }
         if ownsGroup { await group.shutdown() }
     }
@@ -213,7 +213,7 @@ private final class ClosureSource: ContentSource {
 
         func next() async throws -> [UInt8]? { try await state.withLock { $0.next }?() }
 
-        func letGo() { _ = state.withLock { $0.next.take() } }
+        func releaseClosure() { _ = state.withLock { $0.next.take() } }
     }
 
     private let producer: Producer
@@ -221,7 +221,7 @@ private final class ClosureSource: ContentSource {
 
     init(_ produce: @escaping @Sendable () async throws -> [UInt8]?) { producer = Producer(produce) }
 
-    deinit { Task { [producer] in producer.letGo() } }
+    deinit { Task { [producer] in producer.releaseClosure() } }
 
     var isReplayable: Bool { false }
     func rewind() -> Bool { false }

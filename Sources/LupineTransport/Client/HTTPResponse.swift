@@ -27,13 +27,13 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
     fileprivate let handle: Handle
 
-    init(_ inlet: BodyInlet) { handle = Handle(inlet) }
+    init(_ sink: ResponseSink) { handle = Handle(sink) }
 
     /// Ends the exchange when the last copy of the body and its iterator are released.
     fileprivate final class Handle: Sendable {
-        let inlet: BodyInlet
-        init(_ inlet: BodyInlet) { self.inlet = inlet }
-        deinit { inlet.abandon() }
+        let sink: ResponseSink
+        init(_ sink: ResponseSink) { self.sink = sink }
+        deinit { sink.abandon() }
     }
 
     /// The iterator over the pieces.
@@ -41,27 +41,27 @@ public struct ResponseBody: AsyncSequence, Sendable {
         fileprivate let handle: Handle
 
         /// Returns the next piece, or nil at the end. Throws the error that ended the body early.
-        public mutating func next() async throws(TransportError) -> [UInt8]? { try await handle.inlet.next() }
+        public mutating func next() async throws(TransportError) -> [UInt8]? { try await handle.sink.next() }
 
         /// Returns the next piece, with the caller's isolation.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(TransportError)
             -> [UInt8]?
         {
-            try await handle.inlet.next()
+            try await handle.sink.next()
         }
     }
 
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(handle: handle) }
 
     /// The time of each step of the exchange and the octets it moved; nil until the body has ended.
-    public var metrics: TransferMetrics? { handle.inlet.metrics }
+    public var metrics: TransferMetrics? { handle.sink.metrics }
 
     /// Reads the whole body into memory. Throws `TransportError.contentTooLong` beyond `limit`.
     public func collect(upTo limit: Int = 1 << 30) async throws(TransportError) -> [UInt8] {
         var whole: [UInt8] = []
-        while let piece = try await handle.inlet.next() {
+        while let piece = try await handle.sink.next() {
             guard piece.count <= limit - whole.count else {
-                handle.inlet.abandon()
+                handle.sink.abandon()
                 throw .contentTooLong(limit: limit)
             }
             if whole.isEmpty { whole = piece } else { whole += piece }
@@ -75,5 +75,5 @@ public struct ResponseBody: AsyncSequence, Sendable {
     }
 
     /// Discards the rest of the body.
-    func discard() async { await handle.inlet.discard() }
+    func discard() async { await handle.sink.discard() }
 }

@@ -118,13 +118,13 @@ private final class RevocationSink: ExchangeSink {
         var isTooLarge = false
     }
 
-    let answer: Rendezvous<Result<Answer, RevocationFetchError>>
+    let answer: BlockingPromise<Result<Answer, RevocationFetchError>>
     private let limit: Int
     private let state = Lock(State())
 
     init(limit: Int) throws(Errno) {
         self.limit = limit
-        answer = try Rendezvous()
+        answer = try BlockingPromise()
     }
 
     func receivedHead(_ head: ResponseHead, framing: BodyFraming) -> ContentPlan {
@@ -159,6 +159,6 @@ private final class RevocationSink: ExchangeSink {
                 return .success(Answer(head: head, body: state.body))
             }
         }
-        answer.give(end)
+        answer.fulfill(end)
     }
 }

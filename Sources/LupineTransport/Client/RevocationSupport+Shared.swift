@@ -6,7 +6,7 @@ extension RevocationSupport {
     /// For evaluations without a client: one fetcher and one cache for the process, on the shared loops, through the proxies of
     /// the environment. Created on first use.
     package static let shared: RevocationSupport = {
-        let memory = RevocationMemory()
+        let memory = SharedRevocationCache()
         guard let group = try? EventLoopGroup.shared() else { return RevocationSupport(cache: memory) }
         let proxies = try? ProxyRule(environment: { Environment.value(of: $0) })
         let fetcher = RevocationClient(

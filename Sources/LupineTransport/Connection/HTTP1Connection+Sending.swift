@@ -163,7 +163,7 @@ extension HTTP1Connection {
     }
 
     func sendFile(_ file: FileSource, offset: Int64, remaining: Int64) throws(TransportError) -> Bool {
-        guard channel.isTransparent, !route.staysOnMachine else {
+        guard channel.isTransparent, !route.isSameHost else {
             return try sendFileThroughMemory(file, offset: offset, remaining: remaining)
         }
         var limit = Int(clamping: min(remaining, Self.fileStep))

@@ -46,7 +46,7 @@ final class HTTP2Connection: Carrier {
     // MARK: in
 
     /// Bytes that the server sent right after a proxy's response, until they are handled.
-    private var early: [UInt8]
+    private var firstOriginBytes: [UInt8]
     var isReading = false
     var isReadDue = false
     /// The final head of a response, until the next event shows whether its stream ends with it.
@@ -113,7 +113,7 @@ final class HTTP2Connection: Carrier {
             .client, settings: settings, window: Self.connectionWindow, limits: limits,
             at: .nanoseconds(loop.now.nanoseconds))
         firstCapacity = dialed.route.tls?.isPersonal == true ? 1 : limits.openStreamsAtFirst
-        early = dialed.early
+        firstOriginBytes = dialed.firstOriginBytes
         lastReceived = loop.now
         super.init(
             channel, dialed.registration, id, route: dialed.route, mayRead: dialed.mayRead, pool: pool,
@@ -156,7 +156,7 @@ final class HTTP2Connection: Carrier {
         }
         writeSoon()
         var bytes: [UInt8] = []
-        swap(&bytes, &early)
+        swap(&bytes, &firstOriginBytes)
         take(bytes.span)
         read()
     }

@@ -37,7 +37,7 @@ struct ContentFeed {
     /// Appends framing to the output.
     mutating func append(_ bytes: [UInt8]) {
         // An output that never becomes empty is never reset by `advance`.
-        if outputStart > Self.goneCapacity, outputStart > output.count / 2 {
+        if outputStart > Self.sentPrefixLimit, outputStart > output.count / 2 {
             output.removeFirst(outputStart)
             outputStart = 0
         }
@@ -80,5 +80,5 @@ struct ContentFeed {
     /// The capacity that an idle connection may keep for its next head.
     private static let keptCapacity = 512
     /// The limit of sent octets kept in front of those that wait.
-    private static let goneCapacity = 64 * 1024
+    private static let sentPrefixLimit = 64 * 1024
 }

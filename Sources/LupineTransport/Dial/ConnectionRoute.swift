@@ -23,7 +23,7 @@ final class ConnectionRoute: Sendable {
     let proxyAuthorization: String?
     /// Whether both ends have the same address. Sending a file's pages is free for the sender then, but costs the receiver
     /// more than a copy costs both.
-    let staysOnMachine: Bool
+    let isSameHost: Bool
 
     init(
         host: String, port: UInt16, localAddress: SocketAddress?, remoteAddress: SocketAddress?,
@@ -43,6 +43,6 @@ final class ConnectionRoute: Sendable {
         self.absolutePrefix = absolutePrefix
         self.proxyAuthorization = proxyAuthorization
         // When content is sent, neither address is nil.
-        staysOnMachine = localAddress?.with(port: 0) == remoteAddress?.with(port: 0)
+        isSameHost = localAddress?.with(port: 0) == remoteAddress?.with(port: 0)
     }
 }

@@ -14,7 +14,7 @@ package struct DialConfiguration: Sendable {
     /// The family that is tried first.
     package var firstFamily = HappyEyeballsMachine<SocketAddress, Errno>.FirstFamily.asResolved
     /// How long an attempt runs alone before the next address is tried beside it.
-    package var stagger: Interval = HappyEyeballsMachine<SocketAddress, Errno>.defaultStagger
+    package var attemptDelay: Interval = HappyEyeballsMachine<SocketAddress, Errno>.defaultAttemptDelay
     /// Whether and how the kernel probes silent connections.
     package var keepAlive: KeepAliveProbes? = KeepAliveProbes(idle: 60, interval: 15, count: 4)
     /// The fields sent to a proxy with a CONNECT request, such as User-Agent.
@@ -29,8 +29,8 @@ package struct DialConfiguration: Sendable {
     /// the others of its session.
     package var offeredProtocols: [String]?
 
-    /// Whether bytes that the origin sends right behind a proxy's answer are kept for the reader (`DialedChannel.early`). With
-    /// HTTP/1.1 they would be a response to no request, and are an error.
+    /// Whether bytes that the origin sends right behind a proxy's answer are kept for the reader
+    /// (`DialedChannel.firstOriginBytes`). With HTTP/1.1 they would be a response to no request, and are an error.
     var originMaySpeakFirst = false
 
     /// The defaults.
@@ -40,5 +40,5 @@ package struct DialConfiguration: Sendable {
     var tunnelsToPlainOrigins: Bool { tunnelsEverything || versions.haveHTTP2WithoutTLS }
 
     /// Whether the first bytes of an `http` origin are kept: in HTTP/2 both peers send a preface.
-    var keepsFirstWords: Bool { originMaySpeakFirst || versions.haveHTTP2WithoutTLS }
+    var keepsFirstOriginBytes: Bool { originMaySpeakFirst || versions.haveHTTP2WithoutTLS }
 }

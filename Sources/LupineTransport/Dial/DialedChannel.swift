@@ -12,7 +12,7 @@ final class DialedChannel {
     /// Whether HTTP/2 is spoken.
     var speaksHTTP2 = false
     /// The bytes received behind a proxy's answer.
-    var early: [UInt8] = []
+    var firstOriginBytes: [UInt8] = []
 
     init(
         _ channel: consuming ByteChannel, _ registration: Registration, _ route: ConnectionRoute,

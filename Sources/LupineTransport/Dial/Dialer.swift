@@ -19,7 +19,7 @@ final class Dialer {
 
     private var stage = Stage.new
     /// The bytes that the origin has sent right behind a proxy's answer.
-    private var early: [UInt8] = []
+    private var firstOriginBytes: [UInt8] = []
     private var metrics = DialMetrics()
     private var report: ((Outcome) -> Void)?
     /// Finds the delegate or evaluator that answers for the peer.
@@ -28,17 +28,17 @@ final class Dialer {
     /// Existing connections that can serve instead of a new one.
     private var offer: ConnectionOffer?
     /// The error of a cancellation before the start.
-    private var refusal: TransportError?
+    private var earlyCancellation: TransportError?
     /// The deadline for everything but handshakes; it is extended by the duration of the handshake with the proxy.
     private var deadline: Instant?
     /// The time limit of the current step.
     private var limit: (at: Instant, timeout: TransferTimeout)?
     /// Fires no later than the limit. If it fires too early, it is set again: a limit that moves later costs no timer.
     private var limitTimer: (token: EventLoop.TimerToken, at: Instant)?
-    private var staggerTimer: EventLoop.TimerToken?
+    private var attemptDelayTimer: EventLoop.TimerToken?
     private var handshakeStart = Instant.zero
 
-    private enum Tag: Int { case limit, stagger }
+    private enum Tag: Int { case limit, attemptDelay }
 
     private enum Stage {
         case new
@@ -49,7 +49,7 @@ final class Dialer {
         case connecting(ConnectAttempt?)
         case racing(Race)
         case securingProxy(TLSHandshake, Established)
-        case conversing(ProxyConversation, Established)
+        case handshakingWithProxy(ProxyHandshake, Established)
         case securing(TLSHandshake, Established)
         case over
     }
@@ -92,7 +92,7 @@ final class Dialer {
         self.claim = claim
         self.offer = offer
         self.report = report
-        if let refusal { return end(.failure(refusal)) }
+        if let earlyCancellation { return end(.failure(earlyCancellation)) }
         if let timeout = configuration.timeout { setDeadline(loop.now + timeout) }
         let lacksProfile = origin.scheme == .https && origin.tls == nil
         guard !lacksProfile, origin.proxy?.kind != .https || origin.proxyTLS != nil else {
@@ -134,7 +134,7 @@ final class Dialer {
 
     /// Ends the dial and reports `error`.
     func cancel(_ error: TransportError) {
-        if case .new = stage, report == nil { refusal = error }
+        if case .new = stage, report == nil { earlyCancellation = error }
         end(.failure(error))
     }
 
@@ -230,7 +230,7 @@ final class Dialer {
         if addresses.count == 1 { return connect(to: addresses[0]) }
         let machine = HappyEyeballsMachine<SocketAddress, Errno>(
             addresses: addresses.map { (family: $0.isIPv6 ? .ipv6 : .ipv4, address: $0) },
-            first: configuration.firstFamily, stagger: configuration.stagger)
+            first: configuration.firstFamily, attemptDelay: configuration.attemptDelay)
         stage = .racing(Race(machine))
         advance(.start)
     }
@@ -240,7 +240,7 @@ final class Dialer {
         stage = .connecting(nil)
         do throws(Errno) {
             let attempt = try ConnectAttempt(
-                address, binding: origin.localBinding, speaksFirst: !configuration.keepsFirstWords,
+                address, binding: origin.localBinding, speaksFirst: !configuration.keepsFirstOriginBytes,
                 on: loop
             ) { error in
                 self.connectEnded(error)
@@ -286,7 +286,7 @@ final class Dialer {
         case .connect(let id, let address):
             do throws(Errno) {
                 let attempt = try ConnectAttempt(
-                    address, binding: origin.localBinding, speaksFirst: !configuration.keepsFirstWords,
+                    address, binding: origin.localBinding, speaksFirst: !configuration.keepsFirstOriginBytes,
                     on: loop
                 ) { error in
                     self.advance(error.map { .failed(id, $0) } ?? .connected(id))
@@ -302,11 +302,11 @@ final class Dialer {
                 loop.executeOnLoop { self.advance(.failed(id, error)) }
             }
         case .setTimer(let instant):
-            if let timer = staggerTimer { loop.cancel(timer) }
-            staggerTimer = loop.schedule(at: instant, self, tag: Tag.stagger.rawValue)
+            if let timer = attemptDelayTimer { loop.cancel(timer) }
+            attemptDelayTimer = loop.schedule(at: instant, self, tag: Tag.attemptDelay.rawValue)
         case .cancelTimer:
-            if let timer = staggerTimer { loop.cancel(timer) }
-            staggerTimer = nil
+            if let timer = attemptDelayTimer { loop.cancel(timer) }
+            attemptDelayTimer = nil
         case .close(let id):
             guard let attempt = race.attempt(id) else { return }
             race.attempts[id.rawValue] = nil
@@ -335,7 +335,7 @@ final class Dialer {
         let established = Established(registration: registration, address: address)
         let channel = ByteChannel(socket: socket)
         guard let proxy = origin.proxy, proxy.kind == .https, let profile = origin.proxyTLS else {
-            return converse(over: channel, established, mayRead: mayRead)
+            return startProxyHandshake(over: channel, established, mayRead: mayRead)
         }
         guard let context = profile.context,
             let wire = channel.wire(mayRead: mayRead, on: loop)
@@ -357,7 +357,7 @@ final class Dialer {
         switch result {
         case .failure(let error): end(.failure(error))
         case .success(let channel):
-            converse(over: ByteChannel(secure: channel), established, mayRead: true)
+            startProxyHandshake(over: ByteChannel(secure: channel), established, mayRead: true)
         }
     }
 
@@ -365,10 +365,10 @@ final class Dialer {
         address.port == nil ? nil : configuration.keepAlive
     }
 
-    private func converse(
+    private func startProxyHandshake(
         over channel: consuming ByteChannel, _ established: Established, mayRead: Bool
     ) {
-        guard let proxy = origin.proxy, let machine = conversation(with: proxy) else {
+        guard let proxy = origin.proxy, let machine = proxyMachine(for: proxy) else {
             return secure(channel, established, mayRead: mayRead)
         }
         switch machine {
@@ -377,18 +377,18 @@ final class Dialer {
             channel.close()
             end(.failure(error))
         case .success(let machine):
-            let conversation = ProxyConversation(
+            let handshake = ProxyHandshake(
                 machine, over: channel, established.registration, mayRead: mayRead,
                 proxy: proxy,
-                originMaySpeakFirst: configuration.keepsFirstWords && origin.scheme == .http, on: loop
-            ) { result in self.conversed(result) }
-            stage = .conversing(conversation, established)
-            conversation.start()
+                originMaySpeakFirst: configuration.keepsFirstOriginBytes && origin.scheme == .http, on: loop
+            ) { result in self.proxyHandshakeEnded(result) }
+            stage = .handshakingWithProxy(handshake, established)
+            handshake.start()
         }
     }
 
-    /// Returns the machine for the conversation with the proxy; nil if the proxy is sent each request in absolute form.
-    private func conversation(with proxy: ProxyServer) -> Result<ProxyConversation.Machine, TransportError>? {
+    /// Returns the machine for the handshake with the proxy; nil if the proxy is sent each request in absolute form.
+    private func proxyMachine(for proxy: ProxyServer) -> Result<ProxyHandshake.Machine, TransportError>? {
         switch proxy.kind {
         case .http, .https:
             guard !isForwarded(by: proxy) else { return nil }
@@ -419,14 +419,14 @@ final class Dialer {
         proxy.kind != .socks5 && origin.scheme == .http && !configuration.tunnelsToPlainOrigins
     }
 
-    private func conversed(_ result: Result<Void, TransportError>) {
-        guard case .conversing(let conversation, let established) = stage else { return }
+    private func proxyHandshakeEnded(_ result: Result<Void, TransportError>) {
+        guard case .handshakingWithProxy(let handshake, let established) = stage else { return }
         progress.step(at: loop.now)
         switch result {
         case .failure(let error): end(.failure(error))
         case .success:
-            guard let channel = conversation.takeChannel() else { return end(.failure(.shutDown)) }
-            early = conversation.early
+            guard let channel = handshake.takeChannel() else { return end(.failure(.shutDown)) }
+            firstOriginBytes = handshake.firstOriginBytes
             secure(channel, established, mayRead: true)
         }
     }
@@ -463,17 +463,17 @@ final class Dialer {
         case .failure(let error): end(.failure(error))
         case .success(let channel):
             metrics.secureEnd = loop.now
-            if let refusal = refusal(of: channel.details) {
+            if let error = versionError(of: channel.details) {
                 loop.deregister(established.registration)
                 channel.close()
-                return end(.failure(.tls(host: origin.host, port: origin.port, refusal)))
+                return end(.failure(.tls(host: origin.host, port: origin.port, error)))
             }
             finish(ByteChannel(secure: channel), established, mayRead: !channel.isDrained)
         }
     }
 
     /// Returns an error if the negotiated protocol is none of the configured versions.
-    private func refusal(of details: TLSDetails) -> TLSError? {
+    private func versionError(of details: TLSDetails) -> TLSError? {
         guard configuration.versions.contains(.http2) else { return nil }
         guard details.applicationProtocol == "h2" else {
             return configuration.versions.contains(.http11)
@@ -522,7 +522,7 @@ final class Dialer {
         let dialed = DialedChannel(channel, established.registration, route, mayRead: mayRead)
         dialed.speaksHTTP2 =
             details.map { $0.applicationProtocol == "h2" } ?? configuration.versions.haveHTTP2WithoutTLS
-        dialed.early = early
+        dialed.firstOriginBytes = firstOriginBytes
         if let profile = details?.profile, profile != origin.tls { dialed.home = origin.under(profile) }
         end(.success(dialed))
     }
@@ -541,14 +541,14 @@ final class Dialer {
         if let limitTimer { loop.cancel(limitTimer.token) }
         limitTimer = nil
         limit = nil
-        if let timer = staggerTimer { loop.cancel(timer) }
-        staggerTimer = nil
+        if let timer = attemptDelayTimer { loop.cancel(timer) }
+        attemptDelayTimer = nil
         switch stage {
         case .new, .preparing, .over: break
         case .lookingUp(let lookUp): lookUp.cancel()
         case .connecting(let attempt): if case .failure = outcome { attempt?.close() }
         case .racing(let race): for attempt in race.attempts { attempt?.close() }
-        case .conversing(let conversation, _): if case .failure = outcome { conversation.close() }
+        case .handshakingWithProxy(let handshake, _): if case .failure = outcome { handshake.close() }
         case .securingProxy(let handshake, _), .securing(let handshake, _):
             if case .failure = outcome { handshake.close() }
         }
@@ -561,8 +561,8 @@ extension Dialer: TimerTarget {
     func timerEnded(tag: Int, reason: TimerReason) {
         switch Tag(rawValue: tag) {
         case .limit: limitTimerEnded(reason)
-        case .stagger:
-            staggerTimer = nil
+        case .attemptDelay:
+            attemptDelayTimer = nil
             if reason == .due { advance(.timer) }
         case nil: break
         }

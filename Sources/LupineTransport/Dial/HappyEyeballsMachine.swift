@@ -2,7 +2,7 @@
 
 /// Decides which address of a host is tried next, and which connection wins: Happy Eyeballs, RFC 8305 §4 and §5.
 ///
-/// Families are interleaved. An attempt that has not succeeded after the stagger is joined by the next one; a failed attempt is
+/// Families are interleaved. An attempt that has not succeeded after the attempt delay is joined by the next one; a failed attempt is
 /// followed by the next at once. The first connection wins and the others are closed. Addresses and causes are opaque values that
 /// are handed back. The resolver's order within a family is kept: `getaddrinfo` has sorted by RFC 6724.
 package struct HappyEyeballsMachine<Address: Sendable, Cause: Sendable>: Sendable {
@@ -56,7 +56,7 @@ package struct HappyEyeballsMachine<Address: Sendable, Cause: Sendable>: Sendabl
     }
 
     /// RFC 8305 §5: the recommended Connection Attempt Delay.
-    package static var defaultStagger: Interval { .milliseconds(250) }
+    package static var defaultAttemptDelay: Interval { .milliseconds(250) }
 
     private enum State {
         case ready  // → racing, over
@@ -71,16 +71,16 @@ package struct HappyEyeballsMachine<Address: Sendable, Cause: Sendable>: Sendabl
     }
 
     private let addresses: [Address]
-    private let stagger: Interval
+    private let attemptDelay: Interval
     private var state = State.ready
 
     /// A race over `addresses`, the resolver's answer in its order; it begins with the event `start`.
     package init(
         addresses: [(family: Family, address: Address)], first: FirstFamily = .ipv6,
-        stagger: Interval = Self.defaultStagger
+        attemptDelay: Interval = Self.defaultAttemptDelay
     ) {
         self.addresses = Self.interleave(addresses, first: first)
-        self.stagger = stagger
+        self.attemptDelay = attemptDelay
     }
 
     /// The only writer of `state`.
@@ -148,7 +148,7 @@ package struct HappyEyeballsMachine<Address: Sendable, Cause: Sendable>: Sendabl
         race.live.append(attempt)
         race.next += 1
         if race.next < addresses.count {
-            actions.append(.setTimer(now + stagger))
+            actions.append(.setTimer(now + attemptDelay))
         } else if race.next > 1 {
             actions.append(.cancelTimer)
         }

@@ -18,7 +18,7 @@ package final class RawConnection: LoopChannel {
     private let origin: Origin
     private var channel: ByteChannel?
     private var registration: Registration?
-    private var early: [UInt8]
+    private var firstOriginBytes: [UInt8]
     private var mayRead: Bool
     private var mayWrite = true
     private var handshake: TLSHandshake?
@@ -39,7 +39,7 @@ package final class RawConnection: LoopChannel {
         self.loop = loop
         channel = dialed.takeChannel()
         registration = dialed.registration
-        early = dialed.early
+        firstOriginBytes = dialed.firstOriginBytes
         mayRead = dialed.mayRead
         loop.hand(dialed.registration, to: self)
     }
@@ -48,10 +48,10 @@ package final class RawConnection: LoopChannel {
 
     /// Reads into the beginning of `buffer`, which must not be empty.
     package func receive(into buffer: inout MutableSpan<UInt8>) throws(TransportError) -> ReadOutcome {
-        if !early.isEmpty {
-            let count = min(early.count, buffer.count)
-            buffer.copy(early.span.extracting(first: count), to: 0)
-            early.removeFirst(count)
+        if !firstOriginBytes.isEmpty {
+            let count = min(firstOriginBytes.count, buffer.count)
+            buffer.copy(firstOriginBytes.span.extracting(first: count), to: 0)
+            firstOriginBytes.removeFirst(count)
             return .bytes(count)
         }
         guard mayRead, channel != nil else { return .wouldBlock }
@@ -105,7 +105,9 @@ package final class RawConnection: LoopChannel {
     ///   - verifier: Answers the profile's questions.
     ///   - timeout: The time-out of the handshake; it does not run while a question is being answered.
     package func startTLS(_ profile: TLSProfile, verifier: (any PeerVerifier)?, timeout: Interval?) {
-        guard early.isEmpty else { return end(.tls(host: origin.host, port: origin.port, .notTLS)) }
+        guard firstOriginBytes.isEmpty else {
+            return end(.tls(host: origin.host, port: origin.port, .notTLS))
+        }
         guard let context = profile.context else {
             let bound = LoopBound(self, on: loop)
             return profile.prepare { [loop] answer in

@@ -9,16 +9,16 @@
 /// If no loop can be created for lack of descriptors, a thread runs the alarms, and looks for a loop from time to time.
 package final class AlarmClock: Sendable {
     /// The closure of an alarm. A struct: a bare closure in a generic lock is wrapped anew at each access.
-    private struct Ring: Sendable {
+    private struct Alarm: Sendable {
         let run: @Sendable () -> Void
     }
 
     private struct State {
-        var alarms = TimerHeap<Ring>()
+        var alarms = TimerHeap<Alarm>()
         /// The earliest time for which the loop has a timer.
-        var look = Instant.distantFuture
+        var earliestTimer = Instant.distantFuture
         /// The number of timers on the loop. Each stays until it fires, even when an earlier one has been set since.
-        var looks = 0
+        var timerCount = 0
         /// The loop of the timers, once there is one.
         var loop: EventLoop?
         /// Whether a thread runs the alarms until there is a loop.
@@ -36,17 +36,17 @@ package final class AlarmClock: Sendable {
     package var count: Int { state.withLock { $0.alarms.count } }
 
     /// The number of timers on the loop. A timer stays when its alarm is cancelled.
-    package var looks: Int { state.withLock { $0.looks } }
+    package var timerCount: Int { state.withLock { $0.timerCount } }
 
     /// Sets an alarm, which runs once. The returned closure cancels it, and has no effect afterwards.
-    package func set(at moment: Instant, _ ring: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+    package func set(at moment: Instant, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
         let (token, isNext) = state.withLock { state in
-            let token = state.alarms.insert(Ring(run: ring), at: moment)
-            let isNext = moment < state.look
-            if isNext { state.look = moment }
+            let token = state.alarms.insert(Alarm(run: body), at: moment)
+            let isNext = moment < state.earliestTimer
+            if isNext { state.earliestTimer = moment }
             return (token, isNext)
         }
-        if isNext { look(at: moment) }
+        if isNext { setTimer(at: moment) }
         return { [self] in
             // The captured values are released outside of the lock.
             _ = state.withLock { $0.alarms.remove(token) }
@@ -54,12 +54,12 @@ package final class AlarmClock: Sendable {
     }
 
     /// Sets a timer for the earliest alarm.
-    private func look(at moment: Instant) {
-        guard let loop = loop() else { return goWithoutLoop() }
-        state.withLock { $0.looks += 1 }
+    private func setTimer(at moment: Instant) {
+        guard let loop = loop() else { return startThread() }
+        state.withLock { $0.timerCount += 1 }
         _ = loop.executeInline { [self] in
             _ = loop.schedule(at: moment) { [self] reason in
-                if reason == .due { ringAll(lookedAt: moment, at: loop.now) }
+                if reason == .due { runDue(ofTimerAt: moment, at: loop.now) }
             }
         }
     }
@@ -75,60 +75,60 @@ package final class AlarmClock: Sendable {
     }
 
     /// Called on the loop.
-    private func ringAll(lookedAt moment: Instant, at now: Instant) {
-        let (due, next) = state.withLock { state -> ([Ring], Instant?) in
+    private func runDue(ofTimerAt moment: Instant, at now: Instant) {
+        let (due, next) = state.withLock { state -> ([Alarm], Instant?) in
             let due = Self.takeDue(of: &state, at: now)
-            state.looks -= 1
+            state.timerCount -= 1
             // If a timer for an earlier time has been set meanwhile, it sets the next one.
-            guard state.look == moment else { return (due, nil) }
-            state.look = state.alarms.next ?? .distantFuture
+            guard state.earliestTimer == moment else { return (due, nil) }
+            state.earliestTimer = state.alarms.next ?? .distantFuture
             return (due, state.alarms.next)
         }
-        if let next { look(at: next) }
-        for ring in due { ring.run() }
+        if let next { setTimer(at: next) }
+        for alarm in due { alarm.run() }
     }
 
-    private static func takeDue(of state: inout State, at now: Instant) -> [Ring] {
-        var due: [Ring] = []
-        while let ring = state.alarms.popDue(at: now) { due.append(ring) }
+    private static func takeDue(of state: inout State, at now: Instant) -> [Alarm] {
+        var due: [Alarm] = []
+        while let alarm = state.alarms.popDue(at: now) { due.append(alarm) }
         return due
     }
 
     // MARK: Without a loop
 
     /// Starts a thread that runs the alarms. If no thread can be started, the next alarm that is set tries again.
-    private func goWithoutLoop() {
+    private func startThread() {
         let isFirst = state.withLock { state in
             defer { state.isWithoutLoop = true }
             return !state.isWithoutLoop
         }
         guard isFirst else { return }
         do {
-            try NativeThread.startDetached(name: "lupine-alarms") { self.ringWithoutLoop() }
+            try NativeThread.startDetached(name: "lupine-alarms") { self.runWithoutLoop() }
         } catch {
             state.withLock { state in
                 state.isWithoutLoop = false
-                state.look = .distantFuture
+                state.earliestTimer = .distantFuture
             }
         }
     }
 
     /// The thread's function: runs alarms until there is a loop or no alarm is left.
-    private func ringWithoutLoop() {
+    private func runWithoutLoop() {
         while true {
             NativeThread.pause(milliseconds: 5)
             let hasLoop = loop() != nil
             let now = MonotonicClock().now()
-            let (due, next, isOver) = state.withLock { state -> ([Ring], Instant?, Bool) in
+            let (due, next, isOver) = state.withLock { state -> ([Alarm], Instant?, Bool) in
                 let due = hasLoop ? [] : Self.takeDue(of: &state, at: now)
                 let next = state.alarms.next
                 guard hasLoop || next == nil else { return (due, nil, false) }
                 state.isWithoutLoop = false
-                state.look = next ?? .distantFuture
+                state.earliestTimer = next ?? .distantFuture
                 return (due, next, true)
             }
-            if let next { look(at: next) }
-            for ring in due { ring.run() }
+            if let next { setTimer(at: next) }
+            for alarm in due { alarm.run() }
             if isOver { return }
         }
     }

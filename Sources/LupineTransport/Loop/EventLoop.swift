@@ -48,7 +48,7 @@ package final class EventLoop: Sendable {
     ///   - diagnose: Called in debug builds with the first job that blocked the loop for too long.
     static func start(
         name: String, number: Int = 0, clock: any TransportClock, callouts: CalloutThreads?,
-        diagnose: @escaping @Sendable (LongJob) -> Void = { Syscalls.tellStandardError($0.warning) }
+        diagnose: @escaping @Sendable (LongJob) -> Void = { Syscalls.writeToStandardError($0.warning) }
     ) throws(Errno) -> EventLoop {
         let loop = try EventLoop(
             name: name, number: number, clock: clock, diagnose: diagnose,
@@ -238,10 +238,10 @@ package final class EventLoop: Sendable {
     /// Returns the record buffer.
     package func giveBack(recordBuffer: consuming [UInt8]) { core.value.recordBuffer = recordBuffer }
 
-    private static func lend(_ room: inout [UInt8], _ size: Int) -> [UInt8] {
-        if room.isEmpty { return [UInt8](repeating: 0, count: size) }
+    private static func lend(_ buffer: inout [UInt8], _ size: Int) -> [UInt8] {
+        if buffer.isEmpty { return [UInt8](repeating: 0, count: size) }
         var lent: [UInt8] = []
-        swap(&lent, &room)
+        swap(&lent, &buffer)
         return lent
     }
 

@@ -6,7 +6,7 @@ struct JobQueue {
     private var head = 0
 
     /// The largest capacity that is kept: a flood of jobs does not hold its memory for ever.
-    private static let keptRoom = 4096
+    private static let keptCapacity = 4096
 
     var count: Int { jobs.count - head }
     var isEmpty: Bool { head == jobs.count }
@@ -21,7 +21,7 @@ struct JobQueue {
             swap(&jobs, &other)
         } else {
             jobs.append(contentsOf: other)
-            other.removeAll(keepingCapacity: other.count <= Self.keptRoom)
+            other.removeAll(keepingCapacity: other.count <= Self.keptCapacity)
         }
     }
 
@@ -40,7 +40,7 @@ struct JobQueue {
     }
 
     private mutating func clear() {
-        jobs.removeAll(keepingCapacity: jobs.count <= Self.keptRoom)
+        jobs.removeAll(keepingCapacity: jobs.count <= Self.keptCapacity)
         head = 0
     }
 }

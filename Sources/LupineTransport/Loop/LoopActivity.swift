@@ -25,10 +25,10 @@ final class LoopActivity: Sendable {
     }
 
     /// Called by the loop before it waits.
-    func beginsToWait(at now: Instant) { waitingSince.store(now.nanoseconds, ordering: .relaxed) }
+    func willWait(at now: Instant) { waitingSince.store(now.nanoseconds, ordering: .relaxed) }
 
     /// Called by the loop after it has waited.
-    func goesOn(at now: Instant) {
+    func didWait(at now: Instant) {
         let since = waitingSince.load(ordering: .relaxed)
         waitingSince.store(Self.awake, ordering: .relaxed)
         let waited = self.waited.load(ordering: .relaxed) &+ (now.nanoseconds &- since)

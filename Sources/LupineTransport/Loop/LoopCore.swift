@@ -108,7 +108,7 @@ final class LoopCore {
         guard let poller else { return false }
         let ready: Int
         let before = clock.now()
-        activity.beginsToWait(at: before)
+        activity.willWait(at: before)
         do {
             ready = try poller.wait(timeout: timeout(at: before))
         } catch {
@@ -116,7 +116,7 @@ final class LoopCore {
             preconditionFailure("epoll_wait failed: \(error)")
         }
         now = clock.now()
-        activity.goesOn(at: now)
+        activity.didWait(at: now)
         for index in 0..<ready {
             guard let (token, readiness) = poller.event(at: index) else { continue }
             slab.channel(for: Registration(token: token))?.channelReady(readiness)
@@ -125,7 +125,7 @@ final class LoopCore {
         let newest = timers.newest
         while let action = timers.popDue(at: now, upTo: newest) { action.end(.due) }
         runDeferred()
-        tellListeners()
+        notifyListeners()
         switch phase {
         case .open:
             runJobs(on: loop)
@@ -166,14 +166,14 @@ final class LoopCore {
         if deferred.isEmpty { swap(&work, &deferred) }
     }
 
-    private func tellListeners() {
+    private func notifyListeners() {
         guard !listeners.isEmpty else { return }
-        var told: [any TurnEndListener] = []
-        swap(&told, &listeners)
-        for listener in told { listener.turnEnded() }
+        var notified: [any TurnEndListener] = []
+        swap(&notified, &listeners)
+        for listener in notified { listener.turnEnded() }
         // Releasing the listeners may add new ones.
-        told.removeAll(keepingCapacity: true)
-        if listeners.isEmpty { swap(&told, &listeners) }
+        notified.removeAll(keepingCapacity: true)
+        if listeners.isEmpty { swap(&notified, &listeners) }
     }
 
     // MARK: Jobs
@@ -195,7 +195,7 @@ final class LoopCore {
             run(job, on: loop)
             waiting -= 1
         }
-        tellListeners()
+        notifyListeners()
     }
 
     private func run(_ job: UnownedJob, on loop: EventLoop) {

@@ -35,38 +35,38 @@ final class LoopInbox: Sendable {
     /// Adds work and returns whether it was accepted; if not, it will never run. The loop itself needs no wake-up: it takes the
     /// work before it waits again.
     func submit(_ work: @escaping @Sendable () -> Void, fromLoop: Bool = false) -> Bool {
-        let (accepted, bell) = state.withLock { state -> (Bool, WakeUp?) in
+        let (accepted, sleeper) = state.withLock { state -> (Bool, WakeUp?) in
             guard let wakeUp = state.wakeUp else { return (false, nil) }
             state.work.append(Work(run: work))
             guard state.asleep, !fromLoop else { return (true, nil) }
             state.asleep = false
             return (true, wakeUp)
         }
-        bell?.ring()
+        sleeper?.signal()
         return accepted
     }
 
     /// Adds a job of a Swift task and returns whether it was accepted; a loop that is to shut down accepts none.
     func submit(_ job: UnownedJob) -> Bool {
-        let (accepted, bell) = state.withLock { state -> (Bool, WakeUp?) in
+        let (accepted, sleeper) = state.withLock { state -> (Bool, WakeUp?) in
             guard state.phase == .open, let wakeUp = state.wakeUp else { return (false, nil) }
             state.jobs.append(job)
             guard state.asleep else { return (true, nil) }
             state.asleep = false
             return (true, wakeUp)
         }
-        bell?.ring()
+        sleeper?.signal()
         return accepted
     }
 
     /// Asks the loop to shut down or, if `closing` is false, to read its clock again.
     func wake(closing: Bool) {
-        let bell = state.withLock { state -> WakeUp? in
+        let sleeper = state.withLock { state -> WakeUp? in
             if closing { state.phase = .closing }
             state.asleep = false
             return state.wakeUp
         }
-        bell?.ring()
+        sleeper?.signal()
     }
 
     /// Called by the loop before it waits: returns true if there is nothing to do; from then on a submitter wakes the loop.

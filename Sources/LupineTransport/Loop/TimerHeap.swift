@@ -58,7 +58,7 @@ package struct TimerHeap<Payload> {
         slots[Int(slot)].payload = payload
         order &+= 1
         heap.append(Entry(deadline: deadline, order: order, slot: slot))
-        rise(from: heap.count - 1)
+        siftUp(from: heap.count - 1)
         return Token(slot: slot, use: slots[Int(slot)].use)
     }
 
@@ -86,8 +86,8 @@ package struct TimerHeap<Payload> {
             heap[place] = heap[last]
             heap.removeLast()
             // The moved entry may belong further up or further down; at most one of the two calls moves it.
-            rise(from: place)
-            sink(from: place)
+            siftUp(from: place)
+            siftDown(from: place)
         }
         slots[slot].place = -1
         slots[slot].use &+= 1
@@ -95,7 +95,7 @@ package struct TimerHeap<Payload> {
         return slots[slot].payload.take()
     }
 
-    private mutating func rise(from start: Int) {
+    private mutating func siftUp(from start: Int) {
         var place = start
         let entry = heap[place]
         while place > 0 {
@@ -109,7 +109,7 @@ package struct TimerHeap<Payload> {
         slots[Int(entry.slot)].place = place
     }
 
-    private mutating func sink(from start: Int) {
+    private mutating func siftDown(from start: Int) {
         var place = start
         let entry = heap[place]
         while true {

@@ -44,7 +44,7 @@ struct NetlinkSocket: ~Copyable {
     }
 
     /// The result of receiving.
-    enum Arrival {
+    enum ReceiveResult {
         case datagram(Int)
         /// The datagram did not fit, or the kernel had to drop messages.
         case lost
@@ -52,7 +52,7 @@ struct NetlinkSocket: ~Copyable {
     }
 
     /// Receives one datagram of the kernel over the beginning of `buffer`.
-    func receive(into buffer: inout [UInt8]) throws(Errno) -> Arrival {
+    func receive(into buffer: inout [UInt8]) throws(Errno) -> ReceiveResult {
         let number = descriptor.rawValue
         var span = buffer.mutableSpan
         return try unsafe span.withUnsafeMutableBytes { bytes throws(Errno) in

@@ -86,7 +86,7 @@ package final class RouteWatcher: LoopChannel {
     }
 
     /// Receives one datagram; nil if there is none.
-    private func receive() throws(Errno) -> NetlinkSocket.Arrival? {
+    private func receive() throws(Errno) -> NetlinkSocket.ReceiveResult? {
         switch socket {
         case .some(let socket):
             switch try socket.receive(into: &buffer) {
@@ -135,27 +135,27 @@ package final class RouteWatcher: LoopChannel {
     package func channelReady(_ readiness: Readiness) {
         while registration != nil {
             do throws(Errno) {
-                guard let arrival = try receive() else { return }
-                handle(arrival)
+                guard let result = try receive() else { return }
+                handle(result)
             } catch {
                 if end(error) { listener(.ended(error)) }
             }
         }
     }
 
-    private func handle(_ arrival: NetlinkSocket.Arrival) {
-        switch arrival {
+    private func handle(_ result: NetlinkSocket.ReceiveResult) {
+        switch result {
         case .nothing:
             break
         case .lost:
-            lose()
+            handleOverrun()
         case .datagram(let count):
             do throws(NetlinkError) {
                 for message in try Netlink.messages(in: buffer.span.extracting(first: count)) {
                     handle(message)
                 }
             } catch {
-                lose()
+                handleOverrun()
             }
         }
     }
@@ -167,7 +167,7 @@ package final class RouteWatcher: LoopChannel {
         guard message.port == port, let request = requests[message.sequence] else {
             switch message.content {
             case .event(let event): listener(.event(event))
-            case .overrun: lose()
+            case .overrun: handleOverrun()
             case .done, .error, .other: break
             }
             return
@@ -190,7 +190,7 @@ package final class RouteWatcher: LoopChannel {
             requests[message.sequence] = nil
             request.fail(Errno(rawValue: number))
         case (_, .overrun):
-            lose()
+            handleOverrun()
         case (.route, .done), (.route, .event), (.route, .other), (.links, .event), (.links, .other),
             (.routes, .event),
             (.routes, .other):
@@ -199,7 +199,7 @@ package final class RouteWatcher: LoopChannel {
     }
 
     /// Replies may be among the lost messages, so all requests fail.
-    private func lose() {
+    private func handleOverrun() {
         failRequests(.noBufferSpace)
         listener(.lost)
     }

@@ -153,7 +153,7 @@ enum TransferEvent: Sendable {
     case end(TransferEnd)
 
     /// Calls the observer's method for this event.
-    func tell(_ observer: any TransferObserver, of id: TransferID) {
+    func deliver(to observer: any TransferObserver, of id: TransferID) {
         switch self {
         case .start(let start): observer.transfer(id, didStart: start)
         case .dial(let dial): observer.transfer(id, didDial: dial)

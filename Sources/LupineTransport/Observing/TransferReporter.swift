@@ -3,7 +3,7 @@
 /// Delivers the events of one client or session to its observers, in order, on a thread of its own.
 ///
 /// The thread starts with the first event, waits when there are none, and ends when the reporter is gone and its events are
-/// delivered. Only `whenTold` waits for it, so an observer that blocks delays no shutdown except one that uses that. If no thread
+/// delivered. Only `whenDelivered` waits for it, so an observer that blocks delays no shutdown except one that uses that. If no thread
 /// can be created, a task delivers the waiting events, and the next event tries again. Any thread may call.
 package final class TransferReporter: Sendable {
     private let mailbox: Mailbox
@@ -20,7 +20,7 @@ package final class TransferReporter: Sendable {
     func report(_ event: TransferEvent, of id: TransferID) { mailbox.add(.event(id, event)) }
 
     /// Calls `done` when all earlier events have been delivered.
-    package func whenTold(_ done: @escaping @Sendable () -> Void) { mailbox.add(.mark(done)) }
+    package func whenDelivered(_ done: @escaping @Sendable () -> Void) { mailbox.add(.mark(done)) }
 
     /// The queue of undelivered events, and its thread.
     private final class Mailbox: Sendable {
@@ -34,25 +34,25 @@ package final class TransferReporter: Sendable {
             /// Whether a thread, or a task in its place, delivers events.
             var isServed = false
             /// Whether that thread waits for the semaphore.
-            var waitsForBell = false
+            var waitsForSignal = false
             var isClosed = false
 
             /// Whether the semaphore has to be signalled.
             mutating func wakes() -> Bool {
-                defer { waitsForBell = false }
-                return waitsForBell
+                defer { waitsForSignal = false }
+                return waitsForSignal
             }
         }
 
         private enum Turn {
-            case tell([Entry])
+            case deliver([Entry])
             case wait
             case end
         }
 
         private let observers: [any TransferObserver]
         private let state = Lock(State())
-        private let bell = Semaphore()
+        private let semaphore = Semaphore()
 
         init(_ observers: [any TransferObserver]) { self.observers = observers }
 
@@ -62,7 +62,7 @@ package final class TransferReporter: Sendable {
                 defer { state.isServed = true }
                 return (!state.isServed, state.wakes())
             }
-            if wakes { bell.signal() }
+            if wakes { semaphore.signal() }
             if needsThread { startThread() }
         }
 
@@ -72,7 +72,7 @@ package final class TransferReporter: Sendable {
                 state.isClosed = true
                 return state.wakes()
             }
-            if wakes { bell.signal() }
+            if wakes { semaphore.signal() }
         }
 
         private func startThread() {
@@ -86,14 +86,14 @@ package final class TransferReporter: Sendable {
         private func run() {
             while true {
                 let turn = state.withLock { state -> Turn in
-                    if let batch = Self.take(&state) { return .tell(batch) }
+                    if let batch = Self.take(&state) { return .deliver(batch) }
                     if state.isClosed { return .end }
-                    state.waitsForBell = true
+                    state.waitsForSignal = true
                     return .wait
                 }
                 switch turn {
-                case .tell(let batch): tell(batch)
-                case .wait: bell.wait()
+                case .deliver(let batch): deliver(batch)
+                case .wait: semaphore.wait()
                 case .end: return
                 }
             }
@@ -107,7 +107,7 @@ package final class TransferReporter: Sendable {
                     return batch
                 }
                 guard let batch else { return }
-                tell(batch)
+                deliver(batch)
             }
         }
 
@@ -118,12 +118,13 @@ package final class TransferReporter: Sendable {
             return batch
         }
 
-        private func tell(_ batch: [Entry]) {
+        private func deliver(_ batch: [Entry]) {
             for entry in batch {
                 assertNoLockIsHeld()
                 assertNotOnLoop()
                 switch entry {
-                case .event(let id, let event): for observer in observers { event.tell(observer, of: id) }
+                case .event(let id, let event):
+                    for observer in observers { event.deliver(to: observer, of: id) }
                 case .mark(let done): done()
                 }
             }

@@ -21,7 +21,7 @@ public struct HTTPVersions: OptionSet, Hashable, Sendable {
     package var haveHTTP2WithoutTLS: Bool { contains(.http2) && !contains(.http11) }
 
     /// Whether a connection to the origin may turn out to speak HTTP/2.
-    func mayTurnOutHTTP2(with origin: Origin) -> Bool {
+    func mayNegotiateHTTP2(with origin: Origin) -> Bool {
         origin.scheme == .https ? contains(.http2) : haveHTTP2WithoutTLS
     }
 

@@ -480,7 +480,7 @@ package struct PoolMachine: ~Copyable {
     }
 
     /// Whether connections to the origin may be multiplexed.
-    func maySpeakHTTP2(_ origin: Origin) -> Bool { versions.mayTurnOutHTTP2(with: origin) }
+    func maySpeakHTTP2(_ origin: Origin) -> Bool { versions.mayNegotiateHTTP2(with: origin) }
 
     /// Whether any connection may be multiplexed.
     var mayShareDials: Bool { versions.contains(.http2) }

@@ -17,12 +17,12 @@ package final class LookUp: TimerTarget {
         let number: UInt64
         let deadline: EventLoop.TimerToken
         /// Set while the look-up is queued behind threads that may hang; fires when these count as hung.
-        var verdict: EventLoop.TimerToken?
+        var hungTimer: EventLoop.TimerToken?
     }
 
     private enum Tag: Int {
         case deadline
-        case verdict
+        case hung
     }
 
     private var state: State
@@ -45,7 +45,7 @@ package final class LookUp: TimerTarget {
     /// Discards the answer: the callback will not be called. To be called on the loop; harmless when the wait is over.
     package func cancel() {
         loop.preconditionOnLoop()
-        _ = leave()
+        _ = stopWaiting()
     }
 
     func wait(
@@ -54,7 +54,7 @@ package final class LookUp: TimerTarget {
         guard case .new(let callback) = state else { return }
         let timer = loop.schedule(at: deadline, self, tag: Tag.deadline.rawValue)
         state = .waiting(Wait(callback: callback, ticket: ticket, number: number, deadline: timer))
-        heed(placement)
+        handle(placement)
     }
 
     func answered(_ answer: Resolver.Answer) {
@@ -64,22 +64,22 @@ package final class LookUp: TimerTarget {
 
     package func timerEnded(tag: Int, reason: TimerReason) {
         guard case .waiting(var wait) = state else { return }
-        if reason == .due, tag == Tag.verdict.rawValue {
-            wait.verdict = nil
+        if reason == .due, tag == Tag.hung.rawValue {
+            wait.hungTimer = nil
             state = .waiting(wait)
-            heed(resolver.placement(of: wait.ticket))
+            handle(resolver.placement(of: wait.ticket))
             return
         }
-        leave()?(.failure(reason == .due ? .timedOut : .shutDown))
+        stopWaiting()?(.failure(reason == .due ? .timedOut : .shutDown))
     }
 
-    private func heed(_ placement: WorkerPool.Placement) {
+    private func handle(_ placement: WorkerPool.Placement) {
         guard case .waiting(var wait) = state else { return }
         switch placement {
         case .running, .noThread:
             break
         case .queued(let hungAt):
-            wait.verdict = loop.schedule(at: hungAt, self, tag: Tag.verdict.rawValue)
+            wait.hungTimer = loop.schedule(at: hungAt, self, tag: Tag.hung.rawValue)
             state = .waiting(wait)
         case .allHung:
             resolver.giveUp(wait.ticket, key)
@@ -87,7 +87,7 @@ package final class LookUp: TimerTarget {
     }
 
     /// Ends the wait before its answer. Returns its callback.
-    private func leave() -> ((Resolver.Answer) -> Void)? {
+    private func stopWaiting() -> ((Resolver.Answer) -> Void)? {
         guard case .waiting(let wait) = end() else { return nil }
         resolver.abandon(wait.ticket, key, wait.number)
         return wait.callback
@@ -98,7 +98,7 @@ package final class LookUp: TimerTarget {
         state = .over
         if case .waiting(let wait) = last {
             loop.cancel(wait.deadline)
-            if let verdict = wait.verdict { loop.cancel(verdict) }
+            if let hungTimer = wait.hungTimer { loop.cancel(hungTimer) }
         }
         return last
     }

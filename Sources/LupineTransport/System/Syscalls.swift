@@ -300,13 +300,13 @@ enum Syscalls {
     }
 
     /// Adds one to the counter of an eventfd.
-    static func ring(_ eventfd: Int32) throws(Errno) {
+    static func signal(eventfd: Int32) throws(Errno) {
         var one: UInt64 = 1
         _ = try unsafe withUnsafeBytes(of: &one) { bytes throws(Errno) in try unsafe write(eventfd, bytes) }
     }
 
     /// Writes a line to standard error, if that is open; errors are ignored.
-    static func tellStandardError(_ line: String) {
+    static func writeToStandardError(_ line: String) {
         var line = line
         line.withUTF8 { _ = unsafe Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }

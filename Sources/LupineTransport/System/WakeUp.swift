@@ -11,8 +11,8 @@ final class WakeUp: Sendable {
     init() throws(Errno) { descriptor = Descriptor(adopting: try Syscalls.eventfd()) }
 
     /// Ends the current wait, or the next one.
-    func ring() {
+    func signal() {
         // Fails only if the counter is full; then the loop is being woken anyway.
-        _ = try? Syscalls.ring(descriptor.rawValue)
+        _ = try? Syscalls.signal(eventfd: descriptor.rawValue)
     }
 }

@@ -37,7 +37,7 @@ package struct RevocationSupport: Sendable {
 }
 
 /// A cache of revocation answers, shared by all evaluations of a client.
-package final class RevocationMemory: RevocationCaching {
+package final class SharedRevocationCache: RevocationCaching {
     private let cache = Lock(RevocationCache())
 
     /// An empty cache.

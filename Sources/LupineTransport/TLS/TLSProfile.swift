@@ -16,7 +16,7 @@ package final class TLSProfile: Sendable {
         ) -> Void
 
     /// Called with each rejected peer and the reason: on a loop, before the waiting exchange is told.
-    package typealias RefusalWitness =
+    package typealias RefusalHandler =
         @Sendable (PeerTrust, TrustFailure, _ host: String, _ port: UInt16) -> Void
 
     /// The TLS configuration.
@@ -28,7 +28,7 @@ package final class TLSProfile: Sendable {
     let identitySource: IdentitySource?
     /// The questions to the exchange that a connection is opened for.
     package let questions: PeerQuestions
-    let refusalWitness: RefusalWitness?
+    let refusalHandler: RefusalHandler?
     /// An identifier for the layer above.
     package let label: (any Sendable)?
     let settings: TLSSettings
@@ -38,27 +38,27 @@ package final class TLSProfile: Sendable {
     package convenience init(
         _ configuration: TLSConfiguration, trust: TrustEvaluator, revocation: RevocationSupport = .none,
         identitySource: IdentitySource? = nil, questions: PeerQuestions = .none,
-        refusalWitness: RefusalWitness? = nil, label: (any Sendable)? = nil
+        refusalHandler: RefusalHandler? = nil, label: (any Sendable)? = nil
     ) {
         self.init(
             TLSSettings(configuration), trust: trust, revocation: revocation, identitySource: identitySource,
-            questions: questions, refusalWitness: refusalWitness, label: label)
+            questions: questions, refusalHandler: refusalHandler, label: label)
     }
 
     /// A new profile that shares the configuration, which is loaded once, and the evaluator of `other`.
     package convenience init(
-        sharing other: TLSProfile, questions: PeerQuestions, refusalWitness: RefusalWitness? = nil,
+        sharing other: TLSProfile, questions: PeerQuestions, refusalHandler: RefusalHandler? = nil,
         label: (any Sendable)? = nil
     ) {
         self.init(
             other.settings, trust: other.trust, revocation: other.revocation, identitySource: nil,
-            questions: questions, refusalWitness: refusalWitness, label: label)
+            questions: questions, refusalHandler: refusalHandler, label: label)
     }
 
     init(
         _ settings: TLSSettings, trust: TrustEvaluator, revocation: RevocationSupport,
         identitySource: IdentitySource?, questions: PeerQuestions = .none,
-        refusalWitness: RefusalWitness? = nil, label: (any Sendable)? = nil
+        refusalHandler: RefusalHandler? = nil, label: (any Sendable)? = nil
     ) {
         configuration = settings.configuration
         self.settings = settings
@@ -66,13 +66,13 @@ package final class TLSProfile: Sendable {
         self.revocation = revocation
         self.identitySource = identitySource
         self.questions = questions
-        self.refusalWitness = refusalWitness
+        self.refusalHandler = refusalHandler
         self.label = label
     }
 
     /// Whether peers are certainly evaluated with the configured roots, so that these have to be loaded before a connection is
     /// opened. If the exchange is asked, its answer may not need them.
-    var asksForRoots: Bool { questions == .none && trust.asksForRoots }
+    var needsRoots: Bool { questions == .none && trust.needsRoots }
 
     /// The name of the roots (`TrustRoots.name`): as they were loaded or, before that, as their files are now.
     package var rootsName: String {
@@ -80,11 +80,11 @@ package final class TLSProfile: Sendable {
     }
 
     /// The context for connections, once it is loaded.
-    var context: TLSClientContext? { settings.context(withRoots: asksForRoots) }
+    var context: TLSClientContext? { settings.context(withRoots: needsRoots) }
 
     /// Loads the context for connections unless it is loaded, and calls `done` at once or on a worker.
     func prepare(_ done: @escaping @Sendable (TLSSettings.Answer) -> Void) {
-        settings.make(withRoots: asksForRoots, done)
+        settings.make(withRoots: needsRoots, done)
     }
 
     /// Returns a session to resume a connection to `peer`; removes it if it may be offered only once.

@@ -34,7 +34,7 @@ final class CalloutThreads: Sendable {
     /// Held while starting and joining, so that no thread is started after the join.
     private let handles = Lock(Handles())
     /// Signalled once for each piece of work, and once for each thread at the end.
-    private let bell = Semaphore()
+    private let semaphore = Semaphore()
 
     /// At most `limit` threads called `name`; none is started yet.
     init(limit: Int, name: String) {
@@ -65,7 +65,7 @@ final class CalloutThreads: Sendable {
             state.threads += 1
             return true
         }
-        bell.signal()
+        semaphore.signal()
         if needsThread { try startThread() }
     }
 
@@ -109,7 +109,7 @@ final class CalloutThreads: Sendable {
     /// The function of each thread.
     private func run() {
         while true {
-            bell.wait()
+            semaphore.wait()
             switch callNext() {
             case .called: state.withLock { $0.running -= 1 }
             case .nothing: break
@@ -144,7 +144,7 @@ final class CalloutThreads: Sendable {
             state.isEnded = true
             return (state.threads, Self.clear(&state))
         }
-        for _ in 0..<threads { bell.signal() }
+        for _ in 0..<threads { semaphore.signal() }
     }
 
     /// Ends the threads and returns when they are gone, that is, when the program's code on them has returned.

@@ -58,16 +58,16 @@ struct AlarmClockTests {
             }
         }
         for second in [20, 30, 10] { stage.set("\(second)", at: second) }
-        #expect(await timers() == 2 && stage.alarms.looks == 2 && stage.alarms.count == 3)
+        #expect(await timers() == 2 && stage.alarms.timerCount == 2 && stage.alarms.count == 3)
         await stage.move(to: 10)
         // The timer at 20 was set at the beginning, and again after the alarm at 10.
-        #expect(await timers() == stage.alarms.looks && stage.alarms.count == 2)
+        #expect(await timers() == stage.alarms.timerCount && stage.alarms.count == 2)
         await stage.move(to: 30)
-        #expect(await timers() == 0 && stage.alarms.looks == 0 && stage.alarms.count == 0)
+        #expect(await timers() == 0 && stage.alarms.timerCount == 0 && stage.alarms.count == 0)
         stage.set("40", at: 40)()
-        #expect(await timers() == 1 && stage.alarms.looks == 1 && stage.alarms.count == 0)
+        #expect(await timers() == 1 && stage.alarms.timerCount == 1 && stage.alarms.count == 0)
         await stage.move(to: 40)
-        #expect(await timers() == 0 && stage.alarms.looks == 0)
+        #expect(await timers() == 0 && stage.alarms.timerCount == 0)
         await stage.group.shutdown()
     }
 
@@ -142,13 +142,13 @@ struct AlarmClockTests {
             _ = alarms.set(at: start) { early.note("first") }
         }
         #expect(early.all == ["first", "second"])
-        #expect(alarms.count == 0 && alarms.looks == 0)
+        #expect(alarms.count == 0 && alarms.timerCount == 0)
 
         let group = try EventLoopGroup(count: 1, name: "alarms")
         let far = alarms.set(at: start.advanced(by: .seconds(3_600))) { early.note("far") }
         loop.withLock { $0 = group.loops[0] }
         // The thread hands its alarms over to the loop, and ends.
-        while alarms.looks == 0 { await Task.yield() }
+        while alarms.timerCount == 0 { await Task.yield() }
         let isOnLoop = await withCheckedContinuation { done in
             _ = alarms.set(at: start) { done.resume(returning: group.loops[0].isOnLoop) }
         }

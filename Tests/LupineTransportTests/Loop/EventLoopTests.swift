@@ -286,7 +286,7 @@ import Testing
                             #expect(!core.deregister(registrations[1 - index], closing: false))
                         }
                     }
-                    for bell in bells { bell.ring() }
+                    for bell in bells { bell.signal() }
                     _ = core.turn(of: loop)
                     return .success([channels[0].events + channels[1].events, late.events, core.registered])
                 } catch {

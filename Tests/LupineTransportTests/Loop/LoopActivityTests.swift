@@ -32,24 +32,24 @@ struct LoopActivityTests {
         let began = Instant(nanoseconds: 77)
         var now = began
         let activity = LoopActivity(now: now)
-        activity.goesOn(at: now)
+        activity.didWait(at: now)
         for turn in row.turns {
             now = now.advanced(by: .milliseconds(turn.works))
-            activity.beginsToWait(at: now)
+            activity.willWait(at: now)
             now = now.advanced(by: .milliseconds(turn.waits))
-            activity.goesOn(at: now)
+            activity.didWait(at: now)
         }
-        activity.beginsToWait(at: now)
+        activity.willWait(at: now)
         #expect(activity.isBusy(at: now.advanced(by: .milliseconds(row.since))) == row.isBusy)
     }
 
     @Test func whoHasNotComeBackFromItsWorkIsBusyIfItWas() {
         let start = Instant(nanoseconds: 0)
         let activity = LoopActivity(now: start)
-        activity.goesOn(at: start)
+        activity.didWait(at: start)
         let later = start.advanced(by: .milliseconds(6))
-        activity.beginsToWait(at: later)
-        activity.goesOn(at: later)
+        activity.willWait(at: later)
+        activity.didWait(at: later)
         #expect(activity.isBusy(at: later.advanced(by: .seconds(1))))
     }
 }

@@ -58,7 +58,7 @@ private struct NoFetcher: RevocationFetcher {
     func origins() throws {
         let tls = TLSProfiles(
             revocation: RevocationSupport(
-                fetcher: NoFetcher(), cache: RevocationMemory()))
+                fetcher: NoFetcher(), cache: SharedRevocationCache()))
         let profiles = [
             tls.profile(TLSConfiguration(), trust: .default),
             tls.profile(TLSConfiguration(), trust: .disabled),

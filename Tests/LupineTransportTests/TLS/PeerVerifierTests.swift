@@ -170,7 +170,7 @@ import Testing
         let heard = Box<[String]>([])
         let profile = TLSProfile(
             TLSConfiguration(roots: SecureStage.roots), trust: .default,
-            refusalWitness: { peer, failure, host, _ in
+            refusalHandler: { peer, failure, host, _ in
                 heard.update { $0.append("\(host) \(peer.certificates.count) \(failure == .noPins)") }
             })
         try await withSecurePool(Self.closing("expired")) { stage in

@@ -123,11 +123,11 @@ import Testing
         }
     }
 
-    @Test func aRendezvousTakesTheFirstValue() throws {
-        let meeting = try Rendezvous<Int>()
-        #expect(try meeting.wait(until: .zero) == nil)
-        #expect(meeting.give(1))
-        #expect(!meeting.give(2))
-        #expect(try meeting.wait(until: .distantFuture) == 1)
+    @Test func aPromiseTakesTheFirstValue() throws {
+        let promise = try BlockingPromise<Int>()
+        #expect(try promise.wait(until: .zero) == nil)
+        #expect(promise.fulfill(1))
+        #expect(!promise.fulfill(2))
+        #expect(try promise.wait(until: .distantFuture) == 1)
     }
 }

@@ -7,7 +7,7 @@ import LupineTLS
 /// Checks that only compute run on the loop; fetches run on a worker; a check of the program, which may block, is called on the
 /// group's callout threads and may answer at any time on any thread. Confined to its loop. It reports once, perhaps before
 /// `start` returns, unless it is cancelled.
-final class TrustInquiry {
+final class TrustEvaluationDriver {
     typealias Verdict = Result<TrustVerdict, TrustFailure>
 
     private var evaluation: TrustEvaluation
@@ -35,7 +35,7 @@ final class TrustInquiry {
     }
 
     /// Starts the evaluation.
-    func start() { follow(evaluation.resume(revocation: .cached(revocation.cache))) }
+    func start() { perform(evaluation.resume(revocation: .cached(revocation.cache))) }
 
     /// Cancels the evaluation: the verdict is no longer wanted.
     func cancel() {
@@ -48,24 +48,24 @@ final class TrustInquiry {
         pendingJob = .none
     }
 
-    private func follow(_ step: TrustEvaluation.Step) {
+    private func perform(_ step: TrustEvaluation.Step) {
         guard report != nil else { return }
         switch step {
         case .finished(let verdict):
             let report = report
             cancel()
             report?(verdict)
-        case .needsWorker: goToWorker()
+        case .needsWorker: continueOnWorker()
         case .asks(let check, let trust): ask(check, about: trust)
         }
     }
 
     /// Calls a check of the program when a callout thread is free. The time-outs of the waiting exchange run meanwhile.
     private func ask(_ check: CustomTrustCheck, about trust: PeerTrust) {
-        let reply = reply(unanswered: Self.refused("the evaluation was given up")) { inquiry, answer in
-            inquiry.pendingJob = .none
-            inquiry.follow(
-                inquiry.evaluation.answer(answer, revocation: .cached(inquiry.revocation.cache)))
+        let reply = reply(unanswered: Self.refused("the evaluation was given up")) { driver, answer in
+            driver.pendingJob = .none
+            driver.perform(
+                driver.evaluation.answer(answer, revocation: .cached(driver.revocation.cache)))
         }
         let threads = loop.callouts
         let ticket = threads.newTicket()
@@ -79,13 +79,13 @@ final class TrustInquiry {
         } catch { reply.give(Self.refused("there is no thread to ask on: \(error)")) }
     }
 
-    private func goToWorker() {
+    private func continueOnWorker() {
         typealias Step = (evaluation: TrustEvaluation?, step: TrustEvaluation.Step)
         func failed(_ reason: String) -> Step { (nil, .finished(Self.refused(reason))) }
-        let reply = reply(unanswered: failed("the evaluation was given up")) { inquiry, answer in
-            inquiry.pendingJob = .none
-            if let evaluation = answer.evaluation { inquiry.evaluation = evaluation }
-            inquiry.follow(answer.step)
+        let reply = reply(unanswered: failed("the evaluation was given up")) { driver, answer in
+            driver.pendingJob = .none
+            if let evaluation = answer.evaluation { driver.evaluation = evaluation }
+            driver.perform(answer.step)
         }
         let pool = WorkerPool.trust
         let ticket = pool.newTicket()
@@ -108,16 +108,16 @@ final class TrustInquiry {
 
     /// Returns a reply that delivers its answer on the loop.
     private func reply<Answer: Sendable>(
-        unanswered: Answer, _ heard: @escaping @Sendable (TrustInquiry, Answer) -> Void
+        unanswered: Answer, _ deliver: @escaping @Sendable (TrustEvaluationDriver, Answer) -> Void
     ) -> LoopReply<Answer> {
         let bound = LoopBound(self, on: loop)
         questions += 1
         let question = questions
         return LoopReply(unanswered: unanswered) { [loop] answer in
             _ = loop.execute {
-                let inquiry = bound.value
-                guard inquiry.report != nil, inquiry.questions == question else { return }
-                heard(inquiry, answer)
+                let driver = bound.value
+                guard driver.report != nil, driver.questions == question else { return }
+                deliver(driver, answer)
             }
         }
     }

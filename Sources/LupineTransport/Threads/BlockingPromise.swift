@@ -4,22 +4,22 @@
 /// callback.
 ///
 /// Any thread may set the value, once; later values are dropped. A loop must not wait here: the maker of the value might need it.
-final class Rendezvous<Value: Sendable>: Sendable {
+final class BlockingPromise<Value: Sendable>: Sendable {
     private let value = Lock<Value?>(nil)
-    private let bell: WakeUp
+    private let wakeUp: WakeUp
 
-    /// A rendezvous without a value.
-    init() throws(Errno) { bell = try WakeUp() }
+    /// A promise without a value.
+    init() throws(Errno) { wakeUp = try WakeUp() }
 
     /// Sets the value; returns false if there was one.
     @discardableResult
-    func give(_ given: Value) -> Bool {
+    func fulfill(_ newValue: Value) -> Bool {
         let isFirst = value.withLock { value -> Bool in
             guard value == nil else { return false }
-            value = given
+            value = newValue
             return true
         }
-        if isFirst { bell.ring() }
+        if isFirst { wakeUp.signal() }
         return isFirst
     }
 
@@ -32,7 +32,7 @@ final class Rendezvous<Value: Sendable>: Sendable {
             let left = (deadline - clock.now()).nanoseconds
             guard left > 0 else { return nil }
             _ = try Syscalls.waitReadable(
-                bell.descriptor.rawValue, milliseconds: Int32(clamping: (left - 1) / 1_000_000 + 1))
+                wakeUp.descriptor.rawValue, milliseconds: Int32(clamping: (left - 1) / 1_000_000 + 1))
         }
     }
 }

@@ -5,7 +5,7 @@ import LupineHTTP
 /// Asks a proxy for a tunnel over a connected channel: moves the bytes of `TunnelMachine` or `SocksMachine`.
 ///
 /// Confined to its loop. It reports once, unless it is closed first.
-final class ProxyConversation: LoopChannel {
+final class ProxyHandshake: LoopChannel {
     /// The protocol of the proxy.
     enum Machine {
         case tunnel(TunnelMachine)
@@ -22,7 +22,7 @@ final class ProxyConversation: LoopChannel {
     private var output: [UInt8] = []
     private let originMaySpeakFirst: Bool
     /// The bytes that the origin has sent right behind the proxy's answer.
-    private(set) var early: [UInt8] = []
+    private(set) var firstOriginBytes: [UInt8] = []
     private let report: (Result<Void, TransportError>) -> Void
 
     init(
@@ -129,7 +129,7 @@ final class ProxyConversation: LoopChannel {
         try flush()
         guard isEstablished else { return }
         if originMaySpeakFirst {
-            early.append(bytes, consumed..<bytes.count)
+            firstOriginBytes.append(bytes, consumed..<bytes.count)
             return end(.success(()))
         }
         // The client speaks first: bytes that come before the request are a response to nothing.
@@ -161,6 +161,6 @@ final class ProxyConversation: LoopChannel {
         channel?.close()
     }
 
-    /// Returns the channel, once the tunnel is established; this conversation is still its registered channel.
+    /// Returns the channel, once the tunnel is established; this handshake is still its registered channel.
     func takeChannel() -> ByteChannel? { channel.take() }
 }

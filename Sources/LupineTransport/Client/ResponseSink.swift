@@ -10,7 +10,7 @@ import LupineTLS
 /// connection calls it on its loop, the task from any thread. The task is not woken at each event, but when the connection has
 /// delivered all its input and its loop's turn ends. A response that arrived in one read therefore costs one wake-up, the two
 /// sides do not contend for the lock, and the threads that run the tasks of one turn are woken together.
-final class BodyInlet: ExchangeSink, TurnEndListener {
+final class ResponseSink: ExchangeSink, TurnEndListener {
     typealias HeadReader = CheckedContinuation<Result<ResponseHead, TransportError>, Never>
     typealias PieceReader = CheckedContinuation<Result<[UInt8]?, TransportError>, Never>
 
@@ -22,7 +22,7 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
         var headReader: HeadReader?
         var pieces: [[UInt8]] = []
         /// The number of octets in `pieces`.
-        var held = 0
+        var heldOctets = 0
         var isPaused = false
         var isAbandoned = false
         /// Whether each chunk of a chunked response becomes a separate piece, as long as not too many wait.
@@ -37,11 +37,11 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
 
         /// Appends content. Small pieces that have not been taken yet are merged, except the first chunks.
         mutating func append(_ bytes: Span<UInt8>) {
-            held += bytes.count
+            heldOctets += bytes.count
             delivered += Int64(bytes.count)
-            let isApart = keepsChunks && pieces.count < BodyInlet.mostChunks
-            if !isApart, let last = pieces.indices.last,
-                pieces[last].count + bytes.count <= BodyInlet.mergedPiece
+            let isSeparate = keepsChunks && pieces.count < ResponseSink.mostChunks
+            if !isSeparate, let last = pieces.indices.last,
+                pieces[last].count + bytes.count <= ResponseSink.mergedPiece
             {
                 pieces[last].append(bytes, bytes.indices)
             } else {
@@ -57,14 +57,14 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
             if isAbandoned { return (.failure(.cancelled), nil) }
             guard !pieces.isEmpty else { return end.map { ($0.map { nil }, nil) } }
             let piece = pieces.removeFirst()
-            held -= piece.count
-            guard isPaused, held <= BodyInlet.highWater / 2 else { return (.success(piece), nil) }
+            heldOctets -= piece.count
+            guard isPaused, heldOctets <= ResponseSink.highWater / 2 else { return (.success(piece), nil) }
             isPaused = false
             return (.success(piece), exchange)
         }
 
         /// Returns the reader to resume and its result; nil if there is none.
-        mutating func woken() -> Woken? {
+        mutating func takeReadyReader() -> ReadyReader? {
             if let reader = headReader {
                 if let head {
                     headReader = nil
@@ -84,7 +84,7 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
     }
 
     /// A reader to resume, and its result.
-    private enum Woken: Sendable {
+    private enum ReadyReader: Sendable {
         case head(HeadReader, Result<ResponseHead, TransportError>)
         case piece(PieceReader, Result<[UInt8]?, TransportError>, resumed: Exchange?)
     }
@@ -101,28 +101,28 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
             var isDone: Bool
             var error: CodingError?
 
-            var isFull: Bool { piece.count == BodyInlet.decodedPiece }
+            var isFull: Bool { piece.count == ResponseSink.decodedPiece }
         }
 
         let stream: CodingStream
         /// Encoded bytes that wait to be decoded; nil if none do.
         var waiting: [UInt8]?
         var allowance = TurnAllowance()
-        private var room: [UInt8] = []
+        private var buffer: [UInt8] = []
 
         init(_ stream: CodingStream) { self.stream = stream }
 
         /// Decodes from the beginning of `bytes` as much as fits into a piece.
         mutating func step(_ bytes: Span<UInt8>) -> Step {
-            var room: [UInt8] = []
-            swap(&room, &self.room)
-            defer { swap(&room, &self.room) }
-            if room.isEmpty { room = [UInt8](repeating: 0, count: BodyInlet.decodedPiece) }
+            var output: [UInt8] = []
+            swap(&output, &self.buffer)
+            defer { swap(&output, &self.buffer) }
+            if output.isEmpty { output = [UInt8](repeating: 0, count: ResponseSink.decodedPiece) }
             do throws(CodingError) {
-                var space = room.mutableSpan
+                var space = output.mutableSpan
                 let progress = try stream.decode(bytes, into: &space)
                 return Step(
-                    piece: Array(room.prefix(progress.produced)), consumed: progress.consumed,
+                    piece: Array(output.prefix(progress.produced)), consumed: progress.consumed,
                     isDone: progress.status != .needsRoom, error: nil)
             } catch { return Step(piece: [], consumed: bytes.count, isDone: true, error: error) }
         }
@@ -174,7 +174,7 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
     /// Returns the next piece; nil at the end.
     func next() async throws(TransportError) -> [UInt8]? {
         if let (answer, resumed) = state.withLock({ $0.take() }) {
-            resumed.map(goOn)
+            resumed.map(resumeReading)
             return try answer.get()
         }
         let result = await withTaskCancellationHandler {
@@ -200,10 +200,10 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
 
     /// Resumes the reader that waits for what is available.
     private func wake() {
-        switch state.withLock({ $0.woken() }) {
+        switch state.withLock({ $0.takeReadyReader() }) {
         case .head(let reader, let head): reader.resume(returning: head)
         case .piece(let reader, let answer, let resumed):
-            resumed.map(goOn)
+            resumed.map(resumeReading)
             reader.resume(returning: answer)
         case nil: break
         }
@@ -229,7 +229,7 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
         let exchange = state.withLock { state -> Exchange? in
             state.isAbandoned = true
             state.pieces = []
-            state.held = 0
+            state.heldOctets = 0
             return state.exchange
         }
         exchange?.skip()
@@ -294,19 +294,19 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
             }
             guard givesWay else { return demand }
             wakeSoon()
-            exchange.map(goOn)
+            exchange.map(resumeReading)
             return .pause
         }
     }
 
     /// Continues after a pause: first with the waiting encoded bytes, then with the connection. Runs in a separate loop job,
     /// after the call that led to the pause has returned.
-    private func goOn(_ exchange: Exchange) {
+    private func resumeReading(_ exchange: Exchange) {
         guard decodes, let loop = state.withLock({ $0.loop }) else { return exchange.resume() }
-        _ = loop.execute { self.goOnReading(exchange) }
+        _ = loop.execute { self.resumeOnLoop(exchange) }
     }
 
-    private func goOnReading(_ exchange: Exchange) {
+    private func resumeOnLoop(_ exchange: Exchange) {
         let waiting = decoding.withLock { decoding -> [UInt8]? in
             defer { decoding?.waiting = nil }
             return decoding?.waiting
@@ -325,7 +325,7 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
         let demand = state.withLock { state -> Demand in
             if state.isAbandoned { return .enough }
             if !bytes.isEmpty { state.append(bytes) }
-            guard state.held > Self.highWater else { return .more }
+            guard state.heldOctets > Self.highWater else { return .more }
             state.isPaused = true
             return .pause
         }
