@@ -163,7 +163,7 @@ final class DownloadStore: Sendable {
             found.remove()
             return .failure(DownloadFailure(code: .badServerResponse, reason: fault))
         }
-        do throws(Errno) { try found.target.settle() } catch {
+        do throws(Errno) { try found.target.confirmStored() } catch {
             found.remove()
             return .failure(DownloadFailure(code: .cannotCloseFile, cause: error))
         }
@@ -183,7 +183,7 @@ final class DownloadStore: Sendable {
         }
         guard let file else { return keepsPart ? untouchedPart() : nil }
         guard keepsPart, let validator, count.written > 0, let url = request.url,
-            (try? file.target.settle()) != nil,
+            (try? file.target.confirmStored()) != nil,
             let data = ResumeData(
                 url: url, fields: request.headerList.fields, validator: validator, received: count.written,
                 file: file.path, version: version, cookiesAsIn: request

@@ -256,12 +256,12 @@ extension TaskDriver: HopLoadClient {
             let way = reader?.way.map { context.engine.wayTaken($0, to: situation.announced.url) }
             return way.map { CacheProvenance(.plain(way: $0)) } ?? .plain
         }
-        let standing = evidence.standing(at: .now)
+        let facts = evidence.chainFacts(at: .now)
         return CacheProvenance(
             .secure(
                 CacheProvenance.Connection(
-                    identity: evidence.identity, roots: standing.passesDefault ? evidence.rootsName : nil,
-                    keys: standing.keys, judge: reader?.judge, wasChecked: evidence.acceptance != .unchecked))
+                    identity: evidence.identity, roots: facts.passesDefault ? evidence.rootsName : nil,
+                    keys: facts.keys, judge: reader?.judge, wasChecked: evidence.acceptance != .unchecked))
         )
     }
 

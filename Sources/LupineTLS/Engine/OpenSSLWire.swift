@@ -45,13 +45,13 @@ private func readIntoOpenSSL(
     }
     let room = unsafe UnsafeMutableRawBufferPointer(start: bytes, count: length).bindMemory(to: UInt8.self)
     var output = unsafe OutputSpan(buffer: room, initializedCount: 0)
-    let goesOn = engine.receive(into: &output)
+    let mayRetry = engine.receive(into: &output)
     let received = unsafe output.finalize(for: room)
     unsafe count?.pointee = received
     if received > 0 { return 1 }
     // The end of the wire is not reported to OpenSSL: it would send an alert and invalidate the session, which is not justified
     // for the many servers that omit close_notify. The engine records the end and handles it.
-    if goesOn { unsafe lupine_BIO_set_retry_read(bio) }
+    if mayRetry { unsafe lupine_BIO_set_retry_read(bio) }
     return 0
 }
 

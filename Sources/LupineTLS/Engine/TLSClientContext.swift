@@ -36,14 +36,14 @@ package final class TLSClientContext: Sendable {
         }
         if let identity = configuration.identity { try OpenSSLContext.use(identity, in: handle) }
         unsafe SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER, nil)
-        unsafe SSL_CTX_set_cert_verify_callback(pointer, chainCameFromPeer, nil)
+        unsafe SSL_CTX_set_cert_verify_callback(pointer, verifyChainFromPeer, nil)
         unsafe SSL_CTX_set_cert_cb(pointer, identityIsWanted, nil)
         unsafe _ = lupine_SSL_CTX_set_tlsext_status_type(pointer, Int32(TLSEXT_STATUSTYPE_ocsp))
         if configuration.resumesSessions {
             // The owner of the engine stores sessions, not OpenSSL, because it knows the trust policy that they belong to.
             unsafe _ = lupine_SSL_CTX_set_session_cache_mode(
                 pointer, Int(SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL))
-            unsafe SSL_CTX_sess_set_new_cb(pointer, sessionCameFromPeer)
+            unsafe SSL_CTX_sess_set_new_cb(pointer, storeSessionFromPeer)
         } else {
             unsafe _ = lupine_SSL_CTX_set_session_cache_mode(pointer, Int(SSL_SESS_CACHE_OFF))
             unsafe _ = SSL_CTX_set_options(pointer, lupine_SSL_OP_NO_TICKET())
@@ -70,13 +70,13 @@ extension TLSError {
     }
 }
 
-private func chainCameFromPeer(_ chain: OpaquePointer?, _ unused: UnsafeMutableRawPointer?) -> Int32 {
+private func verifyChainFromPeer(_ chain: OpaquePointer?, _ unused: UnsafeMutableRawPointer?) -> Int32 {
     let index = SSL_get_ex_data_X509_STORE_CTX_idx()
     guard let connection = unsafe X509_STORE_CTX_get_ex_data(chain, index),
-        let engine = unsafe TLSEngine.behind(OpaquePointer(connection))
+        let engine = unsafe TLSEngine.engine(of: OpaquePointer(connection))
     else { return 0 }
-    switch engine.chainCame() {
-    case .goOn: return 1
+    switch engine.chainReceived() {
+    case .proceed: return 1
     case .wait:
         unsafe _ = lupine_SSL_set_retry_verify(OpaquePointer(connection))
         return 1
@@ -87,25 +87,25 @@ private func chainCameFromPeer(_ chain: OpaquePointer?, _ unused: UnsafeMutableR
 }
 
 private func identityIsWanted(_ connection: OpaquePointer?, _ unused: UnsafeMutableRawPointer?) -> Int32 {
-    guard let connection = unsafe connection, let engine = unsafe TLSEngine.behind(connection) else {
+    guard let connection = unsafe connection, let engine = unsafe TLSEngine.engine(of: connection) else {
         return 0
     }
-    switch engine.identityWanted() {
-    case .goOn: return 1
+    switch engine.identityRequested() {
+    case .proceed: return 1
     case .wait: return -1
     case .fail: return 0
     }
 }
 
-private func sessionCameFromPeer(_ connection: OpaquePointer?, _ session: OpaquePointer?) -> Int32 {
-    guard let connection = unsafe connection, let engine = unsafe TLSEngine.behind(connection),
+private func storeSessionFromPeer(_ connection: OpaquePointer?, _ session: OpaquePointer?) -> Int32 {
+    guard let connection = unsafe connection, let engine = unsafe TLSEngine.engine(of: connection),
         let handle = unsafe OpenSSLHandle<SessionObject>(owning: session)
     else { return 0 }
-    engine.sessionCame(handle)
+    engine.sessionReceived(handle)
     return 1
 }
 
 private func secretIsKnown(_ connection: OpaquePointer?, _ line: UnsafePointer<CChar>?) {
     guard let connection = unsafe connection, let line = unsafe line else { return }
-    unsafe TLSEngine.behind(connection)?.keyLog?.append(line)
+    unsafe TLSEngine.engine(of: connection)?.keyLog?.append(line)
 }

@@ -15,8 +15,12 @@ extension TLSEngine {
         // A send error is ignored here: the peer may have sent an alert that explains it.
         if !isCorked { try? flush() }
         if gate.isAsking && gate.state != .stopped, let trust = askedTrust { return try question(trust) }
-        if case .refused(let failure, from: .held) = gate.state { throw refuse(failure, saying: true) }
-        if case .refused(let failure, from: .resumed) = gate.state { throw refuse(failure, saying: false) }
+        if case .refused(let failure, from: .flightRead) = gate.state {
+            throw refuse(failure, sendingAlert: true)
+        }
+        if case .refused(let failure, from: .resumed) = gate.state {
+            throw refuse(failure, sendingAlert: false)
+        }
         OpenSSLErrors.clear()
         let result = unsafe SSL_do_handshake(connection)
         if result == 1 {
@@ -109,7 +113,7 @@ extension TLSEngine {
 
     // MARK: What OpenSSL's callbacks report
 
-    func chainCame() -> TrustGate.Advice {
+    func chainReceived() -> TrustGate.Advice {
         if gate.state == .noChain {
             // The data of an offered session belongs to another chain.
             peerCertificates = []
@@ -119,31 +123,31 @@ extension TLSEngine {
         return gate.handle(.chain(comesWithStaple: comesWithStaple))
     }
 
-    enum IdentityAdvice { case goOn, wait, fail }
+    enum IdentityAdvice { case proceed, wait, fail }
 
-    func identityWanted() -> IdentityAdvice {
-        guard case .client(let context, _) = role else { return .goOn }
+    func identityRequested() -> IdentityAdvice {
+        guard case .client(let context, _) = role else { return .proceed }
         // With TLS 1.2 the certificate request is processed before the verdict.
         switch gate.handle(.wantsToAnswer) {
-        case .goOn: break
+        case .proceed: break
         case .wait: return .wait
         case .refuse: return .fail
         }
         switch identityState {
-        case .absent, .sent: return .goOn
+        case .absent, .sent: return .proceed
         case .asking: return .wait
         case .notAsked: break
         }
         if let identity = context.configuration.identity {
             identityState = .sent
             ownCertificate = identity.certificate
-            return .goOn
+            return .proceed
         }
         identityState = asksForIdentity ? .asking : .absent
-        return asksForIdentity ? .wait : .goOn
+        return asksForIdentity ? .wait : .proceed
     }
 
-    func sessionCame(_ handle: OpenSSLHandle<SessionObject>) {
+    func sessionReceived(_ handle: OpenSSLHandle<SessionObject>) {
         guard case .client = role else { return }
         // A server may send any number of tickets, so only the last ones are kept.
         var sessions = newSessions
@@ -223,8 +227,8 @@ extension TLSEngine {
 
     /// Ends the connection because of a refused chain. If OpenSSL cannot send the alert itself, it is written here: this side has
     /// not encrypted anything yet, because its output was held back.
-    private func refuse(_ failure: TrustFailure, saying: Bool) -> TLSError {
-        if saying {
+    private func refuse(_ failure: TrustFailure, sendingAlert: Bool) -> TLSError {
+        if sendingAlert {
             let minor = unsafe UInt8(truncatingIfNeeded: SSL_version(connection))
             let alert: [UInt8] = [21, 3, minor, 0, 2, 2, failure.alert.rawValue]
             _ = send(alert.span)

@@ -8,7 +8,7 @@ extension TLSEngine {
     /// records as fit and the wire has, but at most `recordsInOneRead`, so that many small records do not delay others.
     /// Afterwards output may be pending, because the protocol sends answers of its own.
     package func read(into buffer: inout MutableSpan<UInt8>) throws(TLSError) -> TLSReadOutcome {
-        holdsEnd = false
+        hasPendingEnd = false
         if phase == .closed { return .end }
         try requireEstablished()
         precondition(!buffer.isEmpty, "there is no room to read into")
@@ -38,9 +38,9 @@ extension TLSEngine {
         let reason = result == 1 ? SSL_ERROR_NONE : unsafe SSL_get_error(connection, result)
         releaseBuffers()
         if filled > 0 {
-            holdsEnd = reason != SSL_ERROR_NONE && reason != SSL_ERROR_WANT_READ
+            hasPendingEnd = reason != SSL_ERROR_NONE && reason != SSL_ERROR_WANT_READ
             // OpenSSL reports the error of the next record only once; storing it makes the next call repeat it.
-            if holdsEnd && reason != SSL_ERROR_ZERO_RETURN { _ = fail(failure(for: reason)) }
+            if hasPendingEnd && reason != SSL_ERROR_ZERO_RETURN { _ = fail(failure(for: reason)) }
             return .bytes(filled)
         }
         switch reason {
@@ -63,7 +63,7 @@ extension TLSEngine {
     private static var burst: Int { 64 * 1024 }
 
     /// Whether there is more to read without reading from the wire: bytes, or the end.
-    package var hasBufferedInput: Bool { unsafe holdsEnd || SSL_has_pending(connection) == 1 }
+    package var hasBufferedInput: Bool { unsafe hasPendingEnd || SSL_has_pending(connection) == 1 }
 
     /// Encrypts and sends a prefix of `bytes` and returns its length: 0 while output is pending, or while the peer has sent only
     /// part of a protocol message, whose rest has to be read first; otherwise at least one record.
@@ -198,7 +198,7 @@ extension TLSEngine {
     /// Accepts a record for the wire; returns false when it is held back because the peer has not been judged yet.
     func send(_ record: Span<UInt8>) -> Bool {
         // Alerts pass: they reveal only that the connection ends.
-        if gate.isHolding && record[0] != 21 {
+        if gate.allowsOnlyAlerts && record[0] != 21 {
             _ = gate.handle(.wantsToAnswer)
             return false
         }

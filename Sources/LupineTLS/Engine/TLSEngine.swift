@@ -13,7 +13,7 @@ internal import CLupineOpenSSL
 @safe package final class TLSEngine {
     /// The progress of a handshake.
     package enum Progress {
-        /// The connection may be used. A client's last flight is sent with the first `write`, or by `settle`, which the owner
+        /// The connection may be used. A client's last flight is sent with the first `write`, or by `sendLastFlight`, which the owner
         /// calls after writing, or when it has nothing to write immediately.
         case done
         /// Call again when the wire is readable, or writable if output is pending.
@@ -74,7 +74,7 @@ internal import CLupineOpenSSL
     /// The plaintext bytes read so far.
     var plaintextRead = 0
     /// Whether reading has reached the end, orderly or not, after bytes that were returned first.
-    var holdsEnd = false
+    var hasPendingEnd = false
     /// The length of a server's Diffie-Hellman group, if it exceeded the limit.
     var refusedGroup: Int32?
     /// Whether the wire may be read from.
@@ -146,13 +146,13 @@ internal import CLupineOpenSSL
     }
 
     /// The engine of a connection, for OpenSSL's callbacks; found through its BIO.
-    static func behind(_ connection: OpaquePointer) -> TLSEngine? {
+    static func engine(of connection: OpaquePointer) -> TLSEngine? {
         unsafe OpenSSLWire.engine(of: SSL_get_rbio(connection))
     }
 
     /// Called when nothing is written right after the handshake, or once it has been written: sends the last flight if it still
     /// waits, and frees the buffers that were kept for the write.
-    package func settle() throws(TLSError) {
+    package func sendLastFlight() throws(TLSError) {
         if keepsBuffers { releaseBuffers() }
         if isCorked { try flush() }
     }

@@ -7,10 +7,10 @@
 /// the session is judged before anything else is sent.
 struct TrustGate {
     enum State: Hashable {
-        case noChain  // -> stopped, holding, resumed
+        case noChain  // -> stopped, readingFlight, resumed
         case stopped  // -> accepted, refused; OpenSSL waits in its verification
-        case holding  // -> held; OpenSSL reads on, because the staple may follow
-        case held  // -> accepted, refused; the server's flight is complete, output is held back
+        case readingFlight  // -> flightRead; OpenSSL reads on, because the staple may follow
+        case flightRead  // -> accepted, refused; the server's flight is complete, output is held back
         case resumed  // -> accepted, refused; the chain of an earlier handshake
         case accepted
         case refused(TrustFailure, from: Refusal)
@@ -19,7 +19,7 @@ struct TrustGate {
     /// The state in which the chain was refused, which decides who sends the alert.
     enum Refusal: Hashable {
         case stopped  // OpenSSL, with an encrypted alert
-        case held  // the engine, with a plain alert: nothing of this side is encrypted yet
+        case flightRead  // the engine, with a plain alert: nothing of this side is encrypted yet
         case resumed  // no alert; the handshake is complete, and the connection is closed
     }
 
@@ -32,7 +32,7 @@ struct TrustGate {
 
     /// The answer to OpenSSL's callbacks.
     enum Advice: Hashable {
-        case goOn
+        case proceed
         case wait
         case refuse(TrustFailure)
     }
@@ -42,15 +42,15 @@ struct TrustGate {
     /// Whether the owner has to answer before the handshake can continue.
     var isAsking: Bool {
         switch state {
-        case .stopped, .held, .resumed: true
-        case .noChain, .holding, .accepted, .refused: false
+        case .stopped, .flightRead, .resumed: true
+        case .noChain, .readingFlight, .accepted, .refused: false
         }
     }
 
     /// Whether only alerts may be sent.
-    var isHolding: Bool {
+    var allowsOnlyAlerts: Bool {
         switch state {
-        case .holding, .held, .refused(_, from: .held): true
+        case .readingFlight, .flightRead, .refused(_, from: .flightRead): true
         case .noChain, .stopped, .resumed, .accepted, .refused: false
         }
     }
@@ -62,39 +62,40 @@ struct TrustGate {
             state = .stopped
             return .wait
         case (.noChain, .chain(comesWithStaple: false)):
-            state = .holding
-            return .goOn
+            state = .readingFlight
+            return .proceed
         case (.noChain, .resumedWithoutChain):
             state = .resumed
             return .wait
-        case (.holding, .wantsToAnswer):
-            state = .held
+        case (.readingFlight, .wantsToAnswer):
+            state = .flightRead
             return .wait
-        case (.stopped, .chain), (.stopped, .wantsToAnswer), (.held, .wantsToAnswer): return .wait
-        case (.stopped, .answer(.success)), (.held, .answer(.success)), (.resumed, .answer(.success)):
+        case (.stopped, .chain), (.stopped, .wantsToAnswer), (.flightRead, .wantsToAnswer): return .wait
+        case (.stopped, .answer(.success)), (.flightRead, .answer(.success)), (.resumed, .answer(.success)):
             state = .accepted
-            return .goOn
+            return .proceed
         case (.stopped, .answer(.failure(let failure))):
             state = .refused(failure, from: .stopped)
             return .refuse(failure)
-        case (.held, .answer(.failure(let failure))):
-            state = .refused(failure, from: .held)
+        case (.flightRead, .answer(.failure(let failure))):
+            state = .refused(failure, from: .flightRead)
             return .refuse(failure)
         case (.resumed, .answer(.failure(let failure))):
             state = .refused(failure, from: .resumed)
             return .refuse(failure)
         case (.noChain, .wantsToAnswer), (.resumed, .wantsToAnswer), (.accepted, .wantsToAnswer),
             (.accepted, .chain), (.accepted, .resumedWithoutChain):
-            return .goOn
+            return .proceed
         case (.refused(let failure, _), .chain), (.refused(let failure, _), .wantsToAnswer),
             (.refused(let failure, _), .resumedWithoutChain):
             return .refuse(failure)
-        case (.stopped, .resumedWithoutChain), (.holding, .chain), (.holding, .resumedWithoutChain),
-            (.held, .chain), (.held, .resumedWithoutChain), (.resumed, .chain),
+        case (.stopped, .resumedWithoutChain), (.readingFlight, .chain),
+            (.readingFlight, .resumedWithoutChain),
+            (.flightRead, .chain), (.flightRead, .resumedWithoutChain), (.resumed, .chain),
             (.resumed, .resumedWithoutChain):
             // A second chain in one handshake, which OpenSSL does not let happen.
             return .refuse(.refused("the peer's chain came twice"))
-        case (.noChain, .answer), (.holding, .answer), (.accepted, .answer), (.refused, .answer):
+        case (.noChain, .answer), (.readingFlight, .answer), (.accepted, .answer), (.refused, .answer):
             preconditionFailure("nobody has asked for an answer about trust")
         }
     }

@@ -7,7 +7,7 @@ struct RevocationScope: Sendable, Hashable {
     private var excludesAuthorities = false
     private var excludesOthers = false
     /// The DER of the distribution point names that the list is for; nil when it is for all.
-    private var places: Set<[UInt8]>?
+    private var distributionPoints: Set<[UInt8]>?
 
     /// Reads the list's extensions; throws for a list that cannot give a complete answer or has unknown critical extensions.
     init(of list: OpenSSLHandle<RevocationListObject>) throws(RevocationProblem) {
@@ -30,15 +30,15 @@ struct RevocationScope: Sendable, Hashable {
         excludesOthers = unsafe point.pointee.onlyCA > 0
         if let name = unsafe point.pointee.distpoint {
             guard let named = unsafe RevocationScope.fullNames(name) else { throw .unsupported }
-            places = named
+            distributionPoints = named
         }
     }
 
     /// Whether the absence of this certificate from the list means that it is good.
     func covers(_ certificate: Certificate) -> Bool {
         guard !(certificate.isAuthority ? excludesAuthorities : excludesOthers) else { return false }
-        guard let places else { return true }
-        return !places.isDisjoint(with: RevocationScope.places(of: certificate))
+        guard let distributionPoints else { return true }
+        return !distributionPoints.isDisjoint(with: RevocationScope.distributionPoints(of: certificate))
     }
 
     /// Throws for unknown critical extensions of the list or of an entry: such a list must not be used.
@@ -70,22 +70,22 @@ struct RevocationScope: Sendable, Hashable {
     }
 
     /// The distribution point names of a certificate.
-    private static func places(of certificate: Certificate) -> Set<[UInt8]> {
+    private static func distributionPoints(of certificate: Certificate) -> Set<[UInt8]> {
         guard
             let points = unsafe OpaquePointer(
                 X509_get_ext_d2i(certificate.handle.pointer, NID_crl_distribution_points, nil, nil))
         else { return [] }
         defer { unsafe lupine_CRL_DIST_POINTS_free(points) }
-        var places: Set<[UInt8]> = []
+        var distributionPoints: Set<[UInt8]> = []
         for index in 0..<max(unsafe lupine_sk_DIST_POINT_num(points), 0) {
             // A distribution point with its own issuer or reasons names a list that gives no complete answer.
             guard let point = unsafe lupine_sk_DIST_POINT_value(points, index),
                 let name = unsafe point.pointee.distpoint, unsafe point.pointee.CRLissuer == nil,
                 unsafe point.pointee.reasons == nil, let names = unsafe fullNames(name)
             else { continue }
-            places.formUnion(names)
+            distributionPoints.formUnion(names)
         }
-        return places
+        return distributionPoints
     }
 
     /// The DER of each full name; nil when the name is relative to the issuer.

@@ -42,7 +42,7 @@ package struct TLSSessionCache<Key: Hashable & Sendable>: Sendable {
     package let capacity: Int
     /// The number of sessions in the cache.
     package private(set) var count = 0
-    private var shelves: [Key: KeyEntry] = [:]
+    private var entries: [Key: KeyEntry] = [:]
     private var puts: UInt64 = 0
 
     /// Creates an empty cache. The limit per key allows as many simultaneous new connections to resume with a ticket each;
@@ -58,28 +58,28 @@ package struct TLSSessionCache<Key: Hashable & Sendable>: Sendable {
     /// A session whose verdict has expired is not offered: its chain has expired or lacks current evidence, and only a full
     /// handshake shows the server's current chain.
     package mutating func take(for key: Key, now: UnixTime) -> TLSSession? {
-        guard let place = shelves.index(forKey: key) else { return nil }
-        let taken = shelves.values[place].take(now: now, &count)
-        if shelves.values[place].sessions.isEmpty { shelves.remove(at: place) }
+        guard let place = entries.index(forKey: key) else { return nil }
+        let taken = entries.values[place].take(now: now, &count)
+        if entries.values[place].sessions.isEmpty { entries.remove(at: place) }
         return taken
     }
 
     /// Stores a session. A reusable session replaces all earlier ones, because it is the server's latest.
     package mutating func put(_ session: TLSSession, for key: Key) {
         puts &+= 1
-        shelves[key, default: KeyEntry(lastPut: puts)].put(session, at: puts, limit: perKey, &count)
-        while count > capacity { forgetOldest() }
+        entries[key, default: KeyEntry(lastPut: puts)].put(session, at: puts, limit: perKey, &count)
+        while count > capacity { evictOldest() }
     }
 
     /// Removes all sessions of a key.
     package mutating func removeAll(for key: Key) {
-        count -= shelves.removeValue(forKey: key)?.sessions.count ?? 0
+        count -= entries.removeValue(forKey: key)?.sessions.count ?? 0
     }
 
-    private mutating func forgetOldest() {
-        guard let oldest = shelves.min(by: { $0.value.lastPut < $1.value.lastPut })?.key else { return }
-        if shelves.count == 1 {
-            shelves[oldest]?.sessions.removeFirst()
+    private mutating func evictOldest() {
+        guard let oldest = entries.min(by: { $0.value.lastPut < $1.value.lastPut })?.key else { return }
+        if entries.count == 1 {
+            entries[oldest]?.sessions.removeFirst()
             count -= 1
         } else {
             removeAll(for: oldest)

@@ -28,17 +28,17 @@ package final class PeerEvidence: Sendable {
     }
 
     /// Facts about the chain that do not depend on who accepted it.
-    package struct Standing: Hashable, Sendable {
+    package struct ChainFacts: Hashable, Sendable {
         /// Whether it passes the default evaluation under the roots of the connection's configuration.
         package let passesDefault: Bool
         /// The SHA-256 of the keys on the path that was built, without other certificates that the server sent.
         package let keys: Set<SHA256Digest>
     }
 
-    private final class Finding: Sendable {
-        let standing: Standing
+    private final class CachedFacts: Sendable {
+        let facts: ChainFacts
 
-        init(_ standing: Standing) { self.standing = standing }
+        init(_ facts: ChainFacts) { self.facts = facts }
     }
 
     /// The client identity that the server has received.
@@ -46,7 +46,7 @@ package final class PeerEvidence: Sendable {
     /// How the server was accepted.
     package let acceptance: Acceptance
     private let trust: PeerTrust
-    private let finding = AtomicLazyReference<Finding>()
+    private let cachedFacts = AtomicLazyReference<CachedFacts>()
 
     /// Creates the evidence of a handshake whose chain was accepted.
     package init(of trust: PeerTrust, acceptance: Acceptance, identity: ClientIdentity) {
@@ -57,7 +57,7 @@ package final class PeerEvidence: Sendable {
 
     /// Whether more facts about the chain require reading the roots, which must not be done on a loop's thread. Accepting a peer
     /// without a check does not read them.
-    package var needsRoots: Bool { finding.load() == nil && !trust.store.isLoaded }
+    package var needsRoots: Bool { cachedFacts.load() == nil && !trust.store.isLoaded }
 
     /// The name of the roots that the chain is evaluated with; roots that differ have different names.
     package var rootsName: String? { trust.store.name }
@@ -74,18 +74,18 @@ package final class PeerEvidence: Sendable {
 
     /// Whether the chain has passed no check, and the default evaluation, which is performed now, refuses it.
     package func isUnproven(at time: UnixTime) -> Bool {
-        acceptance == .unchecked && !standing(at: time).passesDefault
+        acceptance == .unchecked && !chainFacts(at: time).passesDefault
     }
 
     /// Returns the facts about the chain. The first call builds the path and evaluates it unless that was done: this takes only
     /// CPU time, so that a loop's thread may do it, unless `needsRoots`.
-    package func standing(at time: UnixTime) -> Standing {
-        if let finding = finding.load() { return finding.standing }
+    package func chainFacts(at time: UnixTime) -> ChainFacts {
+        if let cached = cachedFacts.load() { return cached.facts }
         let path = TrustPath(of: trust, at: time)
         let passes =
             acceptance == .standard
             || path.failure(of: trust, under: .server(host: trust.host), at: time, revocation: .none) == nil
         let keys = Set(path.linked.compactMap { $0.publicKey?.fingerprint })
-        return finding.storeIfNil(Finding(Standing(passesDefault: passes, keys: keys))).standing
+        return cachedFacts.storeIfNil(CachedFacts(ChainFacts(passesDefault: passes, keys: keys))).facts
     }
 }

@@ -6,7 +6,7 @@
 /// always fails the check. Without a definite answer the path passes, unless a positive one is required.
 package struct RevocationCheck: Sendable, Hashable {
     /// The most URLs of a certificate that are tried.
-    static let placeLimit = 3
+    static let urlLimit = 3
 
     /// The allowed methods and requirements.
     package let options: RevocationOptions
@@ -31,11 +31,11 @@ package struct RevocationCheck: Sendable, Hashable {
         if let chainFailure, chainFailure.severity < TrustFailure.severityOfDates { return chainFailure }
         // A path that is refused anyway does not justify a network query.
         let allowed = reachesNetwork && chainFailure == nil ? access : .cached(access.cache)
-        let inquiry = RevocationLookup(options: options, lists: lists, access: allowed, time: time)
+        let lookup = RevocationLookup(options: options, lists: lists, access: allowed, time: time)
         var unknown: TrustFailure?
         for (depth, (certificate, issuer)) in zip(path.built, path.built.dropFirst()).enumerated() {
             let staple = depth == 0 ? trust.stapledResponse : nil
-            switch inquiry.status(of: certificate, issuer: issuer, staple: staple) {
+            switch lookup.status(of: certificate, issuer: issuer, staple: staple) {
             case .success(.good): continue
             case .success(.revoked(let date, let reason)):
                 return .revoked(subject: certificate.subject.description, at: date, reason: reason)

@@ -31,8 +31,8 @@ struct RevocationLookup {
         for method in methods {
             if outcome.isDefinite { break }
             switch method {
-            case .ocsp: ask(certificate, issuer, &outcome)
-            case .crl: look(for: certificate, issuer, &outcome)
+            case .ocsp: queryOCSP(certificate, issuer, &outcome)
+            case .crl: queryLists(for: certificate, issuer, &outcome)
             }
         }
         return outcome.result
@@ -45,7 +45,7 @@ struct RevocationLookup {
     }
 
     /// Uses a cached OCSP status, or fetches one.
-    private func ask(_ certificate: Certificate, _ issuer: Certificate, _ outcome: inout Outcome) {
+    private func queryOCSP(_ certificate: Certificate, _ issuer: Certificate, _ outcome: inout Outcome) {
         let key = RevocationKey.status(certificate: certificate.fingerprint, issuer: issuer.fingerprint)
         if case .status(let status)? = access.cache?.answer(for: key, at: time)?.content {
             return outcome.note { status }
@@ -53,7 +53,7 @@ struct RevocationLookup {
         for url in RevocationLookup.usable(certificate.ocspURLs) where !outcome.isDefinite {
             let failureKey = RevocationKey.failure(url: url, certificate: certificate.fingerprint)
             outcome.note { () throws(RevocationProblem) in
-                try remembering(failureKey) { () throws(RevocationProblem) in
+                try cachingFailure(failureKey) { () throws(RevocationProblem) in
                     guard let request = OCSPAnswer.request(about: certificate, issuer: issuer) else {
                         throw .notFetched(url: url, "OpenSSL cannot make the request")
                     }
@@ -72,7 +72,7 @@ struct RevocationLookup {
     }
 
     /// Uses cached revocation lists, or fetches them.
-    private func look(for certificate: Certificate, _ issuer: Certificate, _ outcome: inout Outcome) {
+    private func queryLists(for certificate: Certificate, _ issuer: Certificate, _ outcome: inout Outcome) {
         for url in RevocationLookup.usable(certificate.crlURLs) where !outcome.isDefinite {
             let key = RevocationKey.list(url: url, issuer: issuer.fingerprint)
             if case .list(let list)? = access.cache?.answer(for: key, at: time)?.content {
@@ -81,7 +81,7 @@ struct RevocationLookup {
             }
             let failureKey = RevocationKey.failure(url: url, certificate: issuer.fingerprint)
             outcome.note { () throws(RevocationProblem) in
-                let list = try remembering(failureKey) { () throws(RevocationProblem) in
+                let list = try cachingFailure(failureKey) { () throws(RevocationProblem) in
                     let bytes = try fetch(
                         RevocationQuery(url: url, body: nil, limit: RevocationList.sizeLimit))
                     let list = try RevocationList(der: bytes)
@@ -112,7 +112,7 @@ struct RevocationLookup {
     }
 
     /// Runs `body`, unless it has failed recently; caches a new failure.
-    private func remembering<Answer>(
+    private func cachingFailure<Answer>(
         _ key: RevocationKey, _ body: () throws(RevocationProblem) -> Answer
     ) throws(RevocationProblem) -> Answer {
         guard access.fetcher != nil else { throw .noSource }
@@ -132,7 +132,7 @@ struct RevocationLookup {
     /// The URLs that can be used: plain `http`, because `https` would itself need a revocation check.
     private static func usable(_ urls: [String]) -> ArraySlice<String> {
         urls.filter { $0.utf8.count <= 2048 && $0.lowercased().hasPrefix("http://") }
-            .prefix(RevocationCheck.placeLimit)
+            .prefix(RevocationCheck.urlLimit)
     }
 }
 
@@ -152,8 +152,8 @@ private struct Outcome {
 
     mutating func note(_ source: () throws(RevocationProblem) -> RevocationStatus) {
         do throws(RevocationProblem) {
-            let said = try source()
-            if status == nil || status == .good { status = said }
+            let found = try source()
+            if status == nil || status == .good { status = found }
         } catch {
             problem = problem ?? error
         }

@@ -61,8 +61,8 @@ struct TrustPath: Sendable {
         var path = TrustPath(leaf: leaf, others: others, store: store, time: time)
         var best = path
         var work = path.cost
-        for _ in 0..<TrustPath.detourLimit where work < TrustPath.workLimit {
-            guard let wrong = path.wrongTurn, others.contains(wrong) else { break }
+        for _ in 0..<TrustPath.alternativeLimit where work < TrustPath.workLimit {
+            guard let wrong = path.issuerToOmit, others.contains(wrong) else { break }
             others.removeAll { $0 == wrong }
             path = TrustPath(leaf: leaf, others: others, store: store, time: time)
             work += path.cost
@@ -98,7 +98,7 @@ struct TrustPath: Sendable {
     }
 
     /// The most issuers that are omitted, one after the other, because they lead nowhere.
-    static let detourLimit = 8
+    static let alternativeLimit = 8
     /// The most certificates between the leaf and the anchor; real chains have at most three. Each costs the loop's thread a
     /// signature verification, with a key that the peer may have chosen to be slow.
     static let intermediateLimit = 10
@@ -109,7 +109,7 @@ struct TrustPath: Sendable {
     private var isSound: Bool { isAnchored && linked.count == built.count }
 
     /// The issuer to omit in the next attempt; nil when the path is linked to an anchor.
-    private var wrongTurn: Certificate? {
+    private var issuerToOmit: Certificate? {
         if isSound { return nil }
         let linked = linked.count
         if linked < built.count { return built[linked] }
@@ -125,27 +125,27 @@ struct TrustPath: Sendable {
     private init(
         leaf: Certificate, others: [Certificate], store: OpenSSLHandle<StoreObject>, time: UnixTime?
     ) {
-        let notes = Notes()
-        let run = TrustPath.run(leaf: leaf, others: others, store: store, time: time, notes: notes)
+        let collector = ProblemCollector()
+        let run = TrustPath.run(leaf: leaf, others: others, store: store, time: time, collector: collector)
         guard let anchor = run.anchor else {
-            self.init(built: run.built, problems: notes.problems, isAnchored: false)
+            self.init(built: run.built, problems: collector.problems, isAnchored: false)
             return
         }
         // Certificates after the anchor do not belong to the path, and the anchor's own signature is not checked.
-        let problems = notes.problems.filter { problem in
+        let problems = collector.problems.filter { problem in
             problem.depth < anchor || problem.depth == anchor && !problem.isAboutSignature
         }
         self.init(built: Array(run.built[...anchor]), problems: problems, isAnchored: true)
     }
 
     /// Collects the problems that the callback reports.
-    private final class Notes {
+    private final class ProblemCollector {
         var problems: [Problem] = []
     }
 
     private static func run(
         leaf: Certificate, others: [Certificate], store: OpenSSLHandle<StoreObject>, time: UnixTime?,
-        notes: Notes
+        collector: ProblemCollector
     ) -> (built: [Certificate], anchor: Int?) {
         guard let context = unsafe X509_STORE_CTX_new(), let untrusted = unsafe lupine_sk_X509_new() else {
             preconditionFailure("OpenSSL is out of memory")
@@ -159,7 +159,7 @@ struct TrustPath: Sendable {
         OpenSSLErrors.clear()
         guard unsafe X509_STORE_CTX_init(context, store.pointer, leaf.handle.pointer, untrusted) == 1
         else {
-            notes.problems.append(Problem(code: X509_V_ERR_UNSPECIFIED, depth: 0))
+            collector.problems.append(Problem(code: X509_V_ERR_UNSPECIFIED, depth: 0))
             return ([leaf], nil)
         }
         let parameters = unsafe X509_STORE_CTX_get0_param(context)
@@ -169,24 +169,26 @@ struct TrustPath: Sendable {
         unsafe X509_VERIFY_PARAM_set_depth(parameters, Int32(TrustPath.intermediateLimit))
         unsafe _ = X509_VERIFY_PARAM_set_purpose(parameters, X509_PURPOSE_SSL_SERVER)
         if let time { unsafe X509_VERIFY_PARAM_set_time(parameters, Int(time.seconds)) }
-        unsafe _ = X509_STORE_CTX_set_ex_data(context, 0, Unmanaged.passUnretained(notes).toOpaque())
+        unsafe _ = X509_STORE_CTX_set_ex_data(context, 0, Unmanaged.passUnretained(collector).toOpaque())
         unsafe X509_STORE_CTX_set_verify_cb(context) { passed, context in
             guard passed == 0, let context = unsafe context,
-                let notes = unsafe X509_STORE_CTX_get_ex_data(context, 0)
+                let collector = unsafe X509_STORE_CTX_get_ex_data(context, 0)
             else { return 1 }
             let problem = unsafe Problem(
                 code: X509_STORE_CTX_get_error(context),
                 depth: Int(max(X509_STORE_CTX_get_error_depth(context), 0)))
-            unsafe Unmanaged<Notes>.fromOpaque(notes).takeUnretainedValue().problems.append(problem)
+            unsafe Unmanaged<ProblemCollector>.fromOpaque(collector).takeUnretainedValue()
+                .problems.append(problem)
             return 1
         }
-        let outcome = withExtendedLifetime((notes, others)) { unsafe X509_verify_cert(context) }
+        let outcome = withExtendedLifetime((collector, others)) { unsafe X509_verify_cert(context) }
         defer { OpenSSLErrors.clear() }
         guard outcome == 1, let chain = unsafe X509_STORE_CTX_get0_chain(context) else {
             // OpenSSL failed without calling back, for example without memory, and may not have verified any signature: only the
             // leaf is known to be linked.
             let code = unsafe X509_STORE_CTX_get_error(context)
-            notes.problems.append(Problem(code: code == X509_V_OK ? X509_V_ERR_UNSPECIFIED : code, depth: 0))
+            collector.problems.append(
+                Problem(code: code == X509_V_OK ? X509_V_ERR_UNSPECIFIED : code, depth: 0))
             return ([leaf], nil)
         }
         let built = unsafe Certificate.all(in: chain)
@@ -194,7 +196,7 @@ struct TrustPath: Sendable {
         let anchor = unsafe Int(X509_STORE_CTX_get_num_untrusted(context))
         let isAnchored =
             built.indices.contains(anchor)
-            && !notes.problems.contains { $0.isAboutAnchoring }
+            && !collector.problems.contains { $0.isAboutAnchoring }
         return (built, isAnchored ? anchor : nil)
     }
 }

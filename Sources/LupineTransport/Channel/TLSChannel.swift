@@ -128,9 +128,9 @@ final class TLSChannel {
 
     /// Called when the user of the channel has sent its first bytes, or will not send at once; sends what the engine held back to
     /// leave with them.
-    func settle() throws(ChannelFailure) {
+    func sendLastFlight() throws(ChannelFailure) {
         do throws(TLSError) {
-            try engine.settle()
+            try engine.sendLastFlight()
         } catch { throw failure(error) }
     }
 

@@ -287,7 +287,7 @@ final class TLSHandshake: LoopChannel {
         end(.success(channel))
         // By then the waiting exchange has sent its first bytes, and the last flight of the handshake has left with them. An
         // error is seen by the reader.
-        loop.executeOnLoop { try? channel.settle() }
+        loop.executeOnLoop { try? channel.sendLastFlight() }
     }
 
     /// Returns the evidence of the handshake; of a resumed one, the evidence of the original handshake.

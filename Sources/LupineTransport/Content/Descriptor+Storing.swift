@@ -53,7 +53,7 @@ extension Descriptor {
     }
 
     /// Makes the file system report whether it has stored the written bytes, as closing would; the descriptor stays open.
-    package func settle() throws(Errno) {
+    package func confirmStored() throws(Errno) {
         let twin: Int32
         do throws(Errno) { twin = try Syscalls.duplicate(rawValue) } catch {
             // Without a descriptor for a duplicate, the file is synchronized to disk, which takes longer.
@@ -66,5 +66,5 @@ extension Descriptor {
 
 extension FileTarget {
     /// Makes the file system report whether it has stored the written bytes.
-    package func settle() throws(Errno) { try descriptor.settle() }
+    package func confirmStored() throws(Errno) { try descriptor.confirmStored() }
 }

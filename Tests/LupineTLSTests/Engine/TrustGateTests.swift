@@ -22,10 +22,10 @@ import Testing
             (.chain(comesWithStaple: true), .wait, .stopped),
             (.chain(comesWithStaple: true), .wait, .stopped),
             (.wantsToAnswer, .wait, .stopped),
-            (.answer(.success(())), .goOn, .accepted),
-            (.chain(comesWithStaple: true), .goOn, .accepted),
-            (.wantsToAnswer, .goOn, .accepted),
-            (.resumedWithoutChain, .goOn, .accepted),
+            (.answer(.success(())), .proceed, .accepted),
+            (.chain(comesWithStaple: true), .proceed, .accepted),
+            (.wantsToAnswer, .proceed, .accepted),
+            (.resumedWithoutChain, .proceed, .accepted),
         ])
         walk([
             (.chain(comesWithStaple: true), .wait, .stopped),
@@ -37,25 +37,25 @@ import Testing
 
     @Test func heldBeforeTheAnswer() {
         walk([
-            (.chain(comesWithStaple: false), .goOn, .holding),
-            (.wantsToAnswer, .wait, .held),
-            (.wantsToAnswer, .wait, .held),
-            (.answer(.success(())), .goOn, .accepted),
+            (.chain(comesWithStaple: false), .proceed, .readingFlight),
+            (.wantsToAnswer, .wait, .flightRead),
+            (.wantsToAnswer, .wait, .flightRead),
+            (.answer(.success(())), .proceed, .accepted),
         ])
         walk([
-            (.chain(comesWithStaple: false), .goOn, .holding),
-            (.wantsToAnswer, .wait, .held),
-            (.answer(.failure(no)), .refuse(no), .refused(no, from: .held)),
-            (.resumedWithoutChain, .refuse(no), .refused(no, from: .held)),
+            (.chain(comesWithStaple: false), .proceed, .readingFlight),
+            (.wantsToAnswer, .wait, .flightRead),
+            (.answer(.failure(no)), .refuse(no), .refused(no, from: .flightRead)),
+            (.resumedWithoutChain, .refuse(no), .refused(no, from: .flightRead)),
         ])
     }
 
     @Test func resumed() {
         walk([
-            (.wantsToAnswer, .goOn, .noChain),
+            (.wantsToAnswer, .proceed, .noChain),
             (.resumedWithoutChain, .wait, .resumed),
-            (.wantsToAnswer, .goOn, .resumed),
-            (.answer(.success(())), .goOn, .accepted),
+            (.wantsToAnswer, .proceed, .resumed),
+            (.answer(.success(())), .proceed, .accepted),
         ])
         walk([
             (.resumedWithoutChain, .wait, .resumed),
@@ -78,12 +78,12 @@ import Testing
 
     @Test func whatIsAskedAndWhatIsHeld() {
         var gate = TrustGate()
-        #expect(!gate.isAsking && !gate.isHolding)
+        #expect(!gate.isAsking && !gate.allowsOnlyAlerts)
         _ = gate.handle(.chain(comesWithStaple: false))
-        #expect(!gate.isAsking && gate.isHolding)
+        #expect(!gate.isAsking && gate.allowsOnlyAlerts)
         _ = gate.handle(.wantsToAnswer)
-        #expect(gate.isAsking && gate.isHolding)
+        #expect(gate.isAsking && gate.allowsOnlyAlerts)
         _ = gate.handle(.answer(.failure(no)))
-        #expect(!gate.isAsking && gate.isHolding)
+        #expect(!gate.isAsking && gate.allowsOnlyAlerts)
     }
 }

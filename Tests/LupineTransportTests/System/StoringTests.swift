@@ -66,7 +66,7 @@ struct StoringTests {
         do {
             let target = FileTarget(try Descriptor.continuing(path: path, at: 4))
             try target.write(Array("xy".utf8).span)
-            try target.settle()
+            try target.confirmStored()
         }
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data("0123xy".utf8))
     }
@@ -109,8 +109,8 @@ struct StoringTests {
         let target = FileTarget(try Descriptor.creating(path: folder + "/new"))
         #if DEBUG
             SyscallFaults.plant([.inputOutput], in: .close)
-            #expect(throws: Errno.inputOutput) { try target.settle() }
+            #expect(throws: Errno.inputOutput) { try target.confirmStored() }
         #endif
-        try target.settle()
+        try target.confirmStored()
     }
 }
