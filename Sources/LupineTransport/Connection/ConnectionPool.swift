@@ -216,16 +216,16 @@ package final class ConnectionPool: Sendable {
     /// Handles an exchange whose connection broke: it is sent again if that is safe, and fails otherwise.
     func replayOrFail(
         _ exchange: Exchange, _ metrics: ExchangeMetrics, _ error: TransportError, requestBegan: Bool,
-        connectionWasReused: Bool, isUntouched: Bool = false
+        connectionWasReused: Bool, isUnprocessed: Bool = false
     ) {
-        let evidence = ReplayRule.Evidence(
+        let attempt = ReplayRule.FailedAttempt(
             connectionWasReused: connectionWasReused, responseBegan: metrics.responseStart != nil,
             requestBegan: requestBegan, method: exchange.head.method,
-            bodyIsReplayable: exchange.content.isReplayable, isUntouched: isUntouched,
+            bodyIsReplayable: exchange.content.isReplayable, isUnprocessed: isUnprocessed,
             replays: exchange.replays)
         // If the peer refused only because it was full, the same connection may serve the exchange soon.
-        let needsFresh = !isUntouched || exchange.replays + 1 == ReplayRule.mostReplays
-        guard ReplayRule.mayReplay(evidence), exchange.park(in: self, needsFresh: needsFresh) else {
+        let needsFresh = !isUnprocessed || exchange.replays + 1 == ReplayRule.mostReplays
+        guard ReplayRule.mayReplay(attempt), exchange.park(in: self, needsFresh: needsFresh) else {
             return exchange.end(.failure(exchange.cancellation ?? error), metrics)
         }
         exchange.observation?.lostConnection(at: metrics.responseEnd ?? group.clock.now())
@@ -330,8 +330,8 @@ package final class ConnectionPool: Sendable {
                 return true
             }
             guard isWanted else { return connection.close() }
-            let (home, capacity) = (dialed.home, connection.capacity)
-            self.handle { _ in .connected(id, capacity: capacity, home: home, loop: loop.number) }
+            let (newKey, capacity) = (dialed.newKey, connection.capacity)
+            self.handle { _ in .connected(id, capacity: capacity, newKey: newKey, loop: loop.number) }
             connection.opened()
         case .failure(let error):
             dialFailed(id, error)

@@ -237,7 +237,7 @@ final class HTTP2Connection: Carrier {
             self.returnToPool()
             self.pool.replayOrFail(
                 exchange, metrics, error, requestBegan: false, connectionWasReused: metrics.isReused,
-                isUntouched: true)
+                isUnprocessed: true)
         }
     }
 
@@ -364,8 +364,8 @@ final class HTTP2Connection: Carrier {
         returnToPool()
         pool.replayOrFail(
             stream.exchange, stream.metrics, named(error, for: stream.exchange),
-            requestBegan: stream.requestBegan, connectionWasReused: stream.metrics.isReused, isUntouched: true
-        )
+            requestBegan: stream.requestBegan, connectionWasReused: stream.metrics.isReused,
+            isUnprocessed: true)
         completionDepth -= 1
         closeIfDue()
     }

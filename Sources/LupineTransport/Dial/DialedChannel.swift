@@ -8,7 +8,7 @@ final class DialedChannel {
     /// Whether there may be input that the loop has already reported.
     let mayRead: Bool
     /// The pool key to lease it under; nil for the one that it was opened for.
-    var home: Origin?
+    var newKey: Origin?
     /// Whether HTTP/2 is spoken.
     var speaksHTTP2 = false
     /// The bytes received behind a proxy's answer.

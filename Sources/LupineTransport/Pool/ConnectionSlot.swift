@@ -57,7 +57,7 @@ struct ConnectionSlot {
         /// Nothing: it accepts no further exchange now.
         case none
         /// It can carry another exchange.
-        case lends
+        case available
         /// The descriptor must be closed; the slot is vacant.
         case close
     }
@@ -76,7 +76,7 @@ struct ConnectionSlot {
     /// Whether its peer accepts WebSockets besides other exchanges (RFC 8441).
     var takesWebSockets = false
     /// The keys of other origins whose exchanges it also carries.
-    var guests = LinkList()
+    var coalescedKeys = LinkList()
     /// The number of further exchanges that the server accepts.
     private var remaining = Int.max
     /// Whether it has carried an exchange.
@@ -92,7 +92,7 @@ struct ConnectionSlot {
     var isRetiring: Bool { if case .retiring = state { true } else { false } }
 
     /// Whether a lease would be granted, apart from the connection's age.
-    var lends: Bool {
+    var isAvailable: Bool {
         switch state {
         case .idle: capacity > 0
         case .busy(let exchanges): exchanges < capacity && remaining > 0
@@ -143,16 +143,16 @@ struct ConnectionSlot {
             self.loop = loop
             if let age = limits.maximumAge { retiresAt = now + age }
             state = .idle(until: min(now + limits.idleTimeout, retiresAt))
-            return lends ? .lends : .none
+            return isAvailable ? .available : .none
         case (.idle, .capacity(let capacity)), (.busy, .capacity(let capacity)),
             (.retiring, .capacity(let capacity)):
             self.capacity = max(0, capacity)
-            return lends ? .lends : .none
+            return isAvailable ? .available : .none
         case (.idle, .lease):
-            precondition(lends, "a connection that takes nothing was lent")
+            precondition(isAvailable, "a connection that takes nothing was lent")
             return lease(after: 0)
         case (.busy(let exchanges), .lease):
-            precondition(lends, "a full connection was lent")
+            precondition(isAvailable, "a full connection was lent")
             return lease(after: exchanges)
         case (.busy(let exchanges), .finished(.reusable(let hint))):
             if isMultiplexed, ended < .max { ended += 1 }
@@ -160,13 +160,13 @@ struct ConnectionSlot {
             let isSpent = remaining == 0 || retiresAt <= now
             if exchanges > 1 {
                 state = isSpent ? .retiring(exchanges: exchanges - 1) : .busy(exchanges: exchanges - 1)
-                return lends ? .lends : .none
+                return isAvailable ? .available : .none
             }
             if isSpent { return vacate() }
             let timeout = min(limits.idleTimeout, hint.safeTimeout ?? limits.idleTimeout)
             guard timeout > .zero else { return vacate() }
             state = .idle(until: min(now + timeout, retiresAt))
-            return lends ? .lends : .none
+            return isAvailable ? .available : .none
         case (.busy(let exchanges), .finished(.notReusable)),
             (.retiring(let exchanges), .finished):
             if exchanges <= 1 { return vacate() }
@@ -196,7 +196,7 @@ struct ConnectionSlot {
         if remaining != .max { remaining -= 1 }
         wasUsed = true
         state = .busy(exchanges: exchanges + 1)
-        return lends ? .lends : .none
+        return isAvailable ? .available : .none
     }
 
     private mutating func vacate() -> Effect {

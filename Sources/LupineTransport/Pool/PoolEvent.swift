@@ -46,9 +46,9 @@ package enum PoolEvent: Sendable {
     case cancel(WaiterID)
     /// A dial has opened its connection, which carries `capacity` exchanges at once: one over HTTP/1.1 or if the connection
     /// serves one exchange only; several over HTTP/2, of which the pool leases as many as the peer last allowed. With a
-    /// `home`, the connection turned out to belong to another key: it carries the exchange that it is tied to, and belongs to
+    /// `newKey`, the connection turned out to belong to another key: it carries the exchange that it is tied to, and belongs to
     /// that key from then on. `loop` is the loop that it runs on.
-    case connected(ConnectionID, capacity: Int, home: Origin? = nil, loop: Int? = nil)
+    case connected(ConnectionID, capacity: Int, newKey: Origin? = nil, loop: Int? = nil)
     /// A dial needs an answer about its peer: the waiter that it would serve next is tied to it, and the dial serves no other
     /// exchange first. If none waits, the dial is abandoned.
     case claim(ConnectionID)

@@ -7,7 +7,7 @@ extension PoolMachine {
         var places: [Int32: Int] = [:]
         var counts: [KeyCounts] = []
         for (key, record) in keys.enumerated() {
-            // A guest's exchanges are counted for the connection's own key.
+            // The exchanges of a coalesced key are counted for the connection's own key.
             guard let origin = record.origin, record.open > 0 || !record.queue.isEmpty else { continue }
             places[Int32(key)] = counts.count
             counts.append(KeyCounts(origin: origin, waiting: Int(record.queue.count)))

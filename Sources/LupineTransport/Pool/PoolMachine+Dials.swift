@@ -19,11 +19,11 @@ extension PoolMachine {
         keys[Int(key)].open += 1
         keys[Int(key)].dials += 1
         open += 1
-        actions.append(.dial(name(of: index), to: origin, loop: keys[Int(key)].loop))
+        actions.append(.dial(id(of: index), to: origin, loop: keys[Int(key)].loop))
     }
 
     mutating func connected(
-        _ connection: ConnectionID, _ capacity: Int32, _ home: Origin?, _ loop: Int?, at now: Instant,
+        _ connection: ConnectionID, _ capacity: Int32, _ newKey: Origin?, _ loop: Int?, at now: Instant,
         into actions: inout [PoolAction]
     ) {
         guard let index = index(of: connection) else {
@@ -34,39 +34,39 @@ extension PoolMachine {
         let claimant = slots[Int(index)].claimant
         // At least one exchange is leased to it, whatever the peer announced before: a peer that still accepts none refuses
         // it, which ends the wait.
-        let allowed = expected(of: key).map { max(1, $0) }
+        let allowed = expectedStreamLimit(of: key).map { max(1, $0) }
         _ = slots[Int(index)]
             .handle(.connected(capacity: capacity, allowed: allowed, loop: loop), at: now, limits: limits)
         if let claimant {
-            lend(index, of: key, to: claimant, at: now, into: &actions)
+            lease(index, of: key, to: claimant, at: now, into: &actions)
         } else {
             keys[Int(key)].dials -= 1
         }
-        if let home, home != keys[Int(key)].origin {
-            return move(index, from: key, to: home, at: now, into: &actions)
+        if let newKey, newKey != keys[Int(key)].origin {
+            return move(index, from: key, to: newKey, at: now, into: &actions)
         }
-        learn(from: index, of: key, wasClaimed: claimant != nil, at: now)
+        updateExpectation(from: index, of: key, wasClaimed: claimant != nil, at: now)
         serve(index, of: key, from: .dial, at: now, into: &actions)
-        settle(key, at: now, into: &actions)
+        rebalance(key, at: now, into: &actions)
     }
 
     /// Moves a connection that has just been opened to another key. If that key is at its limit, the connection closes after
     /// the exchange that it carries: the waiters of its first key may not use it.
     private mutating func move(
-        _ index: Int32, from key: Int32, to home: Origin, at now: Instant, into actions: inout [PoolAction]
+        _ index: Int32, from key: Int32, to newKey: Origin, at now: Instant, into actions: inout [PoolAction]
     ) {
-        let other = keyIndex(for: home)
-        learn(from: index, of: other, wasClaimed: true, at: now)
-        if taken(by: other) < limits.perHost {
+        let other = keyIndex(for: newKey)
+        updateExpectation(from: index, of: other, wasClaimed: true, at: now)
+        if countedConnections(of: other) < limits.perHost {
             keys[Int(key)].open -= 1
             keys[Int(other)].open += 1
             slots[Int(index)].move(to: other)
             serve(index, of: other, from: .dial, at: now, into: &actions)
         } else {
-            retire(index, .notReusable, settling: false, at: now, into: &actions)
+            retire(index, .notReusable, rebalancing: false, at: now, into: &actions)
         }
-        settle(key, at: now, into: &actions)
-        settle(other, at: now, into: &actions)
+        rebalance(key, at: now, into: &actions)
+        rebalance(other, at: now, into: &actions)
     }
 
     /// Handles a failed dial: it fails the waiter that is due first, if more wait than the remaining dials can serve. If the
@@ -81,15 +81,15 @@ extension PoolMachine {
         let key = slots[Int(index)].key
         _ = slots[Int(index)].handle(.gone, at: now, limits: limits)
         if dial.claimant == nil { keys[Int(key)].dials -= 1 }
-        forget(index, of: key)
+        freeSlot(index, of: key)
         if let claimant = dial.claimant {
             // The result of this exchange's own answers says nothing about the other waiters.
             actions.append(.fail(claimant, failure))
-            settle(key, at: now, into: &actions)
+            rebalance(key, at: now, into: &actions)
             return
         }
-        let served = served(of: key)
-        keys[Int(key)].outlook = .one
+        let served = expectedServed(of: key)
+        keys[Int(key)].expectedCapacity = .one
         var mayFailMore = true
         while mayFailMore, Int(keys[Int(key)].queue.count) > served,
             let exchange = waiters.popForemost(of: &keys[Int(key)].queue)
@@ -101,7 +101,7 @@ extension PoolMachine {
                 waiters.sequence(ofFirst: .any, of: record.queue))
             mayFailMore = record.open == record.dials && oldest <= dial.lastWaiter
         }
-        settle(key, at: now, into: &actions)
+        rebalance(key, at: now, into: &actions)
     }
 
     /// Ties a dial to the waiter that it would serve. The dial then no longer counts for other waiters, which do not wait for
@@ -119,8 +119,8 @@ extension PoolMachine {
         }
         _ = slots[Int(index)].handle(.claim(waiter, needsFresh: fresh != nil), at: now, limits: limits)
         keys[Int(key)].dials -= 1
-        keys[Int(key)].outlook = .one
-        settle(key, at: now, into: &actions)
+        keys[Int(key)].expectedCapacity = .one
+        rebalance(key, at: now, into: &actions)
     }
 
     /// Returns the exchange that a dial is tied to.
@@ -130,11 +130,11 @@ extension PoolMachine {
 
     mutating func abandonDial(_ index: Int32, at now: Instant, into actions: inout [PoolAction]) {
         let key = slots[Int(index)].key
-        actions.append(.abandonDial(name(of: index)))
+        actions.append(.abandonDial(id(of: index)))
         if slots[Int(index)].claimant == nil { keys[Int(key)].dials -= 1 }
         _ = slots[Int(index)].handle(.gone, at: now, limits: limits)
-        forget(index, of: key)
-        settle(key, at: now, into: &actions)
+        freeSlot(index, of: key)
+        rebalance(key, at: now, into: &actions)
     }
 
     /// Closes the idle connections of all keys and retries the dial. The dial fails if no connection was idle, or if it has

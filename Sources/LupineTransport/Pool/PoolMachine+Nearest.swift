@@ -3,7 +3,7 @@
 /// Chooses among a key's connections for an exchange that prefers a loop.
 extension PoolMachine {
     /// The limit of connections examined for the preferred loop, so that an event takes constant time.
-    static let nearestLooks = 16
+    static let searchLimit = 16
 
     /// Returns one of a key's available connections, of which there must be at least one: the most recently returned one of
     /// `loop`, or the most recently returned of all if the last few have none of that loop.
@@ -11,11 +11,11 @@ extension PoolMachine {
         let last = keys[Int(key)].available.last
         guard let loop else { return last }
         var index = last
-        var looks = Self.nearestLooks
-        while index != LinkTable.none, looks > 0 {
+        var left = Self.searchLimit
+        while index != LinkTable.none, left > 0 {
             if slots[Int(index)].loop == loop { return index }
             index = slotLinks.previous(before: index)
-            looks -= 1
+            left -= 1
         }
         return last
     }

@@ -22,29 +22,30 @@ extension PoolMachine {
     static let assumedCapacity: Int32 = 100
 
     /// Returns how many waiters the current dials are expected to serve.
-    func served(of key: Int32) -> Int {
+    func expectedServed(of key: Int32) -> Int {
         let record = keys[Int(key)]
-        switch record.outlook {
+        switch record.expectedCapacity {
         case .one: return Int(record.dials)
-        case .several: return Int(record.dials) * Int(max(1, expected(of: key) ?? Self.assumedCapacity))
+        case .several:
+            return Int(record.dials) * Int(max(1, expectedStreamLimit(of: key) ?? Self.assumedCapacity))
         }
     }
 
     /// Returns how many concurrent exchanges the next connection of a key is expected to carry; nil if unknown.
-    func expected(of key: Int32) -> Int32? {
+    func expectedStreamLimit(of key: Int32) -> Int32? {
         let record = keys[Int(key)]
-        guard let endurance = record.endurance else { return record.allowed }
-        return min(endurance, record.allowed ?? endurance)
+        guard let carried = record.exchangesBeforeGoAway else { return record.allowed }
+        return min(carried, record.allowed ?? carried)
     }
 
     /// Updates the expectation from a connection that has just been opened. A connection that was tied to an exchange may
     /// serve only that exchange, whatever protocol it speaks.
-    mutating func learn(from index: Int32, of key: Int32, wasClaimed: Bool, at now: Instant) {
+    mutating func updateExpectation(from index: Int32, of key: Int32, wasClaimed: Bool, at now: Instant) {
         guard mayShareDials, let origin = keys[Int(key)].origin, maySpeakHTTP2(origin) else { return }
         let isMultiplexed = slots[Int(index)].isMultiplexed
         guard isMultiplexed || !wasClaimed else { return }
         if isMultiplexed { choseHTTP11.remove(origin) } else { choseHTTP11.insert(origin) }
-        keys[Int(key)].outlook = isMultiplexed ? .several : .one
+        keys[Int(key)].expectedCapacity = isMultiplexed ? .several : .one
         if isMultiplexed { keys[Int(key)].dialsBegan = now }
     }
 
@@ -56,7 +57,7 @@ extension PoolMachine {
         }
         let end = keys[Int(key)].dialsBegan + Self.sharingTime
         guard end > now else {
-            keys[Int(key)].outlook = .one
+            keys[Int(key)].expectedCapacity = .one
             if sharingLinks.isLinked(key) { sharingLinks.remove(key, from: &sharing) }
             return
         }
@@ -67,8 +68,8 @@ extension PoolMachine {
     /// Whether an exchange waits for a shared dial and would otherwise have its own.
     private func isSharing(_ key: Int32) -> Bool {
         let record = keys[Int(key)]
-        return record.outlook == .several && record.dials > 0 && record.queue.count > record.dials
-            && taken(by: key) < limits.perHost && !wantsDial(key)
+        return record.expectedCapacity == .several && record.dials > 0 && record.queue.count > record.dials
+            && countedConnections(of: key) < limits.perHost && !wantsDial(key)
     }
 
     /// Ends the sharing of dials that began too long ago.
@@ -76,7 +77,7 @@ extension PoolMachine {
         var key = sharing.first
         while key != LinkTable.none {
             let next = sharingLinks.next(after: key)
-            settle(key, at: now, into: &actions)
+            rebalance(key, at: now, into: &actions)
             key = next
         }
     }

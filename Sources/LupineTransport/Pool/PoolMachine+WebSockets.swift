@@ -10,21 +10,21 @@ extension PoolMachine {
         guard let key = knownKey(of: origin), let index = takingWebSockets(key, at: now) else {
             return actions.append(.fail(exchange, .noneTakesWebSockets))
         }
-        lend(index, of: slots[Int(index)].key, to: exchange, at: now, into: &actions)
+        lease(index, of: slots[Int(index)].key, to: exchange, at: now, into: &actions)
     }
 
     /// Returns the most recently returned of a key's available connections that accepts WebSockets, or the connection that the
-    /// key is a guest of. Examines at most `nearestLooks` connections.
+    /// key is coalesced onto. Examines at most `searchLimit` connections.
     private func takingWebSockets(_ key: Int32, at now: Instant) -> Int32? {
         var index = keys[Int(key)].available.last
-        var looks = Self.nearestLooks
-        while index != LinkTable.none, looks > 0 {
+        var left = Self.searchLimit
+        while index != LinkTable.none, left > 0 {
             let slot = slots[Int(index)]
             if slot.takesWebSockets, !slot.isExpired(at: now) { return index }
             index = slotLinks.previous(before: index)
-            looks -= 1
+            left -= 1
         }
-        if let shared = sharedConnection(of: key, at: now), slots[Int(shared)].takesWebSockets {
+        if let shared = coalescedConnection(of: key, at: now), slots[Int(shared)].takesWebSockets {
             return shared
         }
         return nil

@@ -14,8 +14,8 @@
 ///   it. Where a connection may carry several exchanges, one dial serves several waiters for a while (`PoolMachine+Sharing`).
 /// - Starved keys are served in turn, one dial at a time. A key with nothing open, or with at least two connections fewer than
 ///   another, gets the place of the other's connection when that is next returned. A multiplexed connection may never be
-///   returned: one of those is retired (`givesWay`).
-/// - A draining connection counts towards the total limit. It does not count towards its key's limit, up to as many as that
+///   returned: one of those is retired (`mustRetireForOthers`).
+/// - A retiring connection counts towards the total limit. It does not count towards its key's limit, up to as many as that
 ///   limit.
 /// - A key may use the connection of another key (`PoolMachine+Coalescing`). Its exchanges on that connection need no dial and
 ///   do not wait.
@@ -37,15 +37,15 @@ package struct PoolMachine: ~Copyable {
         var allowed: Int32?
         /// The total of exchanges that a connection carried before its peer sent GOAWAY and rejected others. Nil if this has not
         /// happened, or if a later connection has carried more.
-        var endurance: Int32?
+        var exchangesBeforeGoAway: Int32?
         /// What its next connection is expected to carry.
-        var outlook = ExpectedCapacity.one
+        var expectedCapacity = ExpectedCapacity.one
         /// The time at which the first of the current dials began, or the origin was last found to speak HTTP/2.
         var dialsBegan = Instant.zero
         /// The preferred loop of the newest waiter, where the next dial is made.
         var loop: Int?
         /// The connection to another origin that also carries this key's exchanges.
-        var shared: ConnectionID?
+        var coalescedOnto: ConnectionID?
     }
 
     private enum Phase { case running, shuttingDown }
@@ -69,8 +69,8 @@ package struct PoolMachine: ~Copyable {
     var sharing = LinkList()
     /// Origins that chose HTTP/1.1 last, although they could have chosen HTTP/2.
     var choseHTTP11 = OriginMemory()
-    /// Links the keys that are guests of a connection. Empty if only HTTP/1.1 is enabled.
-    var guestLinks = LinkTable()
+    /// Links the keys that are coalesced onto a connection of another key. Empty if only HTTP/1.1 is enabled.
+    var coalescedLinks = LinkTable()
     /// Origins for which another origin's server has answered 421.
     var misdirected = OriginMemory()
 
@@ -85,7 +85,7 @@ package struct PoolMachine: ~Copyable {
     /// The multiplexed connections of all keys that are no longer leased.
     private(set) var retiring: Int32 = 0
     /// The number of exchanges that have ended on leasable multiplexed connections since one was last retired.
-    var endsSinceGivingWay = 0
+    var endsSinceRetirement = 0
 
     var waiters = WaiterSlab()
     private var wake: Instant?
@@ -108,11 +108,11 @@ package struct PoolMachine: ~Copyable {
     func isDialed(for waiter: WaiterID) -> Bool {
         guard let key = waiters.key(of: waiter) else { return false }
         let record = keys[Int(key)]
-        return waiters.isAmongFirst(Int32(clamping: served(of: key)), waiter, of: record.queue)
+        return waiters.isAmongFirst(Int32(clamping: expectedServed(of: key)), waiter, of: record.queue)
     }
     /// The priority of a waiter; nil once it has been served.
     func priority(of waiter: WaiterID) -> Float? { waiters.priority(of: waiter) }
-    /// The number of keys that have a connection or a waiter, or are guests of a connection.
+    /// The number of keys that have a connection or a waiter, or are coalesced onto a connection.
     package var keyCount: Int { keyIndexes.count }
 
     /// The only entry point: appends the actions that follow from `event` to `actions`. The driver reuses one array and keeps
@@ -138,9 +138,9 @@ package struct PoolMachine: ~Copyable {
             guard let key = waiters.key(of: waiter) else { return }
             let exchange = waiters.remove(waiter, from: &keys[Int(key)].queue)
             actions.append(.fail(exchange, .cancelled))
-            settle(key, at: now, into: &actions)
-        case .connected(let connection, let capacity, let home, let loop):
-            connected(connection, Int32(clamping: capacity), home, loop, at: now, into: &actions)
+            rebalance(key, at: now, into: &actions)
+        case .connected(let connection, let capacity, let newKey, let loop):
+            connected(connection, Int32(clamping: capacity), newKey, loop, at: now, into: &actions)
         case .claim(let connection):
             claim(connection, at: now, into: &actions)
         case .cancelClaim(let connection):
@@ -155,7 +155,9 @@ package struct PoolMachine: ~Copyable {
             finished(connection, reuse, at: now, into: &actions)
         case .retire(let connection, let carried):
             guard let index = index(of: connection) else { return }
-            if let carried { keys[Int(slots[Int(index)].key)].endurance = Int32(clamping: max(1, carried)) }
+            if let carried {
+                keys[Int(slots[Int(index)].key)].exchangesBeforeGoAway = Int32(clamping: max(1, carried))
+            }
             retire(index, .notReusable, at: now, into: &actions)
         case .capacity(let connection, let capacity):
             capacityChanged(connection, Int32(clamping: capacity), at: now, into: &actions)
@@ -163,10 +165,10 @@ package struct PoolMachine: ~Copyable {
             guard let index = index(of: connection) else { return }
             let key = slots[Int(index)].key
             let wasRetiring = slots[Int(index)].isRetiring
-            unlist(index, of: key)
+            removeFromLists(index, of: key)
             _ = slots[Int(index)].handle(.gone, at: now, limits: limits)
-            forget(index, of: key, wasRetiring: wasRetiring)
-            settle(key, at: now, into: &actions)
+            freeSlot(index, of: key, wasRetiring: wasRetiring)
+            rebalance(key, at: now, into: &actions)
         case .tick:
             sweep(at: now, into: &actions)
         case .dropIdle:
@@ -174,7 +176,7 @@ package struct PoolMachine: ~Copyable {
         case .shutDown:
             shutDown(at: now, into: &actions)
         }
-        if !starved.isEmpty { feedStarved(at: now, into: &actions) }
+        if !starved.isEmpty { dialForStarved(at: now, into: &actions) }
     }
 
     // MARK: Exchanges
@@ -192,14 +194,14 @@ package struct PoolMachine: ~Copyable {
             while !keys[Int(key)].available.isEmpty {
                 let index = nearest(to: loop, of: key)
                 if slots[Int(index)].isExpired(at: now) {
-                    retire(index, .expired, settling: false, at: now, into: &actions)
+                    retire(index, .expired, rebalancing: false, at: now, into: &actions)
                 } else {
-                    lend(index, of: key, to: exchange, at: now, into: &actions)
+                    lease(index, of: key, to: exchange, at: now, into: &actions)
                     return
                 }
             }
-            if let shared = sharedConnection(of: key, at: now) {
-                lend(shared, of: slots[Int(shared)].key, to: exchange, at: now, into: &actions)
+            if let shared = coalescedConnection(of: key, at: now) {
+                lease(shared, of: slots[Int(shared)].key, to: exchange, at: now, into: &actions)
                 return
             }
         }
@@ -207,21 +209,21 @@ package struct PoolMachine: ~Copyable {
             exchange, key: key, lane: needsFresh ? .fresh : .any, rank, into: &keys[Int(key)].queue)
         keys[Int(key)].loop = loop
         actions.append(.wait(exchange, as: waiter))
-        settle(key, at: now, into: &actions)
+        rebalance(key, at: now, into: &actions)
     }
 
     /// Leases an available connection, and removes it from the lists that no longer fit its state.
-    mutating func lend(
+    mutating func lease(
         _ index: Int32, of key: Int32, to exchange: ExchangeID, at now: Instant,
         into actions: inout [PoolAction]
     ) {
         let wasUsed = slots[Int(index)].wasUsed
         if idleLinks.isLinked(index) { idleLinks.remove(index, from: &idle) }
         let effect = slots[Int(index)].handle(.lease, at: now, limits: limits)
-        if effect != .lends, slotLinks.isLinked(index) {
+        if effect != .available, slotLinks.isLinked(index) {
             slotLinks.remove(index, from: &keys[Int(key)].available)
         }
-        actions.append(.run(exchange, on: name(of: index), reused: wasUsed))
+        actions.append(.run(exchange, on: id(of: index), reused: wasUsed))
     }
 
     private mutating func finished(
@@ -232,26 +234,28 @@ package struct PoolMachine: ~Copyable {
         let key = slots[Int(index)].key
         let wasRetiring = slots[Int(index)].isRetiring
         let effect = slots[Int(index)].handle(.finished(reuse), at: now, limits: limits)
-        let mayOutlast = keys[Int(key)].endurance != nil && !wasRetiring && reuse != .notReusable
-        switch mayOutlast ? outlast(index, of: key, effect, at: now) : effect {
+        let mayLiftLimit =
+            keys[Int(key)].exchangesBeforeGoAway != nil && !wasRetiring && reuse != .notReusable
+        switch mayLiftLimit ? liftGoAwayLimit(index, of: key, effect, at: now) : effect {
         case .none:
-            if slots[Int(index)].isRetiring, !wasRetiring { beganToRetire(index, of: key) }
-            list(index, of: key, into: &actions)
+            if slots[Int(index)].isRetiring, !wasRetiring { countRetiring(index, of: key) }
+            updateLists(index, of: key, into: &actions)
         case .close:
             if slotLinks.isLinked(index) { slotLinks.remove(index, from: &keys[Int(key)].available) }
-            forget(index, of: key, wasRetiring: wasRetiring)
+            freeSlot(index, of: key, wasRetiring: wasRetiring)
             actions.append(.close(connection, reuse == .notReusable || wasRetiring ? .notReusable : .expired))
-        case .lends:
-            if slots[Int(index)].isIdle ? !starved.isEmpty && owesRoom(key) : givesWay(key) {
-                retire(index, .madeRoom, settling: false, at: now, into: &actions)
+        case .available:
+            let isIdle = slots[Int(index)].isIdle
+            if isIdle ? !starved.isEmpty && mustYieldToStarved(key) : mustRetireForOthers(key) {
+                retire(index, .madeRoom, rebalancing: false, at: now, into: &actions)
             } else {
                 let nobodyWaits = keys[Int(key)].queue.isEmpty
                 serve(index, of: key, from: .exchange, at: now, into: &actions)
-                // Nothing that `settle` examines has changed. Most requests take this path.
+                // Nothing that `rebalance` examines has changed. Most requests take this path.
                 if nobodyWaits, starved.isEmpty { return }
             }
         }
-        settle(key, at: now, into: &actions)
+        rebalance(key, at: now, into: &actions)
     }
 
     private mutating func capacityChanged(
@@ -262,24 +266,24 @@ package struct PoolMachine: ~Copyable {
         // The next connection starts from this limit.
         keys[Int(key)].allowed = capacity
         let wasUsed = slots[Int(index)].wasUsed
-        let room = min(capacity, keys[Int(key)].endurance ?? capacity)
-        if slots[Int(index)].handle(.capacity(room), at: now, limits: limits) == .lends {
+        let room = min(capacity, keys[Int(key)].exchangesBeforeGoAway ?? capacity)
+        if slots[Int(index)].handle(.capacity(room), at: now, limits: limits) == .available {
             serve(index, of: key, from: wasUsed ? .exchange : .dial, at: now, into: &actions)
         } else {
-            list(index, of: key, into: &actions)
+            updateLists(index, of: key, into: &actions)
         }
-        settle(key, at: now, into: &actions)
+        rebalance(key, at: now, into: &actions)
     }
 
     /// Handles a key whose peers close connections before the limit of concurrent exchanges matters: its connections then
     /// carry at most as many at once as the last one carried in total. This limit is lifted when a connection carries more.
-    private mutating func outlast(
+    private mutating func liftGoAwayLimit(
         _ index: Int32, of key: Int32, _ effect: ConnectionSlot.Effect, at now: Instant
     ) -> ConnectionSlot.Effect {
-        guard slots[Int(index)].isMultiplexed, let endurance = keys[Int(key)].endurance,
-            slots[Int(index)].ended > endurance
+        guard slots[Int(index)].isMultiplexed, let carried = keys[Int(key)].exchangesBeforeGoAway,
+            slots[Int(index)].ended > carried
         else { return effect }
-        keys[Int(key)].endurance = nil
+        keys[Int(key)].exchangesBeforeGoAway = nil
         if effect == .close { return effect }
         let allowed = keys[Int(key)].allowed ?? Self.assumedCapacity
         return slots[Int(index)].handle(.capacity(allowed), at: now, limits: limits)
@@ -289,11 +293,11 @@ package struct PoolMachine: ~Copyable {
     enum Source { case dial, exchange }
 
     /// Leases a connection to waiters, or lists it as available. If it then stays idle while other keys are starved,
-    /// `feedStarved` closes it within the same event.
+    /// `dialForStarved` closes it within the same event.
     mutating func serve(
         _ index: Int32, of key: Int32, from source: Source, at now: Instant, into actions: inout [PoolAction]
     ) {
-        while slots[Int(index)].lends {
+        while slots[Int(index)].isAvailable {
             let exchange: ExchangeID?
             switch source {
             case .dial:
@@ -302,21 +306,21 @@ package struct PoolMachine: ~Copyable {
                     ?? waiters.popFirst(.any, of: &keys[Int(key)].queue)
             case .exchange:
                 if slots[Int(index)].isIdle, mustYieldToFresh(key) {
-                    retire(index, .madeRoom, settling: false, at: now, into: &actions)
+                    retire(index, .madeRoom, rebalancing: false, at: now, into: &actions)
                     return
                 }
                 exchange = waiters.popFirst(.any, of: &keys[Int(key)].queue)
             }
             guard let exchange else { break }
-            lend(index, of: key, to: exchange, at: now, into: &actions)
+            lease(index, of: key, to: exchange, at: now, into: &actions)
         }
-        list(index, of: key, into: &actions)
+        updateLists(index, of: key, into: &actions)
     }
 
     /// Adds a connection to the lists that fit its state, and removes it from the others.
-    private mutating func list(_ index: Int32, of key: Int32, into actions: inout [PoolAction]) {
+    private mutating func updateLists(_ index: Int32, of key: Int32, into actions: inout [PoolAction]) {
         let isListed = slotLinks.isLinked(index)
-        if slots[Int(index)].lends {
+        if slots[Int(index)].isAvailable {
             if !isListed { slotLinks.append(index, to: &keys[Int(key)].available) }
         } else if isListed {
             slotLinks.remove(index, from: &keys[Int(key)].available)
@@ -331,20 +335,20 @@ package struct PoolMachine: ~Copyable {
 
     /// Closes an idle connection; marks a busy one as no longer leasable.
     mutating func retire(
-        _ index: Int32, _ reason: CloseReason, settling: Bool = true, at now: Instant,
+        _ index: Int32, _ reason: CloseReason, rebalancing: Bool = true, at now: Instant,
         into actions: inout [PoolAction]
     ) {
-        let connection = name(of: index)
+        let connection = id(of: index)
         let key = slots[Int(index)].key
         let wasRetiring = slots[Int(index)].isRetiring
-        unlist(index, of: key)
+        removeFromLists(index, of: key)
         if slots[Int(index)].handle(.retire, at: now, limits: limits) == .close {
-            forget(index, of: key, wasRetiring: wasRetiring)
+            freeSlot(index, of: key, wasRetiring: wasRetiring)
             actions.append(.close(connection, reason))
         } else if !wasRetiring {
-            beganToRetire(index, of: key)
+            countRetiring(index, of: key)
         }
-        if settling { settle(key, at: now, into: &actions) }
+        if rebalancing { rebalance(key, at: now, into: &actions) }
     }
 
     mutating func closeAllIdle(
@@ -383,7 +387,7 @@ package struct PoolMachine: ~Copyable {
             while let exchange = waiters.popForemost(of: &keys[key].queue) {
                 actions.append(.fail(exchange, .shutDown))
             }
-            settle(Int32(key), at: now, into: &actions)
+            rebalance(Int32(key), at: now, into: &actions)
         }
         for index in slots.indices.lazy.map({ Int32($0) }) {
             switch slots[Int(index)].state {
@@ -420,12 +424,12 @@ package struct PoolMachine: ~Copyable {
             keyLinks.grow()
             if mayShareDials {
                 sharingLinks.grow()
-                guestLinks.grow()
+                coalescedLinks.grow()
             }
         }
         keys[Int(index)] = Key(
             origin: origin,
-            outlook: maySpeakHTTP2(origin) && !choseHTTP11.contains(origin) ? .several : .one)
+            expectedCapacity: maySpeakHTTP2(origin) && !choseHTTP11.contains(origin) ? .several : .one)
         keyIndexes[origin] = index
         return index
     }
@@ -440,18 +444,18 @@ package struct PoolMachine: ~Copyable {
         return connection.index
     }
 
-    func name(of index: Int32) -> ConnectionID {
+    func id(of index: Int32) -> ConnectionID {
         ConnectionID(index: index, generation: slots[Int(index)].generation)
     }
 
     /// Removes a connection from the lists of leasable connections.
-    private mutating func unlist(_ index: Int32, of key: Int32) {
+    private mutating func removeFromLists(_ index: Int32, of key: Int32) {
         if idleLinks.isLinked(index) { idleLinks.remove(index, from: &idle) }
         if slotLinks.isLinked(index) { slotLinks.remove(index, from: &keys[Int(key)].available) }
     }
 
     /// Frees the slot of a connection that has ended.
-    mutating func forget(_ index: Int32, of key: Int32, wasRetiring: Bool = false) {
+    mutating func freeSlot(_ index: Int32, of key: Int32, wasRetiring: Bool = false) {
         keys[Int(key)].open -= 1
         open -= 1
         if wasRetiring, slots[Int(index)].isMultiplexed {
@@ -459,12 +463,12 @@ package struct PoolMachine: ~Copyable {
             retiring -= 1
         }
         slotLinks.append(index, to: &vacantSlots)
-        if !slots[Int(index)].guests.isEmpty { dismissGuests(of: index) }
+        if !slots[Int(index)].coalescedKeys.isEmpty { detachCoalescedKeys(of: index) }
     }
 
     /// Removes a key that holds nothing.
-    mutating func forgetIfUnused(_ key: Int32) {
-        guard keys[Int(key)].open == 0, keys[Int(key)].queue.isEmpty, keys[Int(key)].shared == nil,
+    mutating func removeIfUnused(_ key: Int32) {
+        guard keys[Int(key)].open == 0, keys[Int(key)].queue.isEmpty, keys[Int(key)].coalescedOnto == nil,
             let origin = keys[Int(key)].origin
         else { return }
         keyIndexes[origin] = nil
@@ -473,7 +477,7 @@ package struct PoolMachine: ~Copyable {
     }
 
     /// Counts a multiplexed connection that is no longer leased and still carries exchanges.
-    private mutating func beganToRetire(_ index: Int32, of key: Int32) {
+    private mutating func countRetiring(_ index: Int32, of key: Int32) {
         guard slots[Int(index)].isMultiplexed else { return }
         keys[Int(key)].retiring += 1
         retiring += 1

@@ -10,7 +10,7 @@ package import LupineHTTP
 /// known when the connection dies. Every other retry is up to the caller.
 package enum ReplayRule {
     /// The state of an exchange when its connection died.
-    package struct Evidence: Hashable, Sendable {
+    package struct FailedAttempt: Hashable, Sendable {
         /// Whether the connection had carried an earlier exchange: only then can the race have happened.
         package var connectionWasReused: Bool
         /// Whether at least one byte of a response to this exchange arrived.
@@ -22,21 +22,21 @@ package enum ReplayRule {
         /// Whether the body is absent or can be produced again from its start.
         package var bodyIsReplayable: Bool
         /// Whether the peer has reported that it did not process the request, or has received none of it.
-        package var isUntouched: Bool
+        package var isUnprocessed: Bool
         /// How often the exchange has been sent again before.
         package var replays: Int
 
-        /// Creates the evidence. No parameter has a default, so that none can be forgotten.
+        /// Creates the attempt. No parameter has a default, so that none can be forgotten.
         package init(
             connectionWasReused: Bool, responseBegan: Bool, requestBegan: Bool, method: Method,
-            bodyIsReplayable: Bool, isUntouched: Bool, replays: Int
+            bodyIsReplayable: Bool, isUnprocessed: Bool, replays: Int
         ) {
             self.connectionWasReused = connectionWasReused
             self.responseBegan = responseBegan
             self.requestBegan = requestBegan
             self.method = method
             self.bodyIsReplayable = bodyIsReplayable
-            self.isUntouched = isUntouched
+            self.isUnprocessed = isUnprocessed
             self.replays = replays
         }
     }
@@ -45,13 +45,13 @@ package enum ReplayRule {
     package static let mostReplays = 3
 
     /// Whether the exchange may be sent again.
-    package static func mayReplay(_ evidence: Evidence) -> Bool {
-        if evidence.responseBegan { return false }
-        if evidence.isUntouched {
-            return evidence.replays < mostReplays && (!evidence.requestBegan || evidence.bodyIsReplayable)
+    package static func mayReplay(_ attempt: FailedAttempt) -> Bool {
+        if attempt.responseBegan { return false }
+        if attempt.isUnprocessed {
+            return attempt.replays < mostReplays && (!attempt.requestBegan || attempt.bodyIsReplayable)
         }
-        guard evidence.connectionWasReused, evidence.replays == 0 else { return false }
-        if !evidence.requestBegan { return true }
-        return evidence.method.isIdempotent && evidence.bodyIsReplayable
+        guard attempt.connectionWasReused, attempt.replays == 0 else { return false }
+        if !attempt.requestBegan { return true }
+        return attempt.method.isIdempotent && attempt.bodyIsReplayable
     }
 }

@@ -139,7 +139,7 @@ struct CoalescingTests {
     func mostGuests() throws {
         var stage = MachineStage()
         let connection = try stage.connect(to: first, capacity: 100)
-        let origins = (0...PoolMachine.mostGuests).map { Self.origin("n\($0).test") }
+        let origins = (0...PoolMachine.coalescedKeyLimit).map { Self.origin("n\($0).test") }
         for origin in origins {
             let (exchange, dial) = try stage.dial(to: origin)
             #expect(
@@ -147,7 +147,7 @@ struct CoalescingTests {
                     .run(exchange, on: connection, reused: true)
                 ])
         }
-        #expect(stage.machine.keyCount == PoolMachine.mostGuests + 1)
+        #expect(stage.machine.keyCount == PoolMachine.coalescedKeyLimit + 1)
         // The first one needs a dial again.
         _ = try stage.dial(to: origins[0])
         let last = stage.submit(to: origins[1])

@@ -30,7 +30,9 @@ struct ConnectionSlotTests {
             testDescription: "dialing, claim",
             events: [.dial(lastWaiter: 7), .claim(ExchangeID(rawValue: 3), needsFresh: false)],
             state: .dialing(.init(lastWaiter: 7, claimant: ExchangeID(rawValue: 3))), effect: .none),
-        Row(testDescription: "dialing, connected", events: open, state: .idle(until: minute), effect: .lends),
+        Row(
+            testDescription: "dialing, connected", events: open, state: .idle(until: minute),
+            effect: .available),
         Row(
             testDescription: "dialing, connected, for none",
             events: [.dial(lastWaiter: 1), .connected(capacity: 0)], state: .idle(until: minute),
@@ -42,10 +44,10 @@ struct ConnectionSlotTests {
         Row(
             testDescription: "dialing, connected, for one, whatever others were allowed",
             events: [.dial(lastWaiter: 1), .connected(capacity: 1, allowed: 0)], state: .idle(until: minute),
-            effect: .lends),
+            effect: .available),
         Row(
             testDescription: "an age shorter than the idle time-out bounds it", events: open,
-            state: .idle(until: Instant.zero + .seconds(3)), effect: .lends,
+            state: .idle(until: Instant.zero + .seconds(3)), effect: .available,
             limits: PoolLimits(maximumAge: .seconds(3))),
         Row(
             testDescription: "dialing, gone", events: [.dial(lastWaiter: 1), .gone], state: .vacant,
@@ -55,16 +57,16 @@ struct ConnectionSlotTests {
         ),
         Row(
             testDescription: "idle, lease, with room for another", events: openForTwo + [.lease],
-            state: .busy(exchanges: 1), effect: .lends),
+            state: .busy(exchanges: 1), effect: .available),
         Row(
             testDescription: "busy, lease", events: openForTwo + [.lease, .lease], state: .busy(exchanges: 2),
             effect: .none),
         Row(
             testDescription: "idle, for two from now on", events: open + [.capacity(2)],
-            state: .idle(until: minute), effect: .lends),
+            state: .idle(until: minute), effect: .available),
         Row(
             testDescription: "busy, with room from now on", events: open + [.lease, .capacity(2)],
-            state: .busy(exchanges: 1), effect: .lends),
+            state: .busy(exchanges: 1), effect: .available),
         Row(
             testDescription: "busy, with room no more", events: openForTwo + [.lease, .capacity(1)],
             state: .busy(exchanges: 1), effect: .none),
@@ -73,7 +75,8 @@ struct ConnectionSlotTests {
             events: openForTwo + [.lease, .capacity(0), again], state: .idle(until: minute), effect: .none),
         Row(
             testDescription: "idle, for none and for one again",
-            events: openForTwo + [.capacity(0), .capacity(1)], state: .idle(until: minute), effect: .lends),
+            events: openForTwo + [.capacity(0), .capacity(1)], state: .idle(until: minute),
+            effect: .available),
         Row(
             testDescription: "retiring, for more from now on",
             events: open + [.lease, .retire, .capacity(9)],
@@ -82,22 +85,22 @@ struct ConnectionSlotTests {
         Row(testDescription: "idle, gone", events: open + [.gone], state: .vacant, effect: .close),
         Row(
             testDescription: "busy, finished and reusable", events: open + [.lease, again],
-            state: .idle(until: minute), effect: .lends),
+            state: .idle(until: minute), effect: .available),
         Row(
             testDescription: "one of two finished", events: openForTwo + [.lease, .lease, again],
-            state: .busy(exchanges: 1), effect: .lends),
+            state: .busy(exchanges: 1), effect: .available),
         Row(
             testDescription: "the server's time-out, a second early",
             events: open + [.lease, .finished(.reusable(KeepAlive(timeout: .seconds(5))))],
-            state: .idle(until: Instant.zero + .seconds(4)), effect: .lends),
+            state: .idle(until: Instant.zero + .seconds(4)), effect: .available),
         Row(
             testDescription: "a server's time-out of a second is halved",
             events: open + [.lease, .finished(.reusable(KeepAlive(timeout: .seconds(1))))],
-            state: .idle(until: Instant.zero + .milliseconds(500)), effect: .lends),
+            state: .idle(until: Instant.zero + .milliseconds(500)), effect: .available),
         Row(
             testDescription: "a server's time-out longer than ours",
             events: open + [.lease, .finished(.reusable(KeepAlive(timeout: .seconds(600))))],
-            state: .idle(until: minute), effect: .lends),
+            state: .idle(until: minute), effect: .available),
         Row(
             testDescription: "a server's time-out of nothing",
             events: open + [.lease, .finished(.reusable(KeepAlive(timeout: .zero)))], state: .vacant,

@@ -91,7 +91,7 @@ struct ReplayRuleTests {
         let isIdempotent = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"].contains(name)
         for bits in 0..<16 {
             for replays in 0..<3 {
-                let evidence = Self.evidence(bits, method, isUntouched: false, replays)
+                let evidence = Self.evidence(bits, method, isUnprocessed: false, replays)
                 let isRace = bits & 1 != 0 && bits & 2 == 0 && replays == 0
                 let isSafe = bits & 4 == 0 || isIdempotent && bits & 8 != 0
                 #expect(ReplayRule.mayReplay(evidence) == (isRace && isSafe), "\(evidence)")
@@ -103,7 +103,7 @@ struct ReplayRuleTests {
     func whatThePeerHasNotTouchedIsSentAgainWhateverTheMethodAndThreeTimes(_ method: Method) {
         for bits in 0..<16 {
             for replays in 0..<5 {
-                let evidence = Self.evidence(bits, method, isUntouched: true, replays)
+                let evidence = Self.evidence(bits, method, isUnprocessed: true, replays)
                 let canBeHadAgain = bits & 4 == 0 || bits & 8 != 0
                 #expect(
                     ReplayRule.mayReplay(evidence) == (bits & 2 == 0 && canBeHadAgain && replays < 3),
@@ -113,10 +113,10 @@ struct ReplayRuleTests {
     }
 
     private static func evidence(
-        _ bits: Int, _ method: Method, isUntouched: Bool, _ replays: Int
-    ) -> ReplayRule.Evidence {
-        ReplayRule.Evidence(
+        _ bits: Int, _ method: Method, isUnprocessed: Bool, _ replays: Int
+    ) -> ReplayRule.FailedAttempt {
+        ReplayRule.FailedAttempt(
             connectionWasReused: bits & 1 != 0, responseBegan: bits & 2 != 0, requestBegan: bits & 4 != 0,
-            method: method, bodyIsReplayable: bits & 8 != 0, isUntouched: isUntouched, replays: replays)
+            method: method, bodyIsReplayable: bits & 8 != 0, isUnprocessed: isUnprocessed, replays: replays)
     }
 }

@@ -62,7 +62,7 @@ struct PoolMachineTests {
     }
 
     @Test func onlyTheLastFewAreLookedAtForALoop() {
-        let few = PoolMachine.nearestLooks
+        let few = PoolMachine.searchLimit
         var model = PoolModel(PoolLimits(perHost: few + 1, total: few + 1))
         for loop in 0...few { model.submit(a, loop: loop) }
         let dials = model.dialing

@@ -151,7 +151,7 @@ struct PoolModel: ~Copyable {
         }
         connections[connection]?.retiresAt = limits.maximumAge.map { now + $0 } ?? .distantFuture
         becomeAvailable(connection)
-        handle(.connected(connection, capacity: capacity, home: home, loop: loop))
+        handle(.connected(connection, capacity: capacity, newKey: home, loop: loop))
     }
 
     mutating func finish(_ exchange: ExchangeID, on connection: ConnectionID, _ reuse: PoolEvent.Reuse) {

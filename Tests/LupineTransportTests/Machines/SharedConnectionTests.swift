@@ -184,13 +184,13 @@ struct SharedConnectionTests {
         model.submit(c)
         let other = model.submit(b)
         var finished = 0
-        while model.answers[other] == nil, finished < 4 * PoolMachine.endsBetween {
+        while model.answers[other] == nil, finished < 4 * PoolMachine.endsBetweenRetirements {
             connectAll(&model, capacity: 4)
             finishOldest(&model, but: [endless])
             model.submit(c)
             finished += 1
         }
-        #expect(model.answers[other] == .ran && model.answers.count > PoolMachine.endsBetween)
+        #expect(model.answers[other] == .ran && model.answers.count > PoolMachine.endsBetweenRetirements)
     }
 
     @Test func onlyAsManyGiveWayAsAreWaitedFor() {

@@ -2,20 +2,21 @@
 
 /// Distributes connections when there are not enough for all waiters.
 extension PoolMachine {
-    /// Returns how many connections of a key count towards its limit. Draining connections do not count, up to the limit: a
+    /// Returns how many connections of a key count towards its limit. Retiring connections do not count, up to the limit: a
     /// long response after GOAWAY blocks no other exchange, and a peer that sends GOAWAY on each connection has at most twice
     /// the limit.
-    func taken(by key: Int32) -> Int {
+    func countedConnections(of key: Int32) -> Int {
         let record = keys[Int(key)]
         return Int(record.open) - min(Int(record.retiring), limits.perHost)
     }
 
     func wantsDial(_ key: Int32) -> Bool {
-        Int(keys[Int(key)].queue.count) > served(of: key) && taken(by: key) < limits.perHost
+        Int(keys[Int(key)].queue.count) > expectedServed(of: key)
+            && countedConnections(of: key) < limits.perHost
     }
 
     /// Updates a key's membership in the starved queue, and removes a key that holds nothing.
-    mutating func settle(_ key: Int32, at now: Instant, into actions: inout [PoolAction]) {
+    mutating func rebalance(_ key: Int32, at now: Instant, into actions: inout [PoolAction]) {
         guard keys[Int(key)].origin != nil else { return }
         if keys[Int(key)].queue.count(in: .fresh) > 0 { makeRoomForFresh(key, at: now, into: &actions) }
         if mayShareDials { limitSharing(of: key, at: now, into: &actions) }
@@ -24,14 +25,14 @@ extension PoolMachine {
             return
         }
         if keyLinks.isLinked(key) { keyLinks.remove(key, from: &starved) }
-        forgetIfUnused(key)
+        removeIfUnused(key)
     }
 
     /// Dials for the starved keys in turn while the total limit allows it, or while an idle connection can be closed for it.
-    mutating func feedStarved(at now: Instant, into actions: inout [PoolAction]) {
+    mutating func dialForStarved(at now: Instant, into actions: inout [PoolAction]) {
         while !starved.isEmpty {
             if Int(open) >= limits.total {
-                guard let index = idleThatMakesRoom() else { return }
+                guard let index = idleConnectionToClose() else { return }
                 retire(index, .madeRoom, at: now, into: &actions)
             }
             guard let key = keyLinks.popFirst(of: &starved) else { return }
@@ -43,11 +44,11 @@ extension PoolMachine {
 
     /// Returns the connection that has been idle longest. A connection whose peer accepts no requests is skipped while its key
     /// has waiters: they would dial another in its place with the same result, and so on for ever.
-    private func idleThatMakesRoom() -> Int32? {
+    private func idleConnectionToClose() -> Int32? {
         var index = idle.first
         while index != LinkTable.none {
             let slot = slots[Int(index)]
-            if slot.lends || keys[Int(slot.key)].queue.isEmpty { return index }
+            if slot.isAvailable || keys[Int(slot.key)].queue.isEmpty { return index }
             index = idleLinks.next(after: index)
         }
         return nil
@@ -55,7 +56,7 @@ extension PoolMachine {
 
     /// Whether a connection that has just been returned to `key` should be closed for the first of the other starved keys.
     /// Each call moves the key it considered to the end of the queue, so that every starved key has its turn.
-    mutating func owesRoom(_ key: Int32) -> Bool {
+    mutating func mustYieldToStarved(_ key: Int32) -> Bool {
         if starved.first == key, starved.count > 1 { rotateStarved() }
         let other = starved.first
         guard other != key, other != LinkTable.none else { return false }
@@ -74,26 +75,26 @@ extension PoolMachine {
 
     /// How many exchanges must end before another connection is retired, when as many are retiring as keys are starved: the
     /// exchanges on retiring connections may never end.
-    static let endsBetween = 1_024
+    static let endsBetweenRetirements = 1_024
 
     /// Whether a connection of `key`, on which an exchange has just ended and which could carry another, should no longer be
     /// leased. Under a steady load it is never idle, and waiters of other keys would wait for ever.
-    mutating func givesWay(_ key: Int32) -> Bool {
+    mutating func mustRetireForOthers(_ key: Int32) -> Bool {
         let needsFresh = mustYieldToFresh(key)
-        if needsFresh, taken(by: key) >= limits.perHost { return mayDrainAnother(of: key) }
+        if needsFresh, countedConnections(of: key) >= limits.perHost { return mayRetireAnother(of: key) }
         guard !starved.isEmpty else { return false }
-        guard retiring < starved.count || endsSinceGivingWay >= Self.endsBetween else {
-            endsSinceGivingWay += 1
+        guard retiring < starved.count || endsSinceRetirement >= Self.endsBetweenRetirements else {
+            endsSinceRetirement += 1
             return false
         }
-        guard needsFresh || owesRoom(key) else { return false }
-        endsSinceGivingWay = 0
+        guard needsFresh || mustYieldToStarved(key) else { return false }
+        endsSinceRetirement = 0
         return true
     }
 
-    /// Whether retiring one more connection helps the key. When the number of draining connections exceeds the uncounted
+    /// Whether retiring one more connection helps the key. When the number of retiring connections exceeds the uncounted
     /// number by one, the end of that one frees a place.
-    private func mayDrainAnother(of key: Int32) -> Bool { Int(keys[Int(key)].retiring) <= limits.perHost }
+    private func mayRetireAnother(of key: Int32) -> Bool { Int(keys[Int(key)].retiring) <= limits.perHost }
 
     // MARK: fresh connections
 
@@ -101,9 +102,10 @@ extension PoolMachine {
     /// returned connection is then closed; otherwise other waiters would overtake the fresh lane for ever.
     func mustYieldToFresh(_ key: Int32) -> Bool {
         let record = keys[Int(key)]
-        guard record.queue.count(in: .fresh) > 0, Int(record.queue.count(in: .fresh)) > served(of: key)
+        guard record.queue.count(in: .fresh) > 0,
+            Int(record.queue.count(in: .fresh)) > expectedServed(of: key)
         else { return false }
-        return (taken(by: key) >= limits.perHost || Int(open) >= limits.total)
+        return (countedConnections(of: key) >= limits.perHost || Int(open) >= limits.total)
             && waiters.isFreshForemost(in: record.queue)
     }
 
@@ -112,16 +114,16 @@ extension PoolMachine {
     private mutating func makeRoomForFresh(
         _ key: Int32, at now: Instant, into actions: inout [PoolAction]
     ) {
-        while Int(keys[Int(key)].queue.count(in: .fresh)) > served(of: key),
-            taken(by: key) >= limits.perHost, !keys[Int(key)].available.isEmpty
+        while Int(keys[Int(key)].queue.count(in: .fresh)) > expectedServed(of: key),
+            countedConnections(of: key) >= limits.perHost, !keys[Int(key)].available.isEmpty
         {
             if let index = idleConnection(of: key) {
-                retire(index, .madeRoom, settling: false, at: now, into: &actions)
+                retire(index, .madeRoom, rebalancing: false, at: now, into: &actions)
                 startDial(for: key, at: now, into: &actions)
             } else {
-                guard mayDrainAnother(of: key) else { return }
+                guard mayRetireAnother(of: key) else { return }
                 retire(
-                    keys[Int(key)].available.first, .madeRoom, settling: false, at: now, into: &actions)
+                    keys[Int(key)].available.first, .madeRoom, rebalancing: false, at: now, into: &actions)
             }
         }
     }
