@@ -14,7 +14,7 @@ final class TLSChannel {
     /// The profile under which it is leased.
     private let profile: TLSProfile
     /// Stores the sessions that the peer sends.
-    private let keeper: SessionSaver?
+    private let sessionSaver: SessionSaver?
     /// The evidence of the handshake.
     let evidence: PeerEvidence
     /// Whether a client certificate of the exchange that it was opened for has been presented.
@@ -23,17 +23,17 @@ final class TLSChannel {
     private var isClosingWriting = false
 
     init(
-        _ engine: TLSEngine, over wire: any ChannelWire, under profile: TLSProfile, keeper: SessionSaver?,
-        evidence: PeerEvidence, isPersonal: Bool, on loop: EventLoop
+        _ engine: TLSEngine, over wire: any ChannelWire, under profile: TLSProfile,
+        sessionSaver: SessionSaver?, evidence: PeerEvidence, isPersonal: Bool, on loop: EventLoop
     ) {
         self.profile = profile
         self.evidence = evidence
         self.isPersonal = isPersonal
         self.engine = engine
         self.wire = wire
-        self.keeper = keeper
+        self.sessionSaver = sessionSaver
         self.loop = loop
-        keepSessions()
+        saveSessions()
     }
 
     /// The negotiated parameters. Computed on each access: to be stored by a caller that needs them for long.
@@ -47,7 +47,7 @@ final class TLSChannel {
         do throws(TLSError) {
             outcome = try engine.read(into: &buffer)
         } catch { throw failure(error) }
-        if keeper != nil { keepSessions() }
+        if sessionSaver != nil { saveSessions() }
         switch outcome {
         case .bytes(let count): return .bytes(count)
         case .wouldBlock: return .wouldBlock
@@ -64,10 +64,10 @@ final class TLSChannel {
     /// The loop has reported that there may be more to read.
     func becameReadable(isClosing: Bool) { wire.becameReadable(isClosing: isClosing) }
 
-    private func keepSessions() {
-        guard let keeper else { return }
+    private func saveSessions() {
+        guard let sessionSaver else { return }
         let sessions = engine.takeSessions()
-        if !sessions.isEmpty { keeper.keep(sessions) }
+        if !sessions.isEmpty { sessionSaver.keep(sessions) }
     }
 
     // MARK: out

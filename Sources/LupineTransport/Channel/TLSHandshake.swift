@@ -80,7 +80,7 @@ final class TLSHandshake: LoopChannel {
         self.registration = registration
         self.loop = loop
         self.report = report
-        loop.hand(registration, to: self)
+        loop.reassign(registration, to: self)
     }
 
     private var sessionPeer: SessionPeer { SessionPeer(host: peer.host, port: peer.port, proxy: peer.proxy) }
@@ -276,14 +276,14 @@ final class TLSHandshake: LoopChannel {
         guard let evidence = evidence(engine) else {
             throw .untrusted(.refused("the handshake ended without a verdict"))
         }
-        let keeper =
+        let sessionSaver =
             peer.profile.configuration.resumesSessions && !identityWasRequested
             ? SessionSaver(
                 profile: profile, peer: sessionPeer, acceptedUntil: acceptedUntil, evidence: evidence)
             : nil
         let channel = TLSChannel(
-            engine, over: wire, under: profile, keeper: keeper, evidence: evidence, isPersonal: isPersonal,
-            on: loop)
+            engine, over: wire, under: profile, sessionSaver: sessionSaver, evidence: evidence,
+            isPersonal: isPersonal, on: loop)
         end(.success(channel))
         // By then the waiting exchange has sent its first bytes, and the last flight of the handshake has left with them. An
         // error is seen by the reader.

@@ -95,7 +95,7 @@ package final class ConnectionPool: Sendable {
         }
 
         /// Stores an exchange and returns its ID in the machine.
-        mutating func keep(_ exchange: Exchange) -> ExchangeID {
+        mutating func store(_ exchange: Exchange) -> ExchangeID {
             if let free = freeExchanges.popLast() {
                 exchanges[free] = exchange
                 return ExchangeID(rawValue: UInt64(free))
@@ -173,7 +173,7 @@ package final class ConnectionPool: Sendable {
         let loop = exchange.loop.flatMap { group.contains($0) ? $0.number : nil }
         handle(runsInline: false) { state in
             .submit(
-                state.keep(exchange), to: exchange.origin, needsFresh: needsFresh,
+                state.store(exchange), to: exchange.origin, needsFresh: needsFresh,
                 priority: exchange.priority, replays: exchange.replays, loop: loop)
         }
     }
@@ -184,7 +184,7 @@ package final class ConnectionPool: Sendable {
         guard let webSockets else { return enqueue(exchange, needsFresh: needsFresh) }
         if needsFresh { return webSockets.enqueue(exchange, needsFresh: false) }
         handle(runsInline: false) { state in
-            .submitWebSocket(state.keep(exchange), to: exchange.origin)
+            .submitWebSocket(state.store(exchange), to: exchange.origin)
         }
     }
 

@@ -21,7 +21,7 @@ final class HTTP1Connection: Carrier {
     /// Whether it has yielded, and reading continues in its next turn.
     var isReadDue = false
     /// The failures so far; nil while there are none, so that an intact connection allocates nothing for them.
-    private var breakage: Failures?
+    private var failures: Failures?
     /// How many bytes of an unwanted body may still be skipped.
     var drainBudget = 0
     var keepAliveHint = KeepAlive()
@@ -65,19 +65,19 @@ final class HTTP1Connection: Carrier {
 
     /// Why nothing more can be sent; what the peer has sent is still read.
     var writeFailure: TransportError? {
-        get { breakage?.ofWriting }
+        get { failures?.ofWriting }
         set {
-            if breakage == nil, newValue != nil { breakage = Failures() }
-            breakage?.ofWriting = newValue
+            if failures == nil, newValue != nil { failures = Failures() }
+            failures?.ofWriting = newValue
         }
     }
 
     /// The error that ended the connection while it was idle.
     private var idleFailure: TransportError? {
-        get { breakage?.whileIdle }
+        get { failures?.whileIdle }
         set {
-            if breakage == nil, newValue != nil { breakage = Failures() }
-            breakage?.whileIdle = newValue
+            if failures == nil, newValue != nil { failures = Failures() }
+            failures?.whileIdle = newValue
         }
     }
 
@@ -102,7 +102,7 @@ final class HTTP1Connection: Carrier {
     ) {
         codec = ClientCodec(limits: limits, leniency: leniency)
         super.init(channel, registration, id, route: route, mayRead: mayRead, pool: pool, loop: loop)
-        loop.hand(registration, to: self)
+        loop.reassign(registration, to: self)
     }
 
     /// Whether it has been closed.

@@ -118,7 +118,7 @@ final class HTTP2Connection: Carrier {
         super.init(
             channel, dialed.registration, id, route: dialed.route, mayRead: dialed.mayRead, pool: pool,
             loop: loop)
-        loop.hand(dialed.registration, to: self)
+        loop.reassign(dialed.registration, to: self)
     }
 
     deinit {

@@ -30,7 +30,7 @@ final class ConnectAttempt: LoopChannel {
         let progress = try socket.connect(to: address)
         registration = try loop.register(socket.descriptor, self)
         self.socket = consume socket
-        if progress == .connected { loop.executeOnLoop { [self] in settle(mayHaveFailed: true) } }
+        if progress == .connected { loop.executeOnLoop { [self] in finish(mayHaveFailed: true) } }
     }
 
     /// Binds to `binding`: a local address or the name of an interface.
@@ -47,12 +47,12 @@ final class ConnectAttempt: LoopChannel {
 
     func channelReady(_ readiness: Readiness) {
         if !readiness.isDisjoint(with: [.readable, .closed]) { sawInput = true }
-        if !readiness.isDisjoint(with: [.failed, .hungUp]) { return settle(mayHaveFailed: true) }
+        if !readiness.isDisjoint(with: [.failed, .hungUp]) { return finish(mayHaveFailed: true) }
         // Writable without an error flag: the connection is established. While it is connecting, a socket is not writable.
-        if readiness.contains(.writable) { settle(mayHaveFailed: false) }
+        if readiness.contains(.writable) { finish(mayHaveFailed: false) }
     }
 
-    private func settle(mayHaveFailed: Bool) {
+    private func finish(mayHaveFailed: Bool) {
         guard registration != nil, let report else { return }
         self.report = nil
         do throws(Errno) {

@@ -479,7 +479,7 @@ final class Dialer {
             return configuration.versions.contains(.http11)
                 ? nil : .http2NotChosen(details.applicationProtocol)
         }
-        return details.isEnoughForHTTP2 ? nil : .cipherNotShared
+        return details.meetsHTTP2Requirements ? nil : .cipherNotShared
     }
 
     /// Starts a handshake. The connect time-out is suspended meanwhile: a handshake has its own.

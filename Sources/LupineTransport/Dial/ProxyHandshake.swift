@@ -38,7 +38,7 @@ final class ProxyHandshake: LoopChannel {
         self.loop = loop
         self.originMaySpeakFirst = originMaySpeakFirst
         self.report = report
-        loop.hand(registration, to: self)
+        loop.reassign(registration, to: self)
     }
 
     /// Sends the first bytes, and reads if input has been reported: the loop does not report again that a proxy has closed.

@@ -41,7 +41,7 @@ package final class RawConnection: LoopChannel {
         registration = dialed.registration
         firstOriginBytes = dialed.firstOriginBytes
         mayRead = dialed.mayRead
-        loop.hand(dialed.registration, to: self)
+        loop.reassign(dialed.registration, to: self)
     }
 
     // MARK: bytes
@@ -164,7 +164,7 @@ package final class RawConnection: LoopChannel {
             channel = ByteChannel(secure: secure)
             mayRead = true
             mayWrite = true
-            loop.hand(registration, to: self)
+            loop.reassign(registration, to: self)
             handler?.connectionIsSecure()
         case .failure(let error):
             // The handshake has closed the socket.

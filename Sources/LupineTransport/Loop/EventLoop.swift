@@ -175,7 +175,7 @@ package final class EventLoop: Sendable {
     }
 
     /// Gives a registration another channel, without a system call: readiness reported to the old channel is not reported again.
-    package func hand(_ registration: Registration, to channel: any LoopChannel) {
+    package func reassign(_ registration: Registration, to channel: any LoopChannel) {
         core.value.replaceChannel(of: registration, with: channel)
     }
 

@@ -117,7 +117,7 @@ package final class Resolver: Sendable {
                 state.nextWaiter += 1
                 let waiter = Waiter(number: state.nextWaiter, loop: loop, lookUp: bound)
                 state.entries[key] = .underWay(ticket, [waiter])
-                return .begun(waiter.number)
+                return .started(waiter.number)
             }
         }
         switch found {
@@ -125,7 +125,7 @@ package final class Resolver: Sendable {
             return .answered(answer.with(port: port))
         case .joined(let ticket, let number):
             lookUp.wait(ticket, number, deadline: deadline, placement: pool.placement(of: ticket))
-        case .begun(let number):
+        case .started(let number):
             let placement = begin(ticket, key)
             lookUp.wait(ticket, number, deadline: deadline, placement: placement)
         }
@@ -135,7 +135,7 @@ package final class Resolver: Sendable {
     private enum Found {
         case known(Answer)
         case joined(WorkerPool.Ticket, UInt64)
-        case begun(UInt64)
+        case started(UInt64)
     }
 
     /// Forgets every cached name; look-ups under way continue.

@@ -7,10 +7,10 @@
     /// Makes selected system calls of the calling thread fail with selected errors, in debug builds only.
     ///
     /// For tests of errors that a healthy kernel does not produce on demand (`EMFILE`, `EINTR`, `ENOBUFS`). A fault applies only
-    /// to the thread that planted it, so that concurrent tests do not affect each other; to make a loop's calls fail, plant it in
+    /// to the thread that injected it, so that concurrent tests do not affect each other; to make a loop's calls fail, inject it in
     /// work submitted to that loop. Not compiled into release builds.
     enum SyscallFaults {
-        private static let planted = Atomic<Int>(0)
+        private static let injected = Atomic<Int>(0)
         private static let table = Lock<[Key: [Errno]]>([:])
 
         private struct Key: Hashable {
@@ -19,24 +19,24 @@
         }
 
         /// The next calls of `call` by this thread fail with `errors`, in this order, without being made.
-        static func plant(_ errors: [Errno], in call: Syscall) {
+        static func inject(_ errors: [Errno], in call: Syscall) {
             let key = Key(thread: NativeThread.current, call: call)
             table.withLock { $0[key, default: []] += errors }
-            planted.add(errors.count, ordering: .relaxed)
+            injected.add(errors.count, ordering: .relaxed)
         }
 
         /// Removes the unused faults of this thread for `call` and returns their number.
         @discardableResult
-        static func uproot(_ call: Syscall) -> Int {
+        static func removeUnused(_ call: Syscall) -> Int {
             let key = Key(thread: NativeThread.current, call: call)
             let left = table.withLock { $0.removeValue(forKey: key)?.count ?? 0 }
-            planted.subtract(left, ordering: .relaxed)
+            injected.subtract(left, ordering: .relaxed)
             return left
         }
 
-        /// Returns and removes the next fault for `call`, if one is planted.
+        /// Returns and removes the next fault for `call`, if one is injected.
         static func next(_ call: Syscall) -> Errno? {
-            guard planted.load(ordering: .relaxed) > 0 else { return nil }
+            guard injected.load(ordering: .relaxed) > 0 else { return nil }
             let key = Key(thread: NativeThread.current, call: call)
             let fault = table.withLock { table -> Errno? in
                 guard var errors = table[key], !errors.isEmpty else { return nil }
@@ -44,7 +44,7 @@
                 table[key] = errors.isEmpty ? nil : errors
                 return first
             }
-            if fault != nil { planted.subtract(1, ordering: .relaxed) }
+            if fault != nil { injected.subtract(1, ordering: .relaxed) }
             return fault
         }
     }

@@ -3,7 +3,7 @@
 internal import CLupineLinux
 internal import Glibc
 
-/// The system calls of the transport, by name, for faults planted by tests.
+/// The system calls of the transport, by name, for faults that tests inject.
 enum Syscall: Hashable, Sendable {
     case socket, connect, bind, listen, accept, shutdown
     case getOption, setOption, localAddress, peerAddress

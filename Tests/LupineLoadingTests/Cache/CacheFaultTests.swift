@@ -33,9 +33,9 @@ struct CacheFaultTests {
             StorageQueue.run {
                 isHeld.resume()
                 gate.wait()
-                SyscallFaults.plant(errors, in: call)
+                SyscallFaults.inject(errors, in: call)
                 cache.store.writeOut(upTo: .max)
-                SyscallFaults.uproot(call)
+                SyscallFaults.removeUnused(call)
             }
         }
         defer { gate.signal() }

@@ -9,7 +9,7 @@ import Testing
 @testable import LupineTransport
 
 /// When the kernel is asked to probe a silent connection: as soon as it is idle, or old enough to have been silent for long, and
-/// not earlier. A fault planted on the loop's thread, for the next call that sets a socket option, shows it.
+/// not earlier. A fault injected on the loop's thread, for the next call that sets a socket option, shows it.
 @Suite struct ProbeTests {
     /// A script that waits for the test before it answers.
     private static let plan = ScriptPlan(
@@ -23,12 +23,12 @@ import Testing
             stage.pool.submit(exchange)
             await stage.origin.gate("asked").wait()
             let loop = stage.group.loops[0]
-            await loop.run { SyscallFaults.plant([.noMemory], in: .setOption) }
+            await loop.run { SyscallFaults.inject([.noMemory], in: .setOption) }
             stage.origin.gate("answer").open()
             await sink.ended.wait()
             await stage.settle()
             #expect(sink.failure == nil)
-            return await loop.run { SyscallFaults.uproot(.setOption) } == 0
+            return await loop.run { SyscallFaults.removeUnused(.setOption) } == 0
         }
     }
 
@@ -49,16 +49,16 @@ import Testing
             await stage.origin.gate("asked").wait()
             await stage.settle()
             let loop = stage.group.loops[0]
-            await loop.run { SyscallFaults.plant([.noMemory], in: .setOption) }
+            await loop.run { SyscallFaults.inject([.noMemory], in: .setOption) }
             clock.advance(by: .seconds(29))
             loop.wake()
             await stage.settle()
-            #expect(await loop.run { SyscallFaults.uproot(.setOption) } == 1, "it is too young")
-            await loop.run { SyscallFaults.plant([.noMemory], in: .setOption) }
+            #expect(await loop.run { SyscallFaults.removeUnused(.setOption) } == 1, "it is too young")
+            await loop.run { SyscallFaults.inject([.noMemory], in: .setOption) }
             clock.advance(by: .seconds(2))
             loop.wake()
             await stage.settle()
-            #expect(await loop.run { SyscallFaults.uproot(.setOption) } == 0, "it is to be probed")
+            #expect(await loop.run { SyscallFaults.removeUnused(.setOption) } == 0, "it is to be probed")
             // A connection that cannot be probed is used all the same.
             stage.origin.gate("answer").open()
             await sink.ended.wait()
@@ -83,7 +83,7 @@ import Testing
                     configuration: configuration,
                     resolver: Resolver(), loop: loop)
                 dialer.start { outcome in
-                    left.update { $0 = SyscallFaults.uproot(.setOption) }
+                    left.update { $0 = SyscallFaults.removeUnused(.setOption) }
                     if case .success(let dialed) = outcome {
                         loop.deregister(dialed.registration)
                         var channel = dialed.takeChannel()
@@ -91,7 +91,7 @@ import Testing
                     }
                     done.open()
                 }
-                SyscallFaults.plant([.noMemory], in: .setOption)
+                SyscallFaults.inject([.noMemory], in: .setOption)
             }
             await done.wait()
             #expect(left.value == (isLimited ? 1 : 0))
@@ -103,8 +103,8 @@ import Testing
     @Test func aSecureConnectionIsProbedToo() async throws {
         let (near, _) = try connectedPair(.loopback)
         let wire = SocketWire(near.take(), isDrained: true)
-        SyscallFaults.plant([.noMemory], in: .setOption)
+        SyscallFaults.inject([.noMemory], in: .setOption)
         wire.probe(KeepAliveProbes(idle: 60, interval: 15, count: 4))
-        #expect(SyscallFaults.uproot(.setOption) == 0)
+        #expect(SyscallFaults.removeUnused(.setOption) == 0)
     }
 }

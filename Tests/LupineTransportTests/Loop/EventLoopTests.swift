@@ -398,7 +398,7 @@ import Testing
     }
 
     @Test func startingALoopWithoutDescriptorsIsATypedError() {
-        SyscallFaults.plant([.tooManyDescriptors], in: .epollCreate)
+        SyscallFaults.inject([.tooManyDescriptors], in: .epollCreate)
         #expect(throws: Errno.tooManyDescriptors) { _ = try EventLoop.start(name: "test-emfile") }
     }
 }

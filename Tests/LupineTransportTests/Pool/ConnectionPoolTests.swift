@@ -326,11 +326,11 @@ import Testing
             for host in 0..<3 { try await stage.send(.get, "/get", host: "idle\(host).test") }
             #expect(stage.pool.idleCount == 3)
             for loop in stage.group.loops {
-                await loop.run { SyscallFaults.plant([.tooManyDescriptors], in: .socket) }
+                await loop.run { SyscallFaults.inject([.tooManyDescriptors], in: .socket) }
             }
             let sink = try await stage.send(.get, "/get", host: "new.test")
             var left = 0
-            for loop in stage.group.loops { left += await loop.run { SyscallFaults.uproot(.socket) } }
+            for loop in stage.group.loops { left += await loop.run { SyscallFaults.removeUnused(.socket) } }
             if left == loops - 1 {
                 #expect(sink.failure == nil)
             } else {
@@ -345,7 +345,7 @@ import Testing
 
     @Test func withoutDescriptorsAndNothingIdleTheErrorSaysSo() async throws {
         try await withPool { stage in
-            await stage.group.loops[0].run { SyscallFaults.plant([.tooManyDescriptors], in: .socket) }
+            await stage.group.loops[0].run { SyscallFaults.inject([.tooManyDescriptors], in: .socket) }
             let sink = try await stage.send(.get, "/get")
             #expect(sink.failure == .outOfDescriptors(.tooManyDescriptors))
             #expect(try await stage.send(.get, "/get").failure == nil)

@@ -189,7 +189,7 @@ import Testing
 
     @Test func runningOutOfDescriptorsIsATypedError() {
         for error in [Errno.tooManyDescriptors, .tooManyDescriptorsInSystem] {
-            SyscallFaults.plant([error], in: .socket)
+            SyscallFaults.inject([error], in: .socket)
             do throws(Errno) {
                 _ = try Socket.stream(for: .loopback)
                 Issue.record("the fault was not met")
@@ -210,33 +210,33 @@ import Testing
         let server = serverEnd.take()
         let byte: [UInt8] = [1]
 
-        SyscallFaults.plant([.interrupted, .interrupted], in: .send)
+        SyscallFaults.inject([.interrupted, .interrupted], in: .send)
         let outcome192 = try client.send(byte.span)
         #expect(outcome192 == .bytes(1))
-        SyscallFaults.plant([.wouldBlock, .connectionReset], in: .send)
+        SyscallFaults.inject([.wouldBlock, .connectionReset], in: .send)
         let outcome195 = try client.send(byte.span, byte.span)
         #expect(outcome195 == .wouldBlock)
         let failure197 = thrown { () throws(Errno) in _ = try client.send(byte.span) }
         #expect(failure197 == Errno.connectionReset)
 
-        SyscallFaults.plant([.interrupted], in: .receive)
+        SyscallFaults.inject([.interrupted], in: .receive)
         let outcome201 = try server.peek()
         #expect(outcome201 == .bytes(1))
-        SyscallFaults.plant([.interrupted, .noMemory], in: .receive)
+        SyscallFaults.inject([.interrupted, .noMemory], in: .receive)
         let failure204 = thrown { () throws(Errno) in _ = try server.peek() }
         #expect(failure204 == Errno.noMemory)
 
-        SyscallFaults.plant([.connectionAborted, .tooManyDescriptors], in: .accept)
+        SyscallFaults.inject([.connectionAborted, .tooManyDescriptors], in: .accept)
         let failure208 = thrown { () throws(Errno) in _ = try server.accept() }
         #expect(failure208 == Errno.tooManyDescriptors)
-        SyscallFaults.plant([.wouldBlock], in: .accept)
+        SyscallFaults.inject([.wouldBlock], in: .accept)
         switch try server.accept() {
         case .none: break
         case .some: Issue.record("nobody connected")
         }
 
-        SyscallFaults.plant([.noMemory], in: .peerAddress)
-        #expect(SyscallFaults.uproot(.peerAddress) == 1)
+        SyscallFaults.inject([.noMemory], in: .peerAddress)
+        #expect(SyscallFaults.removeUnused(.peerAddress) == 1)
         let outcome218 = try client.peerAddress()
         let expected = try server.localAddress()
         #expect(outcome218 == expected)

@@ -108,7 +108,7 @@ struct StoringTests {
         defer { clean() }
         let target = FileTarget(try Descriptor.creating(path: folder + "/new"))
         #if DEBUG
-            SyscallFaults.plant([.inputOutput], in: .close)
+            SyscallFaults.inject([.inputOutput], in: .close)
             #expect(throws: Errno.inputOutput) { try target.confirmStored() }
         #endif
         try target.confirmStored()
