@@ -278,11 +278,11 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
                 return .enough
             }
             let (exchange, loop) = state.withLock { ($0.exchange, $0.loop) }
-            let isEnough = loop.map { loop in
+            let isSpent = loop.map { loop in
                 decoding.withLock { $0?.allowance.isSpent(on: loop, counting: step.isFull) ?? false }
             }
-            let givesWay = if case .more = demand { isEnough ?? false } else { false }
-            if !givesWay {
+            let yields = if case .more = demand { isSpent ?? false } else { false }
+            if !yields {
                 if step.isDone { return demand }
                 if case .more = demand { continue }
             }
@@ -292,7 +292,7 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
                 let kept = waiting
                 decoding.withLock { $0?.waiting = kept }
             }
-            guard givesWay else { return demand }
+            guard yields else { return demand }
             wakeSoon()
             exchange.map(resumeReading)
             return .pause

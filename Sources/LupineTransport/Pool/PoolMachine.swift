@@ -245,8 +245,9 @@ package struct PoolMachine: ~Copyable {
             freeSlot(index, of: key, wasRetiring: wasRetiring)
             actions.append(.close(connection, reuse == .notReusable || wasRetiring ? .notReusable : .expired))
         case .available:
-            let isIdle = slots[Int(index)].isIdle
-            if isIdle ? !starved.isEmpty && mustYieldToStarved(key) : mustRetireForOthers(key) {
+            if slots[Int(index)].isIdle
+                ? !starved.isEmpty && mustYieldToStarved(key) : mustRetireForOthers(key)
+            {
                 retire(index, .madeRoom, rebalancing: false, at: now, into: &actions)
             } else {
                 let nobodyWaits = keys[Int(key)].queue.isEmpty

@@ -136,7 +136,7 @@ struct CoalescingTests {
     }
 
     @Test("[H-12.13] so many origins at once share a connection, the last ones")
-    func mostGuests() throws {
+    func coalescedKeyLimit() throws {
         var stage = MachineStage()
         let connection = try stage.connect(to: first, capacity: 100)
         let origins = (0...PoolMachine.coalescedKeyLimit).map { Self.origin("n\($0).test") }

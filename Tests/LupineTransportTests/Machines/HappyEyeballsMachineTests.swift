@@ -8,8 +8,8 @@ import Testing
 struct HappyEyeballsMachineTests {
     typealias Machine = HappyEyeballsMachine<String, Int32>
 
-    static let stagger = Interval.milliseconds(250)
-    static let due = Machine.Action.setTimer(Instant.zero + stagger)
+    static let attemptDelay = Interval.milliseconds(250)
+    static let due = Machine.Action.setTimer(Instant.zero + attemptDelay)
 
     static func address(_ name: String) -> (family: Machine.Family, address: String) {
         (name.hasPrefix("6") ? .ipv6 : .ipv4, name)
