@@ -146,7 +146,7 @@ package struct FrameReader: Sendable {
             throw .frameTooLarge(header.type, length: header.length, allowed: maximumFrameSize)
         }
         try FrameRule.validate(header)
-        try requireLeave(header)
+        try requireAllowedType(header)
         guard header.type == .data else {
             position = .payload(header, due: header.length)
             return nil
@@ -175,7 +175,7 @@ package struct FrameReader: Sendable {
     }
 
     /// Throws if this endpoint may not receive a frame of this type, or if it has too many settings.
-    private func requireLeave(_ header: FrameHeader) throws(HTTP2Error) {
+    private func requireAllowedType(_ header: FrameHeader) throws(HTTP2Error) {
         switch header.type {
         case .pushPromise where role == .server || !allowsPush: throw .pushNotAllowed
         case .priorityUpdate where role == .client: throw .priorityUpdateFromServer
@@ -240,7 +240,7 @@ package struct FrameReader: Sendable {
                 stream, .pushPromise(promised: promised), payload.extracting(Self.fragment(header, payload)),
                 endsBlock: header.flags.contains(.endHeaders))
         case .continuation:
-            return try assembler.goOn(payload, endsBlock: header.flags.contains(.endHeaders))
+            return try assembler.continueBlock(payload, endsBlock: header.flags.contains(.endHeaders))
         case .priority:
             return header.length == 5
                 ? .priority(stream)

@@ -72,10 +72,10 @@ extension HTTP2Conversation {
             machine.change(settings, at: .nanoseconds(connection.loop.now.nanoseconds))
         case .leave(let inSteps):
             guard inSteps else {
-                machine.leave()
+                machine.shutDown()
                 return true
             }
-            machine.announceLeave()
+            machine.announceShutdown()
             machine.sendPing(0)
         case .goAway(let code, let last):
             machine.takeOutput(into: &connection.output)

@@ -132,7 +132,7 @@ final class HTTP2Conversation: Conversation {
                 }
             case .windowOpened, .settings:
                 for stream in streams.values.sorted(by: { $0.id < $1.id }) { enqueue(stream) }
-            case .pong: machine.leave()
+            case .pong: machine.shutDown()
             case .priority(let id, let value): reprioritise(id, value, connection)
             case .content, .settingsAcknowledged, .goAway, .interim, .response, .refused: break
             }
@@ -186,7 +186,7 @@ final class HTTP2Conversation: Conversation {
         connection.service.counts.begun()
         requests += 1
         if requests == behaviour.requestsPerConnection {
-            machine.announceLeave()
+            machine.announceShutdown()
             // The acknowledgement shows that the client has received this GOAWAY; the final one is sent then.
             machine.sendPing(0)
         }
@@ -390,7 +390,7 @@ final class HTTP2Conversation: Conversation {
             machine.reset(stream.id, .internalError)
             streams[stream.id] = nil
         }
-        if response.closes { machine.leave() }
+        if response.closes { machine.shutDown() }
     }
 
     private func send(

@@ -8,7 +8,7 @@ extension HTTP2Connection {
     func tellOpened(_ stream: HTTP2Stream) {
         guard let observation = stream.exchange.observation else { return }
         observation.heard(.opened(stream: stream.id.rawValue))
-        if machine.peerHasSet { observation.heard(HTTP2Notice(machine.peerSettings)) }
+        if machine.hasPeerSettings { observation.heard(HTTP2Notice(machine.peerSettings)) }
     }
 
     /// Reports the server's settings.
