@@ -70,7 +70,8 @@ extension HTTP2Machine {
         StreamEntry(
             machine: HTTP2StreamMachine(role, stream),
             reader: MessageReader(
-                kind, allowsProtocol: exchange.local.enableConnectProtocol, interimLimit: limits.interimHeads),
+                kind, allowsProtocol: exchange.local.enableConnectProtocol,
+                interimLimit: limits.interimHeads),
             sendWindow: FlowWindow(exchange.peer.initialWindowSize),
             receiveWindow: ReceiveWindow(exchange.receiveInitial))
     }

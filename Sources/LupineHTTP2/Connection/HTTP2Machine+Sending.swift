@@ -12,7 +12,8 @@ extension HTTP2Machine {
         guard role == .client, goAway.allowsOpening, streams.nextIdentifier != nil else {
             throw .connectionShuttingDown
         }
-        let allowed = exchange.hasPeerSettings ? exchange.peer.maxConcurrentStreams : limits.openStreamsAtFirst
+        let allowed =
+            exchange.hasPeerSettings ? exchange.peer.maxConcurrentStreams : limits.openStreamsAtFirst
         let most = min(allowed ?? .max, limits.openStreams)
         guard streams.count < most else { throw .tooManyStreams(allowed: most) }
     }

@@ -137,7 +137,8 @@ package enum MessageEncoder {
             if namesOthers, isNamed(names, in: fields) { continue }
             fields.withValue(at: index) { value in
                 if names.isText("te"), !mayHaveTE || !value.isText("trailers") { return }
-                list.append(name: names, value: value, indexing: rarelyRepeats(names) ? .without : .incremental)
+                list.append(
+                    name: names, value: value, indexing: rarelyRepeats(names) ? .without : .incremental)
             }
         }
     }

@@ -396,7 +396,7 @@ final class HTTP2Conversation: Conversation {
     private func send(
         _ head: ResponseHead, _ body: OriginResponse.Body, on stream: OriginStream
     ) throws(HTTPError) {
-        let isMute = stream.method == .head || head.status.code == 204 || head.status.code == 304
+        let omitsContent = stream.method == .head || head.status.code == 204 || head.status.code == 304
         let announcement: OutgoingBody
         switch body {
         case .none: announcement = head.status.code == 204 || head.status.code == 304 ? .none : .known(0)
@@ -407,7 +407,11 @@ final class HTTP2Conversation: Conversation {
         case .stream(let length, _): announcement = length.map { .known($0) } ?? .unknown
         }
         let isEmpty: Bool
-        if case .stream = body { isEmpty = isMute } else { isEmpty = isMute || stream.content.isEmpty }
+        if case .stream = body {
+            isEmpty = omitsContent
+        } else {
+            isEmpty = omitsContent || stream.content.isEmpty
+        }
         let list = try MessageEncoder.response(head, body: announcement)
         do throws(HTTP2SendError) { try machine.send(list, on: stream.id, endsStream: isEmpty) } catch {
             streams[stream.id] = nil

@@ -291,7 +291,7 @@ final class HTTPConversation: Conversation {
             }
             try codec.send(head, body: .known(Int64(bytes.count)), close: closes, into: &connection.output)
             try codec.sendContent(bytes.count, into: &connection.output)
-            if !codec.isMute {
+            if !codec.omitsContent {
                 if bytes.count <= Self.copiedBytes {
                     connection.output += bytes
                 } else {
@@ -303,7 +303,7 @@ final class HTTPConversation: Conversation {
         case .stream(let length, let producer):
             let body = length.map { OutgoingBody.known($0) } ?? .unknown
             try codec.send(head, body: body, close: closes, into: &connection.output)
-            if codec.isMute {
+            if codec.omitsContent {
                 try codec.sendEnd(into: &connection.output)
                 reply = .sent
             } else {

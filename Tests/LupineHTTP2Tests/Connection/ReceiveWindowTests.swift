@@ -78,7 +78,9 @@ import Testing
         }
         #expect(window.available == row.available)
         #expect(window.target == row.target)
-        if window.available > 0 { #expect(window.available + window.pendingIncrement + unconsumed == window.target) }
+        if window.available > 0 {
+            #expect(window.available + window.pendingIncrement + unconsumed == window.target)
+        }
     }
 
     @Test func moreThanThereIsRoomFor() {
