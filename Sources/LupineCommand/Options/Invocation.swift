@@ -39,7 +39,7 @@ struct Invocation: Hashable, Sendable {
     /// The format of a timing report.
     enum Report: String, Hashable, Sendable { case text, json }
     /// A server to connect to instead of a URL's host and port; nil matches any, or keeps the URL's.
-    struct Detour: Hashable, Sendable {
+    struct ConnectToRule: Hashable, Sendable {
         var host: String?
         var port: UInt16?
         var newHost: String?
@@ -81,12 +81,12 @@ struct Invocation: Hashable, Sendable {
     /// The query parameters of --url-query.
     var queryPieces: [String] = []
     /// The indices of those `parts` whose content is taken literally.
-    var plainParts: Set<Int> = []
+    var literalParts: Set<Int> = []
     var range: String?
     var timeCondition: String?
     var etagToCompare: String?
     var etagFile: String?
-    var keepsDots = false
+    var keepsDotSegments = false
     var defaultScheme = "http"
     /// JSON was given by curl's --json DATA, so `Accept` has JSON only.
     var acceptsJSONAlone = false
@@ -98,8 +98,8 @@ struct Invocation: Hashable, Sendable {
     var authType = AuthType.basic
     var bearer: String?
     var netrcFile: String?
-    var mayLackNetrc = false
-    var sessionIsKept = true
+    var netrcIsOptional = false
+    var savesSession = true
     var readsNetrc = false
     var cookies: [String] = []
     var cookieJar: String?
@@ -123,7 +123,7 @@ struct Invocation: Hashable, Sendable {
     var proxyUser: String?
     /// Proxies for the URLs of one scheme.
     var schemeProxies: [String: String] = [:]
-    var detours: [Detour] = []
+    var connectToRules: [ConnectToRule] = []
     var family: Family?
     var maximumFileSize: Int64?
     var retriesAllErrors = false
@@ -152,24 +152,24 @@ struct Invocation: Hashable, Sendable {
     var print: Parts?
     var isVerbose = false
     /// Whether HTTP/2 events are reported too.
-    var tellsOfStreams = false
+    var reportsHTTP2Events = false
     var isSilent = false
     var showsErrors = false
     var fails = false
     var failsWithBody = false
     var isOffline = false
-    var showsHops = false
+    var showsRedirectHeads = false
     var downloads = false
     var savesAll = false
     var createsFolders = false
     var outputFolder: String?
-    var keepsServersTime = false
+    var setsServerTime = false
     var writeOut: String?
     var headFile: String?
     var color = Choice.auto
     var pretty: Pretty?
     var destinations: [Destination] = []
-    var takesServersName = false
+    var usesServerFileName = false
     var resumption: ResumeOffset?
     var showsProgress = true
     /// Whether the saved file begins with the head.
@@ -179,7 +179,7 @@ struct Invocation: Hashable, Sendable {
 
     var timing: Report?
     var listsCertificates = false
-    var tellsEvents = false
+    var reportsEvents = false
     var printsCurl = false
     var showsSecrets = false
     var streams = false
