@@ -176,8 +176,8 @@ extension Misbehaviour {
     private func leavingSteps(_ reply: inout ChaosReply, isFirst: Bool) -> [StreamScript.Step] {
         let pause = StreamScript.Step.pause(.microseconds(reply.chance(0...2_000)))
         switch self {
-        case .leaveInSteps: return [.leave(inSteps: true), pause] + reply.whole
-        case .leaveAtOnce: return [.leave(inSteps: false), pause] + reply.whole
+        case .leaveInSteps: return [.shutDown(inSteps: true), pause] + reply.whole
+        case .leaveAtOnce: return [.shutDown(inSteps: false), pause] + reply.whole
         case .leaveWithError:
             return [.goAway(.internalError, last: .last)] + reply.whole + [.pause(.milliseconds(1)), .end()]
         case .disclaimed: return isFirst ? [.goAway(.noError, last: .before)] : reply.whole

@@ -205,7 +205,9 @@ struct CommandRun: Sendable {
 
     // MARK: telling
 
-    private func printReports(_ reports: [FetchReport], _ evaluator: CommandTrustEvaluator?) throws -> ExitCode {
+    private func printReports(
+        _ reports: [FetchReport], _ evaluator: CommandTrustEvaluator?
+    ) throws -> ExitCode {
         if invocation.isVerbose {
             for report in reports { context.errors.say(ConnectionReport.text(report)) }
         }

@@ -80,7 +80,9 @@ enum CommandLineReader {
         return done.count == 1 ? .fetch(done[0]) : .series(done)
     }
 
-    private static func completed(_ invocation: Invocation, _ words: [Word]) throws(UsageError) -> Invocation {
+    private static func completed(
+        _ invocation: Invocation, _ words: [Word]
+    ) throws(UsageError) -> Invocation {
         var invocation = invocation
         try assign(words, to: &invocation)
         invocation.resolveCombinations()

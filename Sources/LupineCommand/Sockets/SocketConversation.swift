@@ -110,7 +110,11 @@ final class SocketConversation: Sendable {
             if isTerminal { try writer.painted(text, style) } else { try writer.content(Data(text.utf8)) }
             try writer.trusted("\n")
         case .data(let bytes):
-            if isTerminal { try writer.trusted("(\(bytes.count) bytes)\n") } else { try writer.content(bytes) }
+            if isTerminal {
+                try writer.trusted("(\(bytes.count) bytes)\n")
+            } else {
+                try writer.content(bytes)
+            }
         @unknown default: return
         }
         try writer.flush()
