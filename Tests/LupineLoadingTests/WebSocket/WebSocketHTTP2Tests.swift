@@ -252,7 +252,9 @@ struct WebSocketHTTP2Tests {
                 "GET", "/leave",
                 .chosen { _ throws(Refusal) in
                     .perform(
-                        StreamScript([.shutDown(inSteps: false), .head([(":status", "204")], endsStream: true)]))
+                        StreamScript([
+                            .shutDown(inSteps: false), .head([(":status", "204")], endsStream: true),
+                        ]))
                 })
             let task = try socket(session, origin)
             try await says("a", task)
