@@ -34,7 +34,8 @@ enum ResumeAct: DemoAct {
         let rest = session.download(resumingWith: cut.resumeData ?? Data(), to: destination)
         let file = try await rest.serializingDownloadedFileURL().value
         let size = try FileManager.default.attributesOfItem(atPath: file.path)[.size] as? NSNumber
-        demo.printResult("cut behind \(kept) bytes; the rest came with status \(rest.response?.statusCode ?? 0)")
+        demo.printResult(
+            "cut behind \(kept) bytes; the rest came with status \(rest.response?.statusCode ?? 0)")
         demo.printResult("\(size?.intValue ?? 0) bytes are in the file")
         try demo.require(
             size?.intValue == 4_194_304 && rest.response?.statusCode == 206, "the rest is added")
