@@ -203,7 +203,7 @@ struct CommandRun: Sendable {
         }
     }
 
-    // MARK: telling
+    // MARK: reports
 
     private func printReports(
         _ reports: [FetchReport], _ evaluator: CommandTrustEvaluator?

@@ -58,7 +58,7 @@ struct Invocation: Hashable, Sendable {
         var addresses: [String]
     }
 
-    // MARK: what is sent
+    // MARK: content and fields
 
     /// The method given by the user.
     var method: String?
@@ -91,7 +91,7 @@ struct Invocation: Hashable, Sendable {
     /// JSON was given by curl's --json DATA, so `Accept` has JSON only.
     var acceptsJSONAlone = false
 
-    // MARK: who asks
+    // MARK: identity
 
     var user: String?
     var usesDigest = false
@@ -105,7 +105,7 @@ struct Invocation: Hashable, Sendable {
     var cookieJar: String?
     var session: String?
 
-    // MARK: how it gets there
+    // MARK: network
 
     var followsRedirects = false
     var redirectLimit: Int?
@@ -146,7 +146,7 @@ struct Invocation: Hashable, Sendable {
     var ciphers: String?
     var cipherSuites: String?
 
-    // MARK: what is printed
+    // MARK: output
 
     var includesHead = false
     var print: Parts?
@@ -175,7 +175,7 @@ struct Invocation: Hashable, Sendable {
     /// Whether the saved file begins with the head.
     var savesHead: Bool { includesHead || asksForHead }
 
-    // MARK: what else is told
+    // MARK: reports
 
     var timing: Report?
     var listsCertificates = false

@@ -367,7 +367,7 @@ final class Fetch: Sendable {
         }
     }
 
-    // MARK: what goes straight into a file
+    // MARK: content that the transport writes into the file
 
     /// The regular file into which the transport may write the content directly; nil if there is none.
     private func directFile() -> FileHandle? {
@@ -425,7 +425,7 @@ final class Fetch: Sendable {
         return true
     }
 
-    // MARK: the end
+    // MARK: completion
 
     private func failure(of completion: DataStreamRequest.Completion, _ verdict: Verdict) -> CommandFailure? {
         if case .refused(let failure) = verdict { return failure }
@@ -510,7 +510,7 @@ final class Fetch: Sendable {
         try? FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: saver.path)
     }
 
-    // MARK: what is told
+    // MARK: heads
 
     private func printHead(_ response: HTTPURLResponse, _ state: inout State) throws {
         try reporter.dumpHead(response)

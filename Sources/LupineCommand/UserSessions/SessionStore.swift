@@ -87,7 +87,7 @@ struct SessionStore: Sendable {
         return split.sessions[origin] ?? UserSession()
     }
 
-    // MARK: places
+    // MARK: paths
 
     private func path(for origin: SessionOrigin) -> String {
         if name.contains("/") { return context.path(name) }

@@ -70,7 +70,7 @@ package struct HTTP2Machine: Sendable {
         return settings
     }
 
-    // MARK: what is known
+    // MARK: state
 
     /// The peer's settings.
     package var peerSettings: HTTP2Settings { exchange.peer }
@@ -183,7 +183,7 @@ package struct HTTP2Machine: Sendable {
     /// Queues an event for the owner.
     mutating func emit(_ event: consuming HTTP2Event) { events.append(event) }
 
-    // MARK: failing
+    // MARK: failure
 
     /// Fails the connection, and writes GOAWAY. The owner calls it for errors that it detects, such as `.settingsTimeout`.
     package mutating func fail(_ error: HTTP2ConnectionError) {

@@ -79,7 +79,7 @@ package final class Origin: Sendable {
         if !accepted { Descriptor(adopting: handle).close() }
     }
 
-    // MARK: where
+    // MARK: addresses
 
     /// The port at which the origin listens; 0 for Unix-domain sockets.
     package var port: UInt16 { address.port ?? 0 }
@@ -91,7 +91,7 @@ package final class Origin: Sendable {
         return address.isIPv6 ? "\(scheme)://[\(host)]:\(port)" : "\(scheme)://\(host):\(port)"
     }
 
-    // MARK: what it answers
+    // MARK: routes
 
     /// Answers `method` (nil: any) at paths that match `pattern`, which takes precedence over the standard endpoints. A segment
     /// in braces matches any one segment, which is added to `parameters`; `{*}` at the end matches the rest. The handler runs
@@ -116,7 +116,7 @@ package final class Origin: Sendable {
     /// Returns the gate that scripts use under that name: to open it for them, or to wait until they open it.
     package func gate(_ name: String) -> Gate { service.gate(name) }
 
-    // MARK: what it has seen
+    // MARK: records
 
     /// The live counts.
     package var counts: OriginCounts { service.counts }
@@ -140,7 +140,7 @@ package final class Origin: Sendable {
         return service.handshakes.outcomes(of: connection).dropFirst(index).first
     }
 
-    // MARK: the end
+    // MARK: shutdown
 
     /// Closes the listener and all connections. Returns when all descriptors are closed and the origin's own threads have ended.
     package func shutdown() async {

@@ -55,7 +55,7 @@ final class Listener: LoopChannel {
         while socket != nil {
             do throws(Errno) {
                 guard let client = try socket?.accept() ?? nil else { return }
-                place(client)
+                assign(client)
             } catch {
                 // Otherwise each further client would start another timer.
                 guard retry == nil else { return }
@@ -68,7 +68,7 @@ final class Listener: LoopChannel {
         }
     }
 
-    private func place(_ client: consuming Socket) {
+    private func assign(_ client: consuming Socket) {
         let number = service.counts.opened()
         guard service.counts.connectionsOpen <= service.configuration.connections
         else { return service.counts.closed() }

@@ -71,7 +71,7 @@ final class DemoContext: Sendable {
         await secureOrigin.shutdown()
     }
 
-    // MARK: paper
+    // MARK: output
 
     func title(_ number: Int, _ text: String) {
         say("\n\(paint("\(number). \(text)", "1"))\n\n")

@@ -30,7 +30,7 @@ public final class Stubs: SessionSource {
         store = StubStore(inOrder: inOrder, clock: clock)
     }
 
-    // MARK: what is answered
+    // MARK: stubs
 
     /// Answers all requests that match a pattern with the same response.
     public func stub(_ pattern: RequestPattern, _ response: TestResponse) {
@@ -73,7 +73,7 @@ public final class Stubs: SessionSource {
     /// for a `Session` that the test creates itself.
     public var configuration: URLSessionConfiguration { store.configuration() }
 
-    // MARK: what came
+    // MARK: received requests
 
     /// The received requests, in order, including those without a matching stub.
     public var requests: [TestRequest] { store.log.requests }
