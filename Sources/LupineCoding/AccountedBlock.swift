@@ -13,10 +13,10 @@ enum AccountedBlock {
     static func allocate(_ account: UnsafeMutableRawPointer?, _ size: Int) -> UnsafeMutableRawPointer? {
         let (bytes, overflow) = size.addingReportingOverflow(header)
         guard !overflow, let account = unsafe account?.assumingMemoryBound(to: DecoderMemory.self),
-            unsafe account.pointee.take(bytes)
+            unsafe account.pointee.reserve(bytes)
         else { return nil }
         guard let block = unsafe malloc(bytes) else {
-            unsafe account.pointee.give(bytes)
+            unsafe account.pointee.release(bytes)
             return nil
         }
         unsafe block.storeBytes(of: bytes, as: Int.self)
@@ -28,7 +28,7 @@ enum AccountedBlock {
         guard let account = unsafe account?.assumingMemoryBound(to: DecoderMemory.self),
             let block = unsafe address.map({ unsafe $0 - header })
         else { return }
-        unsafe account.pointee.give(block.load(as: Int.self))
+        unsafe account.pointee.release(block.load(as: Int.self))
         unsafe Glibc.free(block)
     }
 }

@@ -7,15 +7,15 @@ final class CodingBuffer {
     static let size = 16 << 10
 
     private var bytes: [UInt8] = []
-    private var held = 0..<0
+    private var unread = 0..<0
 
     /// Passes the unread bytes to `body`, which returns how many of them it read.
     func read(
         _ body: (Span<UInt8>) throws(CodingError) -> CodingStream.Progress
     ) throws(CodingError) -> CodingStream.Progress {
         let lent = bytes
-        let progress = try body(lent.span.extracting(held))
-        held = (held.lowerBound + progress.consumed)..<held.upperBound
+        let progress = try body(lent.span.extracting(unread))
+        unread = (unread.lowerBound + progress.consumed)..<unread.upperBound
         return progress
     }
 
@@ -23,16 +23,16 @@ final class CodingBuffer {
     func refill(
         _ body: (inout MutableSpan<UInt8>) throws(CodingError) -> CodingStream.Progress
     ) throws(CodingError) -> CodingStream.Progress {
-        precondition(held.isEmpty, "refill of a buffer that is not empty")
+        precondition(unread.isEmpty, "refill of a buffer that is not empty")
         var lent: [UInt8] = []
         swap(&lent, &bytes)
         defer { swap(&lent, &bytes) }
         if lent.isEmpty { lent = [UInt8](repeating: 0, count: Self.size) }
         var room = lent.mutableSpan
         let progress = try body(&room)
-        held = 0..<progress.produced
+        unread = 0..<progress.produced
         return progress
     }
 
-    func removeAll() { held = 0..<0 }
+    func removeAll() { unread = 0..<0 }
 }

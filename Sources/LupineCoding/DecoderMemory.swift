@@ -3,23 +3,23 @@
 /// The memory account of one decoder: every block that zlib or brotli requests is reserved here first, and refused if it would
 /// exceed the limit. So the memory bound of a decoder holds, whatever the peer sends.
 struct DecoderMemory {
-    /// The maximum number of bytes held at once.
+    /// The maximum number of bytes reserved at once.
     let limit: Int
-    /// The bytes held now.
-    private(set) var held = 0
-    /// The maximum number of bytes held so far.
+    /// The bytes reserved now.
+    private(set) var reserved = 0
+    /// The maximum number of bytes reserved at once so far.
     private(set) var peak = 0
 
     init(limit: Int) { self.limit = limit }
 
     /// Reserves a block; returns false if that exceeds the limit.
-    mutating func take(_ size: Int) -> Bool {
-        guard size >= 0, size <= limit - held else { return false }
-        held += size
-        peak = max(peak, held)
+    mutating func reserve(_ size: Int) -> Bool {
+        guard size >= 0, size <= limit - reserved else { return false }
+        reserved += size
+        peak = max(peak, reserved)
         return true
     }
 
     /// Releases a block.
-    mutating func give(_ size: Int) { held -= size }
+    mutating func release(_ size: Int) { reserved -= size }
 }

@@ -55,7 +55,9 @@ struct InflateStream: ~Copyable {
         _ input: Span<UInt8>, into output: inout MutableSpan<UInt8>, at: Int, room: Int
     ) -> DecoderStep {
         guard open() else { return DecoderStep(consumed: 0, produced: 0, outcome: .outOfMemory) }
-        let (status, consumed, produced) = unsafe stream.lend(input, &output, at: at, room: room) { stream in
+        let (status, consumed, produced) = unsafe stream.withBuffers(
+            input, &output, at: at, room: room
+        ) { stream in
             unsafe inflate(stream, Z_NO_FLUSH)
         }
         return DecoderStep(consumed: consumed, produced: produced, outcome: outcome(of: status))
@@ -147,7 +149,9 @@ struct DeflateStream: ~Copyable {
             case .toByteBoundary: Z_SYNC_FLUSH
             case .finish: Z_FINISH
             }
-        let (status, consumed, produced) = unsafe stream.lend(input, &output, at: at, room: .max) { stream in
+        let (status, consumed, produced) = unsafe stream.withBuffers(
+            input, &output, at: at, room: .max
+        ) { stream in
             unsafe deflate(stream, mode)
         }
         precondition(status == Z_OK || status == Z_STREAM_END || status == Z_BUF_ERROR, "deflate: \(status)")
@@ -158,7 +162,7 @@ struct DeflateStream: ~Copyable {
 extension UnsafeMutablePointer<z_stream> {
     /// Passes `input` and `output[at...]`, of which at most `room` bytes, to one call of zlib; returns its status and the bytes
     /// read and written.
-    fileprivate func lend(
+    fileprivate func withBuffers(
         _ input: Span<UInt8>, _ output: inout MutableSpan<UInt8>, at: Int, room: Int, to call: (Self) -> CInt
     ) -> (status: CInt, consumed: Int, produced: Int) {
         let offered = min(input.count, Int(CInt.max))

@@ -6,12 +6,12 @@
 /// Not for bodies; `DeflateEncoder` is. Used by one thread at a time. Holds at most 272 KiB, whatever the size of the messages.
 package final class MessageDeflater {
     /// The marker at the end of a flush, which is not sent.
-    static let mark: InlineArray<4, UInt8> = [0x00, 0x00, 0xFF, 0xFF]
+    static let flushMarker: InlineArray<4, UInt8> = [0x00, 0x00, 0xFF, 0xFF]
     private static let memory = 272 << 10
 
     private var stream: DeflateStream
     private let keepsContext: Bool
-    private var room = [UInt8](repeating: 0, count: 16 << 10)
+    private var buffer = [UInt8](repeating: 0, count: 16 << 10)
 
     /// - Parameters:
     ///   - windowBits: The negotiated window, 9 to 15. With 8, which zlib does not support, messages are sent uncompressed.
@@ -37,17 +37,17 @@ package final class MessageDeflater {
             consumed += step(message.extracting(consumed...), flush: .none, into: &output).consumed
         }
         let none: [UInt8] = []
-        while step(none.span, flush: .toByteBoundary, into: &output).produced == room.count {}
-        output.removeLast(Self.mark.count)
+        while step(none.span, flush: .toByteBoundary, into: &output).produced == buffer.count {}
+        output.removeLast(Self.flushMarker.count)
         if !keepsContext { stream.reset() }
     }
 
     private func step(
         _ input: Span<UInt8>, flush: DeflateStream.Flush, into output: inout [UInt8]
     ) -> (consumed: Int, produced: Int) {
-        var span = room.mutableSpan
+        var span = buffer.mutableSpan
         let step = stream.step(input, into: &span, at: 0, flush: flush)
-        output += room[..<step.produced]
+        output += buffer[..<step.produced]
         return (step.consumed, step.produced)
     }
 }

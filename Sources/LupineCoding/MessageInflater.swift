@@ -9,7 +9,7 @@ package final class MessageInflater {
 
     private var stream = InflateStream(.raw, memoryLimit: memory)
     private let keepsContext: Bool
-    private var room = [UInt8](repeating: 0, count: 16 << 10)
+    private var buffer = [UInt8](repeating: 0, count: 16 << 10)
 
     /// - Parameter keepsContext: Whether the peer's messages may refer to earlier ones.
     package init(keepsContext: Bool = true) { self.keepsContext = keepsContext }
@@ -24,7 +24,7 @@ package final class MessageInflater {
         package init(_ coded: [UInt8]) { self.coded = coded }
     }
 
-    /// The input of one call of `goOn`: the peer decides how much work it causes.
+    /// The input of one call of `resume`: the peer decides how much work it causes.
     private static let step = 16 << 10
 
     /// Returns the octets of a whole message, at most `limit`.
@@ -36,14 +36,14 @@ package final class MessageInflater {
         for index in message.indices { coded.append(message[index]) }
         var message = Unfinished(coded)
         while true {
-            if let output = try goOn(with: &message, limit: limit) { return output }
+            if let output = try resume(&message, limit: limit) { return output }
         }
     }
 
     /// Continues with a message, and returns its octets when it is complete; nil if there is more to do.
     ///
     /// - Throws: ``CodingError/outputLimit(coding:limit:)`` for more octets than `limit`, and the error of invalid data.
-    package func goOn(with message: inout Unfinished, limit: Int) throws(CodingError) -> [UInt8]? {
+    package func resume(_ message: inout Unfinished, limit: Int) throws(CodingError) -> [UInt8]? {
         let limit = max(limit, 0)
         let coded = message.coded
         let start = message.consumed
@@ -57,8 +57,8 @@ package final class MessageInflater {
             return nil
         }
         // The marker that the sender removed ends the last block.
-        let mark = MessageDeflater.mark
-        try inflate(mark.span, before: end, limit: limit, into: &output)
+        let flushMarker = MessageDeflater.flushMarker
+        try inflate(flushMarker.span, before: end, limit: limit, into: &output)
         guard stream.isBetweenBlocks else { throw .cutShort(coding: .deflate, offset: end) }
         if !keepsContext { stream.reset(.raw) }
         return output
@@ -70,12 +70,12 @@ package final class MessageInflater {
         var consumed = 0
         while true {
             let left = limit - output.count
-            let wanted = left < room.count ? left + 1 : room.count
-            var span = room.mutableSpan
+            let wanted = left < buffer.count ? left + 1 : buffer.count
+            var span = buffer.mutableSpan
             let step = stream.step(input.extracting(consumed...), into: &span, at: 0, room: wanted)
             consumed += step.consumed
             guard step.produced <= left else { throw .outputLimit(coding: .deflate, limit: limit) }
-            output += room[..<step.produced]
+            output += buffer[..<step.produced]
             switch step.outcome {
             case .running:
                 if consumed == input.count, step.produced < wanted { return }

@@ -25,7 +25,7 @@ final class ChaosInterceptor: RequestInterceptor {
     }
 
     /// Sets the request that it intercepts, before that is resumed.
-    func belong(to request: Request) { state.withLock { $0.request = request } }
+    func setRequest(_ request: Request) { state.withLock { $0.request = request } }
 
     /// The number of calls of `adapt`.
     var attempts: Int { state.withLock { $0.attempts } }
@@ -48,7 +48,7 @@ final class ChaosInterceptor: RequestInterceptor {
         guard let port = doors[plan.door(attempt), secure: plan.isSecure],
             let url = URL(
                 string:
-                    "\(plan.isSecure ? "https" : "http")://127.0.0.1:\(port)\(plan.errand(attempt).target)")
+                    "\(plan.isSecure ? "https" : "http")://127.0.0.1:\(port)\(plan.trial(attempt).target)")
         else { return completion(.failure(URLError(.badURL))) }
         var adapted = urlRequest
         adapted.url = url

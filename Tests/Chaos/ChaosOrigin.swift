@@ -15,24 +15,24 @@ package final class ChaosOrigin: Sendable {
     package let doors: ChaosDoors
     private let origins: [LupineOrigin.Origin]
     private let group: EventLoopGroup
-    private let dead: [DeadEnd]
+    private let dead: [UnreachablePort]
 
     /// Starts the origins of all doors.
     package init(loops: Int = 2) throws {
         let group = try EventLoopGroup(count: loops, name: "lupine-chaos")
-        let book = ErrandBook()
+        let log = TrialLog()
         var doors = ChaosDoors()
         var origins: [LupineOrigin.Origin] = []
-        var dead: [DeadEnd] = []
+        var dead: [UnreachablePort] = []
         for isSecure in [false, true] {
             for door in ChaosDoor.allCases where isSecure || door.isPlainToo {
                 switch door {
                 case .refused, .unanswered:
-                    let end = try DeadEnd(isListening: door == .unanswered)
+                    let end = try UnreachablePort(isListening: door == .unanswered)
                     doors[door, secure: isSecure] = end.port
                     dead.append(end)
                 default:
-                    let origin = try Self.origin(door, isSecure, group, book)
+                    let origin = try Self.origin(door, isSecure, group, log)
                     doors[door, secure: isSecure] = origin.port
                     origins.append(origin)
                 }
@@ -51,7 +51,7 @@ package final class ChaosOrigin: Sendable {
     }
 
     private static func origin(
-        _ door: ChaosDoor, _ isSecure: Bool, _ group: EventLoopGroup, _ book: ErrandBook
+        _ door: ChaosDoor, _ isSecure: Bool, _ group: EventLoopGroup, _ log: TrialLog
     ) throws -> LupineOrigin.Origin {
         var configuration = OriginConfiguration()
         configuration.script = script(of: door)
@@ -66,21 +66,21 @@ package final class ChaosOrigin: Sendable {
             }
         }
         let origin = try LupineOrigin.Origin.start(loops: group, configuration: configuration)
-        origin.route(nil, "/served", .streamed { request throws(Refusal) in try ServedErrand(request, book) })
+        origin.route(nil, "/served", .streamed { request throws(Refusal) in try ServedTrial(request, log) })
         origin.route(
             nil, "/chaos",
             .chosen { request throws(Refusal) in
-                guard let errand = ChaosErrand(request.arguments) else { throw .badRequest("no errand") }
-                let isFirst = book.note(errand)
+                guard let trial = ChaosTrial(request.arguments) else { throw .badRequest("no trial") }
+                let isFirst = log.record(trial)
                 if request.head.version == .http2 {
-                    return .perform(errand.misbehaviour.streamScript(for: errand, isFirst: isFirst))
+                    return .perform(trial.misbehaviour.streamScript(for: trial, isFirst: isFirst))
                 }
                 let inChunks = request.field("Transfer-Encoding") != nil
-                return .follow(errand.misbehaviour.script(for: errand, bodyInChunks: inChunks))
+                return .follow(trial.misbehaviour.script(for: trial, bodyInChunks: inChunks))
             })
         origin.route("GET", "/repeated") { request throws(Refusal) in
             let seed = request.arguments["s"].flatMap { UInt64($0) }
-            let names = book.takeRepeated(seed: seed ?? 0).joined(separator: "\n")
+            let names = log.takeRepeated(seed: seed ?? 0).joined(separator: "\n")
             return try OriginResponse(200, "text/plain", Array(names.utf8))
         }
         return origin
@@ -145,18 +145,18 @@ package final class ChaosOrigin: Sendable {
     }
 }
 
-/// Answers an errand normally, if its body is the expected one. On the loop.
-private final class ServedErrand: BodySink {
-    private let errand: ChaosErrand
+/// Answers a trial normally, if its body is the expected one. On the loop.
+private final class ServedTrial: BodySink {
+    private let trial: ChaosTrial
     private let expected: [UInt8]
     private var taken = 0
     private var isOther = false
 
-    init(_ request: OriginRequest, _ book: ErrandBook) throws(Refusal) {
-        guard let errand = ChaosErrand(request.arguments) else { throw .badRequest("no errand") }
-        _ = book.note(errand)
-        self.errand = errand
-        expected = errand.form.isUpload ? errand.upload : []
+    init(_ request: OriginRequest, _ log: TrialLog) throws(Refusal) {
+        guard let trial = ChaosTrial(request.arguments) else { throw .badRequest("no trial") }
+        _ = log.record(trial)
+        self.trial = trial
+        expected = trial.form.isUpload ? trial.upload : []
     }
 
     func receive(_ bytes: Span<UInt8>) throws(Refusal) {
@@ -170,8 +170,8 @@ private final class ServedErrand: BodySink {
         guard taken == expected.count, !isOther else {
             throw Refusal(422, "\(taken) of \(expected.count) octets came")
         }
-        var response = try OriginResponse(200, errand.form.contentType, errand.content)
-        try response.add("X-Chaos", errand.name)
+        var response = try OriginResponse(200, trial.form.contentType, trial.content)
+        try response.add("X-Chaos", trial.name)
         return response
     }
 }

@@ -29,7 +29,7 @@ package struct ChaosPlan: Hashable, Sendable {
     /// Whether it is sent over TLS.
     package let isSecure: Bool
     /// The HTTP version.
-    package let speech: ChaosSpeech
+    package let version: ChaosVersion
     package let form: ChaosForm
     /// Octets of the response's filling.
     package let size: Int
@@ -38,7 +38,7 @@ package struct ChaosPlan: Hashable, Sendable {
     /// The misbehaviour at each attempt; their number is the limit of attempts.
     package let misbehaviours: [Misbehaviour]
     /// The timeout, in milliseconds, of an attempt that will stay silent.
-    package let patience: Int
+    package let silenceTimeout: Int
     package let cancellation: Cancellation
     package let retrying: Retrying
     /// The delay in milliseconds of the request's own retrier; with 0 it retries at once.
@@ -48,19 +48,19 @@ package struct ChaosPlan: Hashable, Sendable {
     /// Whether it is suspended and resumed once.
     package let pauses: Bool
     /// Whether its caller suspends it for a while at the first piece of its body, like a slow consumer.
-    package let dawdles: Bool
+    package let suspendsBriefly: Bool
 
     /// Makes the plan of request `number` of a seed.
-    package init(seed: UInt64, number: Int, secure isSecure: Bool, speaking speech: ChaosSpeech = .http1) {
+    package init(seed: UInt64, number: Int, secure isSecure: Bool, over version: ChaosVersion = .http1) {
         var random = ChaosContent.random(seed, number, purpose: 4)
         self.seed = seed
         self.number = number
         self.isSecure = isSecure
-        self.speech = speech
+        self.version = version
         retrying = seed % 4 < 2 ? .own : .policy
         let form = Self.formsByChance.randomElement(using: &random) ?? .data
         self.form = form
-        let catalogue = Misbehaviour.catalogue(for: form, secure: isSecure, speaking: speech)
+        let catalogue = Misbehaviour.catalogue(for: form, secure: isSecure, over: version)
         var misbehaviours: [Misbehaviour] = []
         let attempts = form.isRepeatable ? 3 : 1
         for attempt in 0..<attempts {
@@ -77,7 +77,7 @@ package struct ChaosPlan: Hashable, Sendable {
             }
         size = min(wanted, misbehaviours.map(\.largestContent).min() ?? wanted)
         uploadSize = form.isUpload ? Int.random(in: 1...40_000, using: &random) : 0
-        patience = Int.random(in: 80...160, using: &random)
+        silenceTimeout = Int.random(in: 80...160, using: &random)
         cancellation =
             switch Int.random(in: 0..<100, using: &random) {
             case 0: .atOnce
@@ -88,7 +88,7 @@ package struct ChaosPlan: Hashable, Sendable {
         retryDelay = max(0, Int.random(in: -5...5, using: &random))
         handlers = Int.random(in: 1...2, using: &random)
         pauses = Int.random(in: 0..<40, using: &random) == 0
-        dawdles = form == .stream && Int.random(in: 0..<4, using: &random) == 0
+        suspendsBriefly = form == .stream && Int.random(in: 0..<4, using: &random) == 0
     }
 
     private static let formsByChance: [ChaosForm] = [
@@ -96,9 +96,9 @@ package struct ChaosPlan: Hashable, Sendable {
         .upload, .upload, .fileUpload, .post, .streamUpload, .form, .storedForm,
     ]
 
-    /// Returns the errand of an attempt, from 0.
-    package func errand(_ attempt: Int) -> ChaosErrand {
-        ChaosErrand(
+    /// Returns the trial of an attempt, from 0.
+    package func trial(_ attempt: Int) -> ChaosTrial {
+        ChaosTrial(
             seed: seed, number: number, attempt: attempt, misbehaviour: misbehaviour(attempt), form: form,
             size: size, uploadSize: uploadSize)
     }
@@ -111,24 +111,24 @@ package struct ChaosPlan: Hashable, Sendable {
     /// Returns the door to which an attempt is sent.
     package func door(_ attempt: Int) -> ChaosDoor {
         if let door = misbehaviour(attempt).door { return door }
-        if speech == .http2 { return .streams }
+        if version == .http2 { return .streams }
         return form.isIdempotent ? .main : .calm
     }
 
     /// Returns the timeout of an attempt in seconds.
     package func timeout(_ attempt: Int) -> Double {
-        misbehaviour(attempt).isSilent ? Double(patience) / 1_000 : 60
+        misbehaviour(attempt).isSilent ? Double(silenceTimeout) / 1_000 : 60
     }
 }
 
 extension Misbehaviour {
     /// Returns the misbehaviours that can be planned for a request of this form.
     package static func catalogue(
-        for form: ChaosForm, secure isSecure: Bool, speaking speech: ChaosSpeech
+        for form: ChaosForm, secure isSecure: Bool, over version: ChaosVersion
     ) -> [Misbehaviour] {
         allCases.filter { candidate in
             (isSecure || !candidate.needsTLS) && (form.isUpload || !candidate.needsUpload)
-                && candidate.speech ?? speech == speech
+                && candidate.version ?? version == version
                 // A stream body cannot be sent again, whoever requests it.
                 && (form.isRepeatable || candidate != .redirect && candidate != .refusedOnce)
                 // The origin does not record whether it handled the requests after one that it disclaims.

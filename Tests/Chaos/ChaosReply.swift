@@ -4,19 +4,19 @@ internal import LupineCoding
 internal import LupineOrigin
 internal import LupineTestKit
 
-/// The parts of the responses to an errand: heads, pieces, cuts.
+/// The parts of the responses to a trial: heads, pieces, cuts.
 struct ChaosReply {
-    let errand: ChaosErrand
+    let trial: ChaosTrial
     let content: [UInt8]
     private var random: SeededRandom
 
-    init(_ errand: ChaosErrand) {
-        self.errand = errand
-        content = errand.content
-        random = errand.random
+    init(_ trial: ChaosTrial) {
+        self.trial = trial
+        content = trial.content
+        random = trial.random
     }
 
-    /// Returns the errand's next random number.
+    /// Returns the trial's next random number.
     mutating func chance(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
 
     // MARK: heads
@@ -24,7 +24,7 @@ struct ChaosReply {
     /// Returns a head with the common fields, followed by these.
     func head(_ fields: String, status: String = "200 OK", lineEnd: String = "\r\n") -> [UInt8] {
         let lines =
-            ["HTTP/1.1 \(status)", "X-Chaos: \(errand.name)", "Content-Type: \(errand.form.contentType)"]
+            ["HTTP/1.1 \(status)", "X-Chaos: \(trial.name)", "Content-Type: \(trial.form.contentType)"]
             + fields.split(separator: "\n").map(String.init)
         return Array((lines + ["", ""]).joined(separator: lineEnd).utf8)
     }

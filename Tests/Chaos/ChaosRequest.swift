@@ -34,7 +34,7 @@ final class ChaosRequest: Sendable {
         self.plan = plan
         self.folder = folder
         self.ended = ended
-        content = plan.errand(0).content
+        content = plan.trial(0).content
         interceptor = ChaosInterceptor(plan, doors)
         state = Lock(State(calls: Array(repeating: 0, count: plan.handlers)))
     }
@@ -69,13 +69,13 @@ final class ChaosRequest: Sendable {
                 session.download(base, interceptor: interceptor) { _, _ in (place, [.removePreviousFile]) })
         case .upload:
             request = data(
-                session.upload(Data(plan.errand(0).upload), with: base, interceptor: interceptor))
+                session.upload(Data(plan.trial(0).upload), with: base, interceptor: interceptor))
         case .post:
             request = data(
-                session.upload(Data(plan.errand(0).upload), with: base, interceptor: interceptor))
+                session.upload(Data(plan.trial(0).upload), with: base, interceptor: interceptor))
         case .fileUpload: request = data(session.upload(file(), with: base, interceptor: interceptor))
         case .streamUpload:
-            let body = InputStream(data: Data(plan.errand(0).upload))
+            let body = InputStream(data: Data(plan.trial(0).upload))
             request = data(session.upload(body, with: base, interceptor: interceptor))
         case .form:
             request = data(
@@ -85,13 +85,13 @@ final class ChaosRequest: Sendable {
                 session.upload(
                     multipartFormData: ownForm, with: base, usingThreshold: 0, interceptor: interceptor))
         }
-        interceptor.belong(to: request)
-        bother(request)
+        interceptor.setRequest(request)
+        performCallerActions(request)
         return request
     }
 
     /// Performs the caller's planned actions: suspension and cancellation.
-    private func bother(_ request: Request) {
+    private func performCallerActions(_ request: Request) {
         if plan.pauses {
             request.suspend()
             DispatchQueue.global().async { request.resume() }
@@ -102,8 +102,8 @@ final class ChaosRequest: Sendable {
         case .never, .inAdapter: break
         case .atOnce: request.cancel()
         case .after(let milliseconds):
-            let patience = DispatchTimeInterval.milliseconds(milliseconds)
-            DispatchQueue.global().asyncAfter(deadline: .now() + patience) { [weak request] in
+            let delay = DispatchTimeInterval.milliseconds(milliseconds)
+            DispatchQueue.global().asyncAfter(deadline: .now() + delay) { [weak request] in
                 request?.cancel()
             }
         }
@@ -160,7 +160,7 @@ final class ChaosRequest: Sendable {
                 case .stream(.success(let piece)):
                     guard index == 0 else { return }
                     state.withLock { $0.matcher?.add(piece) }
-                    dawdle(request)
+                    suspendBriefly(request)
                 case .complete(let completion):
                     called(index, completion.response, completion.error, part: nil) {
                         state.withLock { $0.matcher?.isWhole == true ? nil : "the pieces are not the body" }
@@ -172,10 +172,10 @@ final class ChaosRequest: Sendable {
     }
 
     /// Suspends a stream once, for a moment.
-    private func dawdle(_ request: DataStreamRequest?) {
+    private func suspendBriefly(_ request: DataStreamRequest?) {
         let isDue = state.withLock { state in
             defer { state.hasDawdled = true }
-            return plan.dawdles && !state.hasDawdled
+            return plan.suspendsBriefly && !state.hasDawdled
         }
         guard isDue, let request else { return }
         request.suspend()
@@ -204,7 +204,7 @@ final class ChaosRequest: Sendable {
 
     private func file() -> URL {
         let place = own("upload")
-        _ = try? Data(plan.form.isMultipart ? filling : plan.errand(0).upload).write(to: place)
+        _ = try? Data(plan.form.isMultipart ? filling : plan.trial(0).upload).write(to: place)
         return place
     }
 

@@ -26,7 +26,7 @@ package final class ChaosRound: Sendable {
 
     package let seed: UInt64
     package let isSecure: Bool
-    package let speech: ChaosSpeech
+    package let version: ChaosVersion
     private let requests: Int
     private let doors: ChaosDoors
     private let folder: URL
@@ -34,12 +34,12 @@ package final class ChaosRound: Sendable {
 
     /// Creates a round whose requests keep their files in `folder`.
     package init(
-        seed: UInt64, requests: Int, secure isSecure: Bool, speaking speech: ChaosSpeech = .http1,
+        seed: UInt64, requests: Int, secure isSecure: Bool, over version: ChaosVersion = .http1,
         doors: ChaosDoors, folder: String
     ) {
         self.seed = seed
         self.isSecure = isSecure
-        self.speech = speech
+        self.version = version
         self.requests = requests
         self.doors = doors
         self.folder = URL(filePath: folder)
@@ -86,11 +86,11 @@ package final class ChaosRound: Sendable {
         configuration.lupine.tls.roots = .certificates(try Certificate.pem(PKI.text("root.pem")))
         if seed % 5 == 0 { configuration.lupine.ownEventLoops = 2 }
         configuration.lupine.httpVersions =
-            switch speech {
+            switch version {
             case .http1: .http11
-            case .http2: isSecure && speech.offersBoth(seed: seed) ? [.http11, .http2] : .http2
+            case .http2: isSecure && version.offersBoth(seed: seed) ? [.http11, .http2] : .http2
             }
-        let plan = ChaosPlan(seed: seed, number: 0, secure: isSecure, speaking: speech)
+        let plan = ChaosPlan(seed: seed, number: 0, secure: isSecure, over: version)
         let policy = RetryPolicy(retryLimit: 2, exponentialBackoffBase: 2, exponentialBackoffScale: 0.002)
         return Session(
             configuration: configuration, startRequestsImmediately: false,
@@ -100,7 +100,7 @@ package final class ChaosRound: Sendable {
     /// Runs requests one after the other, as one of the 64 workers.
     private func work(_ session: Session) async {
         while let number = nextNumber() {
-            let plan = ChaosPlan(seed: seed, number: number, secure: isSecure, speaking: speech)
+            let plan = ChaosPlan(seed: seed, number: number, secure: isSecure, over: version)
             await withCheckedContinuation { continuation in
                 let request = ChaosRequest(plan, doors, folder: folder) { request in
                     self.state.withLock { $0.underWay[number] = nil }
@@ -118,7 +118,7 @@ package final class ChaosRound: Sendable {
 
     /// Asks the origin for the POSTs that it received again after it had accepted them.
     private func askForRepeated(_ session: Session) async -> [String] {
-        let door: ChaosDoor = speech == .http2 ? .streams : .main
+        let door: ChaosDoor = version == .http2 ? .streams : .main
         guard let port = doors[door, secure: isSecure] else { return ["the origin has no such door"] }
         let url = "\(isSecure ? "https" : "http")://127.0.0.1:\(port)/repeated?s=\(seed)"
         let request = session.request(url).validate().resume()
@@ -188,7 +188,7 @@ package final class ChaosRound: Sendable {
         for request in done {
             let seen = request.observation
             tally.add(request.plan, seen)
-            violations += ChaosJudge.violations(request.plan, seen).map {
+            violations += ChaosCheck.violations(request.plan, seen).map {
                 "request \(request.plan.number), \(request.plan.form), planned "
                     + "\(request.plan.misbehaviours.map(\.rawValue)), \(request.plan.cancellation): \($0)"
             }

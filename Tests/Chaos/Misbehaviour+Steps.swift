@@ -5,15 +5,15 @@ package import LupineOrigin
 extension Misbehaviour {
     /// Returns the origin's script from after the request's head. A connection without a response is held open until the client
     /// closes it.
-    package func script(for errand: ChaosErrand, bodyInChunks: Bool) -> Script {
-        var reply = ChaosReply(errand)
-        return Script(intake(errand, bodyInChunks, &reply) + steps(&reply))
+    package func script(for trial: ChaosTrial, bodyInChunks: Bool) -> Script {
+        var reply = ChaosReply(trial)
+        return Script(intake(trial, bodyInChunks, &reply) + steps(&reply))
     }
 
     /// Returns the steps that read the request's body.
-    private func intake(_ errand: ChaosErrand, _ inChunks: Bool, _ reply: inout ChaosReply) -> [Script.Step] {
-        guard errand.form.isUpload else { return [] }
-        let upload = errand.upload
+    private func intake(_ trial: ChaosTrial, _ inChunks: Bool, _ reply: inout ChaosReply) -> [Script.Step] {
+        guard trial.form.isUpload else { return [] }
+        let upload = trial.upload
         // A chunked body ends like a head, and contains no earlier empty line.
         let whole: Script.Step = inChunks ? .expectHead : .expectExactly(upload)
         switch self {
@@ -59,7 +59,7 @@ extension Misbehaviour {
         let content = reply.content
         switch self {
         case .chunked:
-            let trailers = reply.chance(0...1) == 0 ? "" : "X-Trailer: \(reply.errand.name)\r\n"
+            let trailers = reply.chance(0...1) == 0 ? "" : "X-Trailer: \(reply.trial.name)\r\n"
             return [
                 .send(reply.head(ChaosReply.chunkedField) + reply.chunks(content)),
                 .send("0\r\n\(trailers)\r\n"), .speakHTTP,
@@ -85,7 +85,7 @@ extension Misbehaviour {
                 .send(reply.head("Content-Length: \(content.count)\n\(fields)") + content), .speakHTTP,
             ]
         case .redirect:
-            var there = reply.errand
+            var there = reply.trial
             there.misbehaviour = .none
             let head = reply.head("Location: \(there.target)\nContent-Length: 0", status: "307 Elsewhere")
             return [.send(head), .speakHTTP]

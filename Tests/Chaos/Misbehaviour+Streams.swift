@@ -5,12 +5,12 @@ package import LupineOrigin
 
 /// The origin's scripts for HTTP/2.
 extension Misbehaviour {
-    /// Returns the origin's script from after the request's head. `isFirst` is true if the errand must be disclaimed now.
-    package func streamScript(for errand: ChaosErrand, isFirst: Bool) -> StreamScript {
-        var reply = ChaosReply(errand)
+    /// Returns the origin's script from after the request's head. `isFirst` is true if the trial must be disclaimed now.
+    package func streamScript(for trial: ChaosTrial, isFirst: Bool) -> StreamScript {
+        var reply = ChaosReply(trial)
         let steps = streamSteps(&reply, isFirst: isFirst)
-        let readsFirst = errand.form.isUpload && !answersEarly(isFirst)
-        return StreamScript((readsFirst ? [.expectExactly(errand.upload)] : []) + steps)
+        let readsFirst = trial.form.isUpload && !answersEarly(isFirst)
+        return StreamScript((readsFirst ? [.expectExactly(trial.upload)] : []) + steps)
     }
 
     /// Returns whether the script does not read the request's content first.
@@ -46,7 +46,7 @@ extension Misbehaviour {
         let content = reply.content
         switch self {
         case .redirect:
-            var there = reply.errand
+            var there = reply.trial
             there.misbehaviour = .none
             return [.head(reply.list("307", [("location", there.target)]), endsStream: true)]
         case .gzip, .gzipCorrupt, .gzipCutShort:
@@ -71,10 +71,10 @@ extension Misbehaviour {
                     [.content(Array($0), endsStream: false), .pause(.milliseconds(3))]
                 } + [.content([])]
         case .slowReading:
-            let count = reply.errand.upload.count
+            let count = reply.trial.upload.count
             return [
                 .expectContent(1 + count / 4), .pause(.milliseconds(2)), .expectContent(1 + count / 2),
-                .pause(.milliseconds(2)), .expectExactly(reply.errand.upload),
+                .pause(.milliseconds(2)), .expectExactly(reply.trial.upload),
             ] + reply.whole
         case .serverError:
             return [.head(reply.list("503", length: content.count)), .content(content)]
@@ -101,7 +101,7 @@ extension Misbehaviour {
                 } + [.content([])]
         case .smallFrames: return [head, .content(content, frames: reply.chance(1...60))]
         case .unannounced:
-            let trailers = [("x-trailer", reply.errand.name)]
+            let trailers = [("x-trailer", reply.trial.name)]
             return [
                 .head(reply.list("200", [])), .content(content, frames: 3_000, endsStream: false),
                 .head(trailers, endsStream: true),
@@ -129,7 +129,7 @@ extension Misbehaviour {
         switch self {
         case .streamReset: return [.reset(code)]
         case .resetInContent:
-            let count = reply.errand.upload.count
+            let count = reply.trial.upload.count
             return [.expectContent(reply.chance(1...count)), .reset(code)]
         case .resetInAnswer: return [head, .content(reply.part(), endsStream: false), .reset(code)]
         case .streamRefused: return [.reset(.refusedStream)]
@@ -176,8 +176,8 @@ extension Misbehaviour {
     private func leavingSteps(_ reply: inout ChaosReply, isFirst: Bool) -> [StreamScript.Step] {
         let pause = StreamScript.Step.pause(.microseconds(reply.chance(0...2_000)))
         switch self {
-        case .leaveInSteps: return [.leave(inSteps: true), pause] + reply.whole
-        case .leaveAtOnce: return [.leave(inSteps: false), pause] + reply.whole
+        case .leaveInSteps: return [.shutDown(inSteps: true), pause] + reply.whole
+        case .leaveAtOnce: return [.shutDown(inSteps: false), pause] + reply.whole
         case .leaveWithError:
             return [.goAway(.internalError, last: .last)] + reply.whole + [.pause(.milliseconds(1)), .end()]
         case .disclaimed: return isFirst ? [.goAway(.noError, last: .before)] : reply.whole
@@ -253,7 +253,7 @@ extension Misbehaviour {
 extension ChaosReply {
     /// Returns a head with the common fields, followed by these.
     func list(_ status: String, _ fields: [(String, String)]) -> [(name: String, value: String)] {
-        [(":status", status), ("x-chaos", errand.name), ("content-type", errand.form.contentType)] + fields
+        [(":status", status), ("x-chaos", trial.name), ("content-type", trial.form.contentType)] + fields
     }
 
     /// Returns a head with that `content-length`.

@@ -55,7 +55,7 @@ package enum Misbehaviour: String, CaseIterable, Sendable {
     }
 
     /// The HTTP version that it needs; nil if both will do.
-    package var speech: ChaosSpeech? {
+    package var version: ChaosVersion? {
         switch self {
         case .none, .redirect, .gzip, .gzipCorrupt, .gzipCutShort, .interimHeads, .interimFlood, .manyFields,
             .slowDrip, .slowReading, .serverError, .lateHead, .stallInBody, .refused, .unanswered,

@@ -13,7 +13,7 @@ struct ChaosPlanTests {
         (0..<6_000).map { number in
             ChaosPlan(
                 seed: seed, number: number, secure: number % 2 == 0,
-                speaking: number % 4 < 2 ? .http1 : .http2)
+                over: number % 4 < 2 ? .http1 : .http2)
         }
     }
 
@@ -25,10 +25,10 @@ struct ChaosPlanTests {
         #expect(alike < 60)
     }
 
-    @Test("the same errand is answered by the same script, byte for byte")
+    @Test("the same trial is answered by the same script, byte for byte")
     func scripts() {
         for plan in Self.some.prefix(300) {
-            let (one, two) = (plan.errand(0), plan.errand(0))
+            let (one, two) = (plan.trial(0), plan.trial(0))
             let streamScript = one.misbehaviour.streamScript(for: one, isFirst: true)
             #expect("\(streamScript)" == "\(two.misbehaviour.streamScript(for: two, isFirst: true))")
             let script = one.misbehaviour.script(for: one, bodyInChunks: false)
@@ -46,7 +46,7 @@ struct ChaosPlanTests {
                 #expect(plan.form.isUpload || !misbehaviour.needsUpload)
                 #expect(plan.size <= misbehaviour.largestContent)
                 #expect(plan.form.isIdempotent || !misbehaviour.leavesTrap)
-                #expect(misbehaviour.speech ?? plan.speech == plan.speech)
+                #expect(misbehaviour.version ?? plan.version == plan.version)
                 #expect(misbehaviour.door.map { plan.isSecure || $0.isPlainToo } ?? true)
             }
             #expect(plan.misbehaviours.count == (plan.form.isRepeatable ? 3 : 1))
@@ -55,15 +55,15 @@ struct ChaosPlanTests {
         #expect(Set(Self.some.map(\.form)) == Set(ChaosForm.allCases))
     }
 
-    @Test("an errand is read from its URL as it was written")
-    func errands() throws {
+    @Test("a trial is read from its URL as it was written")
+    func trials() throws {
         for plan in Self.some.prefix(200) {
-            let errand = plan.errand(plan.misbehaviours.count - 1)
-            let query = try #require(errand.target.split(separator: "?").last)
-            #expect(ChaosErrand(FormPairs(String(query))) == errand)
+            let trial = plan.trial(plan.misbehaviours.count - 1)
+            let query = try #require(trial.target.split(separator: "?").last)
+            #expect(ChaosTrial(FormPairs(String(query))) == trial)
         }
-        #expect(ChaosErrand(FormPairs("s=1&n=2&a=3")) == nil)
-        #expect(ChaosErrand(FormPairs("s=1&n=2&a=3&k=nothing&f=data&c=1&u=0")) == nil)
+        #expect(ChaosTrial(FormPairs("s=1&n=2&a=3")) == nil)
+        #expect(ChaosTrial(FormPairs("s=1&n=2&a=3&k=nothing&f=data&c=1&u=0")) == nil)
     }
 
     @Test("a body names its request, and is another one for each")

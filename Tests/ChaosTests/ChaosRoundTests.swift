@@ -19,14 +19,14 @@ import Testing
     @Test(
         "a short round breaks no invariant",
         arguments: [
-            (UInt64(1), false, ChaosSpeech.http1), (2, true, .http1), (3, true, .http1), (4, false, .http2),
+            (UInt64(1), false, ChaosVersion.http1), (2, true, .http1), (3, true, .http1), (4, false, .http2),
             (5, true, .http2), (6, true, .http2),
         ])
-    func holds(_ seed: UInt64, _ isSecure: Bool, _ speech: ChaosSpeech) async throws {
+    func holds(_ seed: UInt64, _ isSecure: Bool, _ version: ChaosVersion) async throws {
         try await withFolder { folder async throws in
             let origin = try ChaosOrigin()
             let round = ChaosRound(
-                seed: seed, requests: 150, secure: isSecure, speaking: speech, doors: origin.doors,
+                seed: seed, requests: 150, secure: isSecure, over: version, doors: origin.doors,
                 folder: folder)
             let (tally, violations) = try await round.run(since: nil)
             #expect(violations.isEmpty, "\(violations.prefix(10))")

@@ -8,7 +8,7 @@ import Testing
 
 /// Checks that each misbehaviour without TLS does what it claims, with a raw client.
 struct MisbehaviourTests {
-    /// The response to an errand as a raw client received it.
+    /// The response to a trial as a raw client received it.
     private struct Heard {
         var bytes: [UInt8] = []
         var isReset = false
@@ -25,24 +25,24 @@ struct MisbehaviourTests {
         func count(of part: String) -> Int { text.ranges(of: part).count }
     }
 
-    private static func errand(_ misbehaviour: Misbehaviour) -> ChaosErrand {
-        ChaosErrand(
+    private static func trial(_ misbehaviour: Misbehaviour) -> ChaosTrial {
+        ChaosTrial(
             seed: 5, number: 6, attempt: 0, misbehaviour: misbehaviour,
             form: misbehaviour.needsUpload ? .upload : .text, size: 120,
             uploadSize: misbehaviour.needsUpload ? 3_000 : 0)
     }
 
-    /// Sends an errand to its door and shuts down the client's side, so that no wait is endless; then reads to the end.
+    /// Sends a trial to its door and shuts down the client's side, so that no wait is endless; then reads to the end.
     private static func hear(_ misbehaviour: Misbehaviour, _ doors: ChaosDoors) throws -> Heard {
-        let errand = errand(misbehaviour)
+        let trial = trial(misbehaviour)
         let port = try #require(doors[misbehaviour.door ?? .main, secure: false])
-        var heard = Heard(content: errand.content)
+        var heard = Heard(content: trial.content)
         do {
             let client = try RawClient(port: port)
-            let length = errand.form.isUpload ? "Content-Length: \(errand.upload.count)\r\n" : ""
-            try client.send("\(errand.form.method) \(errand.target) HTTP/1.1\r\nHost: a\r\n\(length)\r\n")
+            let length = trial.form.isUpload ? "Content-Length: \(trial.upload.count)\r\n" : ""
+            try client.send("\(trial.form.method) \(trial.target) HTTP/1.1\r\nHost: a\r\n\(length)\r\n")
             // An early response is sent without the body having arrived.
-            if errand.form.isUpload, misbehaviour != .earlyResponse { try client.send(errand.upload) }
+            if trial.form.isUpload, misbehaviour != .earlyResponse { try client.send(trial.upload) }
             if misbehaviour != .earlyResponse { client.closeOurHalf() }
             while true {
                 let piece = try client.receive()
@@ -120,7 +120,7 @@ struct MisbehaviourTests {
     func truth() async throws {
         try await Self.withOrigin { doors in
             for misbehaviour in Misbehaviour.allCases
-            where !misbehaviour.needsTLS && misbehaviour.speech != .http2 {
+            where !misbehaviour.needsTLS && misbehaviour.version != .http2 {
                 guard ![.refused, .unanswered].contains(misbehaviour) else { continue }
                 let heard = try Self.hear(misbehaviour, doors)
                 #expect(
@@ -160,10 +160,10 @@ struct MisbehaviourTests {
     @Test("another body than the promised one is refused")
     func otherUpload() async throws {
         try await Self.withOrigin { doors in
-            let errand = Self.errand(.slowReading)
-            for target in [errand.target, errand.target.replacing("/chaos", with: "/served")] {
+            let trial = Self.trial(.slowReading)
+            for target in [trial.target, trial.target.replacing("/chaos", with: "/served")] {
                 let client = try RawClient(port: try #require(doors[.main, secure: false]))
-                let length = errand.upload.count
+                let length = trial.upload.count
                 try client.send("PUT \(target) HTTP/1.1\r\nHost: a\r\nContent-Length: \(length)\r\n\r\n")
                 try? client.send(Array(repeating: 32, count: length))
                 let status = try? client.receiveResponse().status

@@ -26,7 +26,7 @@ struct SecureMisbehaviourTests {
     }
 
     private static func end(_ misbehaviour: Misbehaviour, _ doors: ChaosDoors) throws -> End {
-        let errand = ChaosErrand(
+        let trial = ChaosTrial(
             seed: 5, number: 6, attempt: 0, misbehaviour: misbehaviour, form: .text, size: 3_000,
             uploadSize: 0)
         let client = try RawClient(port: try #require(doors[misbehaviour.door ?? .main, secure: true]))
@@ -34,7 +34,7 @@ struct SecureMisbehaviourTests {
         do { try client.startTLS(Self.client(), host: "localhost") } catch { return .handshakeFailed }
         var heard: [UInt8] = []
         do {
-            try client.send("GET \(errand.target) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+            try client.send("GET \(trial.target) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
             while true {
                 let piece = try client.receive()
                 if piece.isEmpty { break }
@@ -43,11 +43,11 @@ struct SecureMisbehaviourTests {
                 if misbehaviour == .stallInRecord || misbehaviour == .keyUpdate { client.closeOurHalf() }
             }
         } catch TLSError.truncated {
-            return heard.suffix(errand.content.count).elementsEqual(errand.content) ? .whole : .truncated
+            return heard.suffix(trial.content.count).elementsEqual(trial.content) ? .whole : .truncated
         } catch RawClient.Failure.system(104) {
             return .reset
         } catch { return .failed }
-        return heard.suffix(errand.content.count).elementsEqual(errand.content) ? .whole : .early
+        return heard.suffix(trial.content.count).elementsEqual(trial.content) ? .whole : .early
     }
 
     @Test("what happens behind a handshake is what was asked for")

@@ -10,7 +10,7 @@ import Testing
 
 /// Checks that each misbehaviour of HTTP/2 does what it claims, with the codec on a socket, without pool and session.
 struct StreamMisbehaviourTests {
-    /// The events of the response to an errand.
+    /// The events of the response to a trial.
     private struct Heard {
         var events: [HTTP2Event] = []
         var content: [UInt8] = []
@@ -41,8 +41,8 @@ struct StreamMisbehaviourTests {
         var isOver: Bool { ended || code != nil || hasFailed || isRefused || error != nil }
     }
 
-    private static func errand(_ misbehaviour: Misbehaviour, number: Int) -> ChaosErrand {
-        ChaosErrand(
+    private static func trial(_ misbehaviour: Misbehaviour, number: Int) -> ChaosTrial {
+        ChaosTrial(
             seed: 5, number: number, attempt: 0, misbehaviour: misbehaviour,
             form: misbehaviour.needsUpload ? .upload : .text, size: 3_000,
             uploadSize: misbehaviour.needsUpload ? 20_000 : 0)
@@ -53,20 +53,20 @@ struct StreamMisbehaviourTests {
         [.keptWindow, .lateHead, .stallInBody].contains(misbehaviour)
     }
 
-    private static func hear(_ errand: ChaosErrand, _ doors: ChaosDoors) throws -> Heard {
-        let misbehaviour = errand.misbehaviour
+    private static func hear(_ trial: ChaosTrial, _ doors: ChaosDoors) throws -> Heard {
+        let misbehaviour = trial.misbehaviour
         let port = try #require(doors[misbehaviour.door ?? .streams, secure: false])
         var machine = HTTP2Machine(.client, at: .zero)
         var list = HeaderList()
         for (name, value) in [
-            (":method", errand.form.method), (":scheme", "http"), (":authority", "a"),
-            (":path", errand.target),
+            (":method", trial.form.method), (":scheme", "http"), (":authority", "a"),
+            (":path", trial.target),
         ] { list.append(name, value) }
-        let isEmpty = errand.upload.isEmpty || !errand.form.isUpload
+        let isEmpty = trial.upload.isEmpty || !trial.form.isUpload
         let stream = try machine.open(list, method: isEmpty ? .get : .put, endsStream: isEmpty)
         if isSilent(misbehaviour) { machine.sendPing(1) }
         var heard = Heard()
-        var rest = isEmpty || misbehaviour == .earlyWithReset ? [] : errand.upload[...]
+        var rest = isEmpty || misbehaviour == .earlyWithReset ? [] : trial.upload[...]
         let client = try RawClient(port: port)
         if misbehaviour == .silentConnection {
             machine.sendPing(1)
@@ -120,10 +120,10 @@ struct StreamMisbehaviourTests {
     }
 
     /// Returns whether the events show the misbehaviour.
-    private static func isTrue(_ errand: ChaosErrand, _ heard: Heard) -> Bool {
-        let isWhole = heard.ended && heard.content == errand.content && heard.error == nil
+    private static func isTrue(_ trial: ChaosTrial, _ heard: Heard) -> Bool {
+        let isWhole = heard.ended && heard.content == trial.content && heard.error == nil
         let code = heard.head?.status.code
-        return switch errand.misbehaviour {
+        return switch trial.misbehaviour {
         case .none, .resetBehindEnd, .earlyWithReset, .slowDrip, .slowReading: isWhole
         case .padded: isWhole && heard.sizes.count > 1
         case .smallFrames: isWhole && heard.sizes.allSatisfy { $0 <= 60 }
@@ -165,15 +165,15 @@ struct StreamMisbehaviourTests {
         let origin = try ChaosOrigin(loops: 1)
         let result = Result {
             for misbehaviour in Misbehaviour.allCases
-            where misbehaviour.speech != .http1 && !misbehaviour.needsTLS
+            where misbehaviour.version != .http1 && !misbehaviour.needsTLS
                 && (misbehaviour.door.map { ChaosDoor.shared.contains($0) } ?? true)
             {
                 // Tests the variants of those that have some.
                 for number in 0..<(misbehaviour.hasVariants ? 40 : 2) {
-                    let errand = Self.errand(misbehaviour, number: number)
-                    let heard = try Self.hear(errand, origin.doors)
+                    let trial = Self.trial(misbehaviour, number: number)
+                    let heard = try Self.hear(trial, origin.doors)
                     #expect(
-                        Self.isTrue(errand, heard),
+                        Self.isTrue(trial, heard),
                         "\(misbehaviour) \(number): \(heard.events.suffix(4)) \(String(describing: heard.error))"
                     )
                 }

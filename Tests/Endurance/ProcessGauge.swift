@@ -37,11 +37,11 @@ struct ProcessGauge {
             threads: tasks.count, ownThreads: own)
     }
 
-    /// Reads until `holds` is true, at most for `patience`; returns the last reading.
+    /// Reads until `holds` is true, at most for `limit`; returns the last reading.
     static func settled(
-        within patience: Duration, _ holds: (ProcessGauge) -> Bool
+        within limit: Duration, _ holds: (ProcessGauge) -> Bool
     ) async throws -> ProcessGauge {
-        let deadline = ContinuousClock.now + patience
+        let deadline = ContinuousClock.now + limit
         while true {
             let gauge = try read()
             if holds(gauge) || ContinuousClock.now > deadline { return gauge }

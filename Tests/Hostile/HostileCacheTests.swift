@@ -10,12 +10,12 @@ import Testing
 
 /// Responses that a cache stored for one user, policy or way, and requests of others for them.
 @Suite(.timeLimit(.minutes(10))) struct HostileCacheTests {
-    typealias Policy = CacheBorder.Policy
+    typealias Policy = SharedCache.Policy
 
     // MARK: trust
 
     /// The result for a session with each policy, if the server is asked and not the cache.
-    private static func ownEnd(_ policy: Policy, at leaf: String) -> CacheBorder.End {
+    private static func ownEnd(_ policy: Policy, at leaf: String) -> SharedCache.End {
         switch (policy, leaf) {
         case (.disabled, _), (.accepting, _), (.reading, _), (.ignoring, _): .answer(2)
         case (.standard, "good"), (.listening, "good"), (.pipeline, "good"), (.asking, "good"),
@@ -30,9 +30,9 @@ import Testing
         "[U-12.2] what came over a connection that nobody checked is not given to who would have refused it",
         arguments: [Policy.disabled, .accepting, .reading], Policy.allCases)
     func unchecked(writer: Policy, reader: Policy) async throws {
-        try await CacheBorder.with(leaf: "untrusted") { border in
-            #expect(await border.ask(writer) == .answer(1))
-            #expect(await border.ask(reader) == Self.ownEnd(reader, at: "untrusted"))
+        try await SharedCache.with(leaf: "untrusted") { shared in
+            #expect(await shared.ask(writer) == .answer(1))
+            #expect(await shared.ask(reader) == Self.ownEnd(reader, at: "untrusted"))
         }
     }
 
@@ -41,9 +41,9 @@ import Testing
         try await Self.withFolder { folder in
             let roots = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).pem")
             defer { try? FileManager.default.removeItem(at: roots) }
-            try await CacheBorder.with(cache: Self.cache(folder)) { border in
-                func ask() async -> CacheBorder.End {
-                    await border.ask(.standard) {
+            try await SharedCache.with(cache: Self.cache(folder)) { shared in
+                func ask() async -> SharedCache.End {
+                    await shared.ask(.standard) {
                         $0.lupine.tls.roots = TrustRoots(includesSystem: false, files: [roots.path])
                     }
                 }
@@ -62,13 +62,13 @@ import Testing
     func rootsOfLivingSessions() async throws {
         let roots = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).pem")
         defer { try? FileManager.default.removeItem(at: roots) }
-        try await CacheBorder.with { border in
-            func session() throws -> BorderSession {
-                try border.session(.standard) {
+        try await SharedCache.with { shared in
+            func session() throws -> PolicySession {
+                try shared.session(.standard) {
                     $0.lupine.tls.roots = TrustRoots(includesSystem: false, files: [roots.path])
                 }
             }
-            let url = try border.url()
+            let url = try shared.url()
             let early = try session()
             try Data(PKI.text("root.pem").utf8).write(to: roots)
             let (first, second) = (try session(), try session())
@@ -83,10 +83,10 @@ import Testing
     @Test("[U-12.2] what came through a proxy is not given to whoever would refuse the proxy")
     func judgedProxies() async throws {
         try await Self.withFolder { folder in
-            try await CacheBorder.with(cache: Self.cache(folder)) { border in
-                func ask(_ policy: CacheBorder.Policy) async throws -> CacheBorder.End {
-                    let session = try border.session(policy) {
-                        $0.lupine.proxies = ["http_proxy": "https://localhost:\(border.origin.port)"]
+            try await SharedCache.with(cache: Self.cache(folder)) { shared in
+                func ask(_ policy: SharedCache.Policy) async throws -> SharedCache.End {
+                    let session = try shared.session(policy) {
+                        $0.lupine.proxies = ["http_proxy": "https://localhost:\(shared.origin.port)"]
                     }
                     let end = await session.ask(try #require(URL(string: "http://server.test/a/1")))
                     await session.flush()
@@ -94,14 +94,14 @@ import Testing
                     return end
                 }
                 for (policy, end) in [
-                    (CacheBorder.Policy.standard, CacheBorder.End.answer(1)), (.standard, .answer(1)),
+                    (SharedCache.Policy.standard, SharedCache.End.answer(1)), (.standard, .answer(1)),
                     (.otherRoots, .refused),
                 ] {
                     let came = try await ask(policy)
                     #expect(came == end)
                 }
                 // The copy on the disk is not used either.
-                border.cache.memoryCapacity = 0
+                shared.cache.memoryCapacity = 0
                 let came = try await ask(.otherRoots)
                 #expect(came == .refused)
             }
@@ -111,9 +111,9 @@ import Testing
     @Test("[U-12.2] what a delegate accepted is given again under the same delegate, from memory alone")
     func sameObject() async throws {
         try await Self.withFolder { folder in
-            try await CacheBorder.with(leaf: "untrusted", cache: Self.cache(folder)) { border in
-                let session = try border.session(.accepting)
-                let url = try border.url()
+            try await SharedCache.with(leaf: "untrusted", cache: Self.cache(folder)) { shared in
+                let session = try shared.session(.accepting)
+                let url = try shared.url()
                 #expect(await session.ask(url) == .answer(1))
                 #expect(await session.ask(url) == .answer(1))
                 await session.flush()
@@ -132,9 +132,9 @@ import Testing
             ("good", .standard, true), ("good", .pinsGood, true), ("good", .asking, true),
         ] {
             try await Self.withFolder { folder in
-                try await CacheBorder.with(leaf: leaf, cache: Self.cache(folder)) { border in
-                    let session = try border.session(policy)
-                    #expect(await session.ask(try border.url()) == .answer(1))
+                try await SharedCache.with(leaf: leaf, cache: Self.cache(folder)) { shared in
+                    let session = try shared.session(policy)
+                    #expect(await session.ask(try shared.url()) == .answer(1))
                     await session.flush()
                     #expect(Self.files(folder).isEmpty == !isWritten, "\(leaf), \(policy)")
                     session.end()
@@ -145,14 +145,14 @@ import Testing
 
     @Test("[U-12.2] a delegate without challenge methods counts as none once that is known")
     func listening() async throws {
-        try await CacheBorder.with { border in
-            let session = try border.session(.listening)
-            let (one, two) = (try border.url("/a/1"), try border.url("/a/2"))
-            #expect(await border.ask(.standard, "/a/2") == .answer(1))
+        try await SharedCache.with { shared in
+            let session = try shared.session(.listening)
+            let (one, two) = (try shared.url("/a/1"), try shared.url("/a/2"))
+            #expect(await shared.ask(.standard, "/a/2") == .answer(1))
             #expect(await session.ask(one) == .answer(2))
             // Its first connection has shown that the delegate does not handle challenges.
             #expect(await session.ask(two) == .answer(1))
-            #expect(await border.ask(.standard, "/a/1") == .answer(2))
+            #expect(await shared.ask(.standard, "/a/1") == .answer(2))
             session.end()
         }
     }
@@ -161,18 +161,18 @@ import Testing
         "[U-12.2] what a checked connection brought is on the disk for those alone whose policy it satisfies")
     func fromTheDisk() async throws {
         try await Self.withFolder { folder in
-            try await CacheBorder.with(cache: Self.cache(folder)) { border in
-                let session = try border.session(.standard)
-                #expect(await session.ask(try border.url()) == .answer(1))
+            try await SharedCache.with(cache: Self.cache(folder)) { shared in
+                let session = try shared.session(.standard)
+                #expect(await session.ask(try shared.url()) == .answer(1))
                 await session.flush()
                 session.end()
                 for (reader, end) in [
-                    (Policy.standard, CacheBorder.End.answer(1)), (.pipeline, .answer(1)),
+                    (Policy.standard, SharedCache.End.answer(1)), (.pipeline, .answer(1)),
                     (.otherRoots, .refused), (.pinsOther, .refused), (.accepting, .answer(2)),
                 ] {
-                    let other = CacheBorder(
-                        origin: border.origin, cache: Self.cache(folder), leaf: border.leaf,
-                        numbers: border.numbers)
+                    let other = SharedCache(
+                        origin: shared.origin, cache: Self.cache(folder), leaf: shared.leaf,
+                        numbers: shared.numbers)
                     #expect(await other.ask(reader) == end, "\(reader)")
                 }
             }
@@ -195,19 +195,19 @@ import Testing
 
     @Test("[U-12.2] a resumed connection is worth what its first handshake was", arguments: [true, false])
     func resumed(isIdentified: Bool) async throws {
-        try await CacheBorder.with(asksForIdentity: true) { border in
-            let configuration = try border.configuration { configuration in
+        try await SharedCache.with(asksForIdentity: true) { shared in
+            let configuration = try shared.configuration { configuration in
                 if isIdentified { configuration.lupine.tls.identity = try Self.identity("client-ecdsa") }
                 configuration.httpMaximumConnectionsPerHost = 1
             }
-            let session = BorderSession.plain(URLSession(configuration: configuration))
-            #expect(await session.ask(try border.url("/a/1")) == .answer(1))
+            let session = PolicySession.plain(URLSession(configuration: configuration))
+            #expect(await session.ask(try shared.url("/a/1")) == .answer(1))
             // The next connection must resume this one's TLS session.
             await session.flush()
-            #expect(await session.ask(try border.url("/a/2")) == .answer(2))
-            #expect(await border.origin.handshake(on: 1)?.info?.isResumed == true)
+            #expect(await session.ask(try shared.url("/a/2")) == .answer(2))
+            #expect(await shared.origin.handshake(on: 1)?.info?.isResumed == true)
             session.end()
-            let stranger = await border.ask(.standard, "/a/2")
+            let stranger = await shared.ask(.standard, "/a/2")
             #expect(stranger == (isIdentified ? .answer(3) : .answer(2)))
         }
     }
@@ -220,9 +220,9 @@ import Testing
             (.otherRoots, false),
         ])
     func checked(reader: Policy, isGiven: Bool) async throws {
-        try await CacheBorder.with { border in
-            #expect(await border.ask(.standard) == .answer(1))
-            let end = await border.ask(reader)
+        try await SharedCache.with { shared in
+            #expect(await shared.ask(.standard) == .answer(1))
+            let end = await shared.ask(reader)
             #expect(end == (isGiven ? .answer(1) : Self.ownEnd(reader, at: "good")))
         }
     }
@@ -233,16 +233,16 @@ import Testing
         "[U-12.2] what a client certificate was shown for is given to that identity alone",
         arguments: ["client-rsa", nil])
     func identities(reader: String?) async throws {
-        try await CacheBorder.with(asksForIdentity: true) { border in
-            let writer = await border.ask(.standard) { configuration in
+        try await SharedCache.with(asksForIdentity: true) { shared in
+            let writer = await shared.ask(.standard) { configuration in
                 configuration.lupine.tls.identity = try Self.identity("client-ecdsa")
             }
             #expect(writer == .answer(1))
-            let other = await border.ask(.standard) { configuration in
+            let other = await shared.ask(.standard) { configuration in
                 if let reader { configuration.lupine.tls.identity = try Self.identity(reader) }
             }
             #expect(other == .answer(2))
-            let same = await border.ask(.standard) { configuration in
+            let same = await shared.ask(.standard) { configuration in
                 configuration.lupine.tls.identity = try Self.identity("client-ecdsa")
             }
             #expect(same == .answer(1))
@@ -257,11 +257,11 @@ import Testing
 
     @Test("[U-12.5] what answers a cookie is given to that cookie alone")
     func cookies() async throws {
-        try await CacheBorder.with(leaf: nil) { border in
+        try await SharedCache.with(leaf: nil) { shared in
             let (alice, bob) = (["Cookie": "sid=alice"], ["Cookie": "sid=bob"])
-            #expect(await border.ask(.standard, "/a/1", alice) == .answer(1))
-            #expect(await border.ask(.standard, "/a/1", bob) == .answer(2))
-            #expect(await border.ask(.standard) == .answer(3))
+            #expect(await shared.ask(.standard, "/a/1", alice) == .answer(1))
+            #expect(await shared.ask(.standard, "/a/1", bob) == .answer(2))
+            #expect(await shared.ask(.standard) == .answer(3))
         }
     }
 
@@ -272,13 +272,13 @@ import Testing
             (true, nil, "Cookie"),
         ] {
             let control = isPublic ? "public, max-age=1000" : "max-age=1000"
-            try await CacheBorder.with(leaf: nil, [("Cache-Control", control)]) { border in
+            try await SharedCache.with(leaf: nil, [("Cache-Control", control)]) { shared in
                 let configure = { (configuration: URLSessionConfiguration) in
                     if let names { configuration.lupine.identifyingFields = Set(names) }
                 }
                 let (alice, bob) = ([field: "alice"], [field: "bob"])
-                #expect(await border.ask(.standard, "/a/1", alice, configure) == .answer(1))
-                #expect(await border.ask(.standard, "/a/1", bob, configure) == .answer(isPublic ? 1 : 2))
+                #expect(await shared.ask(.standard, "/a/1", alice, configure) == .answer(1))
+                #expect(await shared.ask(.standard, "/a/1", bob, configure) == .answer(isPublic ? 1 : 2))
             }
         }
     }
@@ -287,10 +287,10 @@ import Testing
 
     @Test("[U-12.5] what one server at an address said is not given as another's", arguments: [nil, "good"])
     func servers(_ leaf: String?) async throws {
-        try await CacheBorder.with(leaf: leaf) { border in
-            let session = try border.session(.standard)
-            let url = try border.url()
-            let own = "localhost:\(border.origin.port)"
+        try await SharedCache.with(leaf: leaf) { shared in
+            let session = try shared.session(.standard)
+            let url = try shared.url()
+            let own = "localhost:\(shared.origin.port)"
             #expect(await session.ask(url, ["Host": "a.example"]) == .answer(1))
             #expect(await session.ask(url, ["Host": "b.example"]) == .answer(2))
             #expect(await session.ask(url) == .answer(3))
@@ -304,40 +304,40 @@ import Testing
 
     @Test("[U-12.2] what came through a proxy without TLS is given to those alone who would ask that proxy")
     func proxies() async throws {
-        try await CacheBorder.with(leaf: nil) { border in
+        try await SharedCache.with(leaf: nil) { shared in
             let proxied = { (configuration: URLSessionConfiguration) in
                 configuration.lupine.proxies = [
-                    "http_proxy": "http://127.0.0.1:\(border.origin.port)"
+                    "http_proxy": "http://127.0.0.1:\(shared.origin.port)"
                 ]
             }
-            #expect(await border.ask(.standard, "/a/1", [:], proxied) == .answer(1))
-            #expect(await border.ask(.standard, "/a/1") == .answer(2))
-            #expect(await border.ask(.standard, "/a/1") == .answer(2))
-            #expect(await border.ask(.standard, "/a/1", [:], proxied) == .answer(3))
+            #expect(await shared.ask(.standard, "/a/1", [:], proxied) == .answer(1))
+            #expect(await shared.ask(.standard, "/a/1") == .answer(2))
+            #expect(await shared.ask(.standard, "/a/1") == .answer(2))
+            #expect(await shared.ask(.standard, "/a/1", [:], proxied) == .answer(3))
             let led = { (configuration: URLSessionConfiguration) in
                 configuration.lupine.addressOverrides = [:]
             }
-            #expect(await border.ask(.standard, "/a/1", [:], led) == .answer(4))
+            #expect(await shared.ask(.standard, "/a/1", [:], led) == .answer(4))
         }
     }
 
     @Test("[U-12.2] what a proxy that knew one user brought is not given to another, and not written")
     func usersOfProxies() async throws {
         try await Self.withFolder { folder in
-            try await CacheBorder.with(leaf: nil, cache: Self.cache(folder)) { border in
+            try await SharedCache.with(leaf: nil, cache: Self.cache(folder)) { shared in
                 let visits: [(user: String?, number: Int)] = [
                     ("alice:one", 1), ("alice:one", 1), ("bob:two", 2), ("bob:guessed", 3),
                     // A colon in the name, and one in the password.
                     ("a%3Ab:c", 4), ("a:b%3Ac", 5), (nil, 6), (nil, 6),
                 ]
                 for (user, number) in visits {
-                    let session = try border.session(.standard) { configuration in
+                    let session = try shared.session(.standard) { configuration in
                         let name = user.map { "\($0)@" } ?? ""
                         configuration.lupine.proxies = [
-                            "http_proxy": "http://\(name)127.0.0.1:\(border.origin.port)"
+                            "http_proxy": "http://\(name)127.0.0.1:\(shared.origin.port)"
                         ]
                     }
-                    #expect(await session.ask(try border.url()) == .answer(number), "\(user ?? "nobody")")
+                    #expect(await session.ask(try shared.url()) == .answer(number), "\(user ?? "nobody")")
                     await session.flush()
                     session.end()
                     #expect(Self.files(folder).isEmpty == (user != nil))
@@ -348,11 +348,11 @@ import Testing
 
     @Test("[U-12.4] what depends on a field for proxies is not stored")
     func variesByProxy() async throws {
-        try await CacheBorder.with(
+        try await SharedCache.with(
             leaf: nil, [("Cache-Control", "max-age=1000"), ("Vary", "Accept, proxy-authorization")]
-        ) { border in
-            #expect(await border.ask(.standard) == .answer(1))
-            #expect(await border.ask(.standard) == .answer(2))
+        ) { shared in
+            #expect(await shared.ask(.standard) == .answer(1))
+            #expect(await shared.ask(.standard) == .answer(2))
         }
     }
 
@@ -360,8 +360,8 @@ import Testing
 
     @Test("[U-12.13] a 304 with another ETag than the one asked about does not relabel what is stored")
     func foreignTag() async throws {
-        try await CacheBorder.with(leaf: nil) { border in
-            border.origin.route("GET", "/tagged") { [numbers = border.numbers] request throws(Refusal) in
+        try await SharedCache.with(leaf: nil) { shared in
+            shared.origin.route("GET", "/tagged") { [numbers = shared.numbers] request throws(Refusal) in
                 let number = numbers.next
                 guard request.field("If-None-Match") == nil else {
                     var response = OriginResponse(304)
@@ -373,10 +373,10 @@ import Testing
                 try response.add("Cache-Control", "max-age=0")
                 return response
             }
-            #expect(await border.ask(.standard, "/tagged") == .answer(1))
+            #expect(await shared.ask(.standard, "/tagged") == .answer(1))
             // The second request validates, the third loads.
-            #expect(await border.ask(.standard, "/tagged") == .answer(3))
-            let stored = border.cache.cachedResponse(for: URLRequest(url: try border.url("/tagged")))
+            #expect(await shared.ask(.standard, "/tagged") == .answer(3))
+            let stored = shared.cache.cachedResponse(for: URLRequest(url: try shared.url("/tagged")))
             #expect(stored?.data == Data("3".utf8))
         }
     }

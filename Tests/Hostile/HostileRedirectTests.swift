@@ -20,7 +20,7 @@ import Testing
         case otherHost, hostBelow, otherPort, toSecure, secureOtherHost, secureOtherPort
         case toClear
 
-        var places: (from: Neighbourhood.Place, to: Neighbourhood.Place) {
+        var places: (from: RedirectSites.Site, to: RedirectSites.Site) {
             switch self {
             case .within: (.home, .home)
             case .withinSecure: (.secure, .secure)
@@ -86,8 +86,8 @@ import Testing
 
     /// Returns the fields that `/to` received, by name in lowercase.
     private func arrives(
-        by consumer: Consumer, _ fields: [(String, String)], from: Neighbourhood.Place,
-        path: (Neighbourhood) -> String
+        by consumer: Consumer, _ fields: [(String, String)], from: RedirectSites.Site,
+        path: (RedirectSites) -> String
     ) async throws -> [String: String] {
         var arrived: [String: String] = [:]
         func configure(_ configuration: URLSessionConfiguration) {
@@ -95,7 +95,7 @@ import Testing
             configuration.httpAdditionalHeaders = Dictionary(
                 fields.map { (AnyHashable($0.0), $0.1 as Any) }, uniquingKeysWith: { $1 })
         }
-        try await Neighbourhood.with(status: 307, configure) { place in
+        try await RedirectSites.with(status: 307, configure) { place in
             let url = place.url(from, path(place))
             try await Self.go(by: consumer, url, fields, place)
             for line in place.lines {
@@ -108,7 +108,7 @@ import Testing
     }
 
     private static func go(
-        by consumer: Consumer, _ url: String, _ fields: [(String, String)], _ place: Neighbourhood
+        by consumer: Consumer, _ url: String, _ fields: [(String, String)], _ place: RedirectSites
     ) async throws {
         let headers = HTTPHeaders(fields.map { HTTPHeader(name: $0.0, value: $0.1) })
         let body = Data("body".utf8)
@@ -158,8 +158,8 @@ import Testing
 
     @Test(
         "[U-10.5] what was removed on the way does not come back", .timeLimit(.minutes(10)),
-        arguments: Consumer.allCases, [Neighbourhood.Place.otherHost, .home])
-    func wayBack(_ consumer: Consumer, _ away: Neighbourhood.Place) async throws {
+        arguments: Consumer.allCases, [RedirectSites.Site.otherHost, .home])
+    func wayBack(_ consumer: Consumer, _ away: RedirectSites.Site) async throws {
         let arrived = try await arrives(by: consumer, Self.rows.map { ($0.name, $0.value) }, from: .secure) {
             "/from?next=\($0.url(away, "/from?next=\($0.url(.secure))"))"
         }
@@ -170,11 +170,11 @@ import Testing
 
     @Test(
         "[U-10.5] a client shows its certificate to the first origin only", .timeLimit(.minutes(10)),
-        arguments: [Neighbourhood.Place.secureOtherPort, .secureOtherHost])
-    func certificates(_ to: Neighbourhood.Place) async throws {
+        arguments: [RedirectSites.Site.secureOtherPort, .secureOtherHost])
+    func certificates(_ to: RedirectSites.Site) async throws {
         let identity = try TLSIdentity(
             pemChain: PKI.text("client-rsa.pem"), pemKey: PKI.text("client-rsa.key"))
-        try await Neighbourhood.with { place in
+        try await RedirectSites.with { place in
             let client = try place.client { $0.tls.identity = identity }
             let response = try await client.get(place.url(.secure, "/from?next=\(place.url(to))"))
             #expect(response.url.path == "/to")
@@ -186,15 +186,15 @@ import Testing
 
     @Test("a request's own trust does not speak for another origin", .timeLimit(.minutes(10)))
     func trust() async throws {
-        try await Neighbourhood.with { place in
+        try await RedirectSites.with { place in
             let client = try place.client { $0.tls.roots = .certificates([]) }
-            func go(_ to: Neighbourhood.Place) async throws(TransportError) -> HTTPResponse {
+            func go(_ to: RedirectSites.Site) async throws(TransportError) -> HTTPResponse {
                 try await client.send(
                     try HTTPRequest(url: place.url(.secure, "/from?next=\(place.url(to))"), trust: .disabled))
             }
             let response = try await go(.secure)
             #expect(response.url.path == "/to")
-            for to in [Neighbourhood.Place.secureOtherPort, .secureOtherHost] {
+            for to in [RedirectSites.Site.secureOtherPort, .secureOtherHost] {
                 do throws(TransportError) {
                     _ = try await go(to)
                     Issue.record("\(to) was trusted")
@@ -212,16 +212,16 @@ import Testing
     func namedOrigins(_ isClient: Bool) async throws {
         let identity = try TLSIdentity(
             pemChain: PKI.text("client-rsa.pem"), pemKey: PKI.text("client-rsa.key"))
-        let named = Neighbourhood.Place.secureOtherPort
+        let named = RedirectSites.Site.secureOtherPort
         func configure(_ configuration: URLSessionConfiguration) {
             configuration.lupine.tls.identity = identity
         }
-        try await Neighbourhood.with(identifying: [named], configure) { place in
+        try await RedirectSites.with(identifying: [named], configure) { place in
             let url = place.url(.secure, "/from?next=\(place.url(named))")
             if isClient {
                 let client = try place.client {
                     $0.tls.identity = identity
-                    $0.identityOrigins = [.init(host: Neighbourhood.host(named), port: place.port(named))]
+                    $0.identityOrigins = [.init(host: RedirectSites.host(named), port: place.port(named))]
                 }
                 let response = try await client.get(url)
                 #expect(response.url.path == "/to")
@@ -241,7 +241,7 @@ import Testing
         func configure(_ configuration: URLSessionConfiguration) {
             configuration.lupine.sensitiveFields = ["x-mine"]
         }
-        try await Neighbourhood.with(status: 307, configure) { place in
+        try await RedirectSites.with(status: 307, configure) { place in
             let url = place.url(.home, "/from?next=\(place.url(.otherHost))")
             if isClient {
                 let client = try place.client { $0.sensitiveFields = ["x-mine"] }
@@ -267,7 +267,7 @@ import Testing
         "[U-10.5] a redirect from https to http can be refused", .timeLimit(.minutes(10)),
         arguments: Consumer.allCases.filter { $0 != .ofSession })
     func refused(_ consumer: Consumer) async throws {
-        try await Neighbourhood.with(Self.refuse) { place in
+        try await RedirectSites.with(Self.refuse) { place in
             let insecure = place.url(.secure, "/from?next=\(place.url(.home))")
             if consumer == .client {
                 let client = try place.client { $0.followsInsecureRedirects = false }
@@ -290,7 +290,7 @@ import Testing
 
     @Test("[U-10.5] the error of a refused redirect says which host", .timeLimit(.minutes(10)))
     func refusal() async throws {
-        try await Neighbourhood.with(Self.refuse) { place in
+        try await RedirectSites.with(Self.refuse) { place in
             let answer = await place.session.request(
                 place.url(.secure, "/from?next=\(place.url(.home))")
             ).answered()

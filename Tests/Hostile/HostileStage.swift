@@ -14,10 +14,10 @@ import Testing
 /// A session and a raw origin that follows a test's script and records every received byte.
 ///
 /// The session is created as programs create theirs, and resolves every host name with the origin's port to the origin. No wait
-/// in it is endless: a request without a response fails after `patience`.
+/// in it is endless: a request without a response fails after `timeout`.
 struct HostileStage {
     /// The number of seconds after which a missing response is an error.
-    static let patience: TimeInterval = 30
+    static let timeout: TimeInterval = 30
 
     let session: Session
     let origin: LupineOrigin.Origin
@@ -64,10 +64,10 @@ struct HostileStage {
             configuration.lupine.temporaryDirectory = litter.url
             if spoken == .http2 { configuration.lupine.httpVersions = .http2 }
             try configure(configuration, origin)
-            let farewell = Farewell()
+            let invalidation = InvalidationMonitor()
             let session = Session(
                 configuration: configuration, delegate: delegate, redirectHandler: redirects,
-                eventMonitors: monitors + [farewell])
+                eventMonitors: monitors + [invalidation])
             do {
                 try await body(
                     HostileStage(
@@ -76,7 +76,7 @@ struct HostileStage {
                 result = .success(())
             } catch { result = .failure(error) }
             session.session.invalidateAndCancel()
-            await farewell.wait()
+            await invalidation.wait()
             await litter.close(place)
         } catch { result = .failure(error) }
         await origin.shutdown()
@@ -88,7 +88,7 @@ struct HostileStage {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.headers = .default
         configuration.connectionProxyDictionary = [:]
-        configuration.timeoutIntervalForRequest = patience
+        configuration.timeoutIntervalForRequest = timeout
         configuration.lupine.addressOverrides = [.init(host: "*", port: origin.port): [origin.address]]
         configuration.lupine.tls.roots = .certificates(try Certificate.pem(PKI.text("root.pem")))
         return configuration

@@ -12,20 +12,20 @@ import Testing
     /// Runs `body` with a server with that leaf. It answers `/seen` with 1 for the impostor's cookie, 2 for the right one and 0
     /// for none, and sets `line` as a cookie at `/set`.
     private static func server(
-        _ leaf: String, sets line: String, _ body: (CacheBorder) async throws -> Void
+        _ leaf: String, sets line: String, _ body: (SharedCache) async throws -> Void
     ) async throws {
-        try await CacheBorder.with(leaf: leaf) { border in
-            border.origin.route("GET", "/set") { _ throws(Refusal) in
+        try await SharedCache.with(leaf: leaf) { shared in
+            shared.origin.route("GET", "/set") { _ throws(Refusal) in
                 var response = try OriginResponse(200, "text/plain", Array("9".utf8))
                 try response.add("Set-Cookie", line)
                 return response
             }
-            border.origin.route("GET", "/seen") { request throws(Refusal) in
+            shared.origin.route("GET", "/seen") { request throws(Refusal) in
                 let cookie = request.field("Cookie") ?? ""
                 let number = cookie == "sid=impostor" ? "1" : cookie == "sid=right" ? "2" : "0"
                 return try OriginResponse(200, "text/plain", Array((cookie.isEmpty ? "0" : number).utf8))
             }
-            try await body(border)
+            try await body(shared)
         }
     }
 
@@ -35,15 +35,15 @@ import Testing
 
     @Test(
         "[U-13.17] they are for whom has accepted the connection, and leave those of others alone",
-        arguments: lines, [CacheBorder.Policy.disabled, .accepting, .reading, .ignoring])
-    func apart(line: String, policy: CacheBorder.Policy) async throws {
+        arguments: lines, [SharedCache.Policy.disabled, .accepting, .reading, .ignoring])
+    func apart(line: String, policy: SharedCache.Policy) async throws {
         for hasRight in [false, true] {
             let storage = try #require(URLSessionConfiguration.ephemeral.httpCookieStorage)
             let sharing = { (configuration: URLSessionConfiguration) in
                 configuration.httpCookieStorage = storage
                 configuration.urlCache = nil
             }
-            let seenByOthers = CacheBorder.End.answer(hasRight ? 2 : 0)
+            let seenByOthers = SharedCache.End.answer(hasRight ? 2 : 0)
             try await Self.server("good", sets: "sid=right; Secure; Path=/") { good in
                 if hasRight { #expect(await good.ask(.standard, "/set", [:], sharing) == .answer(9)) }
                 try await Self.server("untrusted", sets: line) { impostor in

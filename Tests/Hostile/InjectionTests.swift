@@ -50,8 +50,8 @@ import Testing
     )
     func injected(_ place: InjectionPlace, _ text: Text) async throws {
         for connection in try await wire(of: place, text.text) {
-            let complaint = WireJudge(connection).complaint
-            #expect(complaint == nil, "\(String(decoding: connection, as: UTF8.self))")
+            let finding = InjectionSearch(connection).finding
+            #expect(finding == nil, "\(String(decoding: connection, as: UTF8.self))")
         }
     }
 
@@ -99,6 +99,6 @@ import Testing
 
     @Test("the judge finds what is there", arguments: judged)
     func judge(_ row: Judged) {
-        #expect((WireJudge(Array(row.wire.utf8)).complaint == nil) == row.isClean)
+        #expect((InjectionSearch(Array(row.wire.utf8)).finding == nil) == row.isClean)
     }
 }

@@ -28,7 +28,7 @@ struct LitterFolder: Sendable {
     ///
     /// Requests remove their files after their handlers are called, so the last file may be removed a moment later.
     func close(_ place: SourceLocation = #_sourceLocation) async {
-        let end = ContinuousClock.now + .seconds(HostileStage.patience)
+        let end = ContinuousClock.now + .seconds(HostileStage.timeout)
         while !files.isEmpty, ContinuousClock.now < end { await Task.yield() }
         #expect(files == [], "left behind", sourceLocation: place)
         try? FileManager.default.removeItem(at: url)
@@ -36,14 +36,14 @@ struct LitterFolder: Sendable {
 }
 
 /// Waits for the last event of a session.
-final class Farewell: EventMonitor {
-    private let said: AsyncStream<Void>
+final class InvalidationMonitor: EventMonitor {
+    private let events: AsyncStream<Void>
     private let end: AsyncStream<Void>.Continuation
 
-    init() { (said, end) = AsyncStream.makeStream() }
+    init() { (events, end) = AsyncStream.makeStream() }
 
     func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) { end.finish() }
 
     /// Returns when the session has told its delegate that it is invalid: no events of tasks follow.
-    func wait() async { for await _ in said {} }
+    func wait() async { for await _ in events {} }
 }

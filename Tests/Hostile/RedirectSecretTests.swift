@@ -77,8 +77,8 @@ import Testing
 
     struct Move: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        let from: Neighbourhood.Place
-        let to: Neighbourhood.Place
+        let from: RedirectSites.Site
+        let to: RedirectSites.Site
     }
 
     static let moves = [
@@ -93,11 +93,11 @@ import Testing
     ]
 
     private func lines(
-        _ secret: Secret, from: Neighbourhood.Place, to: Neighbourhood.Place, status: Int = 302,
+        _ secret: Secret, from: RedirectSites.Site, to: RedirectSites.Site, status: Int = 302,
         setsCookie: Bool = false
     ) async throws -> [String] {
         var lines: [String] = []
-        try await Neighbourhood.with(status: status, challenges: secret.isAskedFor, secret.configure) {
+        try await RedirectSites.with(status: status, challenges: secret.isAskedFor, secret.configure) {
             place in
             let request = place.session.request(
                 place.url(
@@ -123,14 +123,14 @@ import Testing
         "[U-10.5] no secret goes along to another origin", .timeLimit(.minutes(10)), arguments: secrets, moves
     )
     func leaves(_ secret: Secret, _ move: Move) async throws {
-        let host = Neighbourhood.host(move.to)
+        let host = RedirectSites.host(move.to)
         for status in [301, 302, 303, 307, 308] {
             var lines = try await lines(
                 secret, from: move.from, to: move.to, status: status, setsCookie: true)
             #expect(!lines.isEmpty)
             // A cookie is sent to its own host.
             if secret.host == host { lines = lines.map { $0.replacing("id=s3cr3t", with: "") } }
-            if Neighbourhood.host(move.from) == host {
+            if RedirectSites.host(move.from) == host {
                 lines = lines.map { $0.replacing("late=s3cr3t-late", with: "") }
             }
             #expect(lines.filter(betrays) == [], "\(status)")
@@ -139,8 +139,8 @@ import Testing
 
     @Test("a secret goes on within its origin", .timeLimit(.minutes(10)), arguments: secrets)
     func stays(_ secret: Secret) async throws {
-        for place in [Neighbourhood.Place.home, .secure] {
-            let isHere = secret.host.map { $0 == Neighbourhood.host(place) } ?? true
+        for place in [RedirectSites.Site.home, .secure] {
+            let isHere = secret.host.map { $0 == RedirectSites.host(place) } ?? true
             let lines = try await lines(secret, from: place, to: place)
             #expect(lines.contains(where: betrays) == (secret.isKept && isHere))
         }
@@ -156,7 +156,7 @@ import Testing
 
     @Test("no secret comes back on the way home", .timeLimit(.minutes(10)))
     func wayBack() async throws {
-        try await Neighbourhood.with { place in
+        try await RedirectSites.with { place in
             let home = place.url(.home)
             let away = place.url(.otherHost, "/from?next=\(home)")
             let request = place.session.request(
@@ -169,8 +169,8 @@ import Testing
 
     @Test(
         "[U-10.5] no certificate of ours goes along to another origin", .timeLimit(.minutes(10)),
-        arguments: [Neighbourhood.Place.secureOtherPort, .secureOtherHost, .home], [true, false])
-    func certificates(_ to: Neighbourhood.Place, _ isOfSession: Bool) async throws {
+        arguments: [RedirectSites.Site.secureOtherPort, .secureOtherHost, .home], [true, false])
+    func certificates(_ to: RedirectSites.Site, _ isOfSession: Bool) async throws {
         let identity = try SecIdentity(
             pemChain: PKI.text("client-rsa.pem"), pemKey: PKI.text("client-rsa.key"))
         let ofSession = try TLSIdentity(
@@ -178,7 +178,7 @@ import Testing
         func configure(_ configuration: URLSessionConfiguration) {
             if isOfSession { configuration.lupine.tls.identity = ofSession }
         }
-        try await Neighbourhood.with(configure) { place in
+        try await RedirectSites.with(configure) { place in
             let request = place.session.request(place.url(.secure, "/from?next=\(place.url(to))"))
             if !isOfSession {
                 request.authenticate(

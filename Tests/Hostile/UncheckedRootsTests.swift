@@ -23,24 +23,24 @@ import Testing
             configuration.urlCache = nil
             configuration.lupine.tls.roots = TrustRoots(includesSystem: false, files: [pipe])
         }
-        try await CacheBorder.with(leaf: "good") { border in
-            border.origin.route("GET", "/set") { _ throws(Refusal) in
+        try await SharedCache.with(leaf: "good") { shared in
+            shared.origin.route("GET", "/set") { _ throws(Refusal) in
                 var response = try OriginResponse(200, "text/plain", Array("9".utf8))
                 try response.add("Set-Cookie", "sid=right; Secure; Path=/")
                 return response
             }
-            border.origin.route("GET", "/plain") { _ throws(Refusal) in
+            shared.origin.route("GET", "/plain") { _ throws(Refusal) in
                 try OriginResponse(200, "text/plain", Array("7".utf8))
             }
-            let unchecked = try border.session(.accepting, change)
-            async let first = unchecked.ask(try border.url("/set"))
+            let unchecked = try shared.session(.accepting, change)
+            async let first = unchecked.ask(try shared.url("/set"))
             // Returns once the FIFO has a reader.
             let writer = await withCheckedContinuation { continuation in
                 DispatchQueue.global().async {
                     continuation.resume(returning: FileHandle(forWritingAtPath: pipe))
                 }
             }
-            #expect(await unchecked.ask(try border.url("/plain")) == .answer(7))
+            #expect(await unchecked.ask(try shared.url("/plain")) == .answer(7))
             try #require(writer).write(contentsOf: Data(try PKI.bytes("root.pem")))
             try writer?.close()
             #expect(try await first == .answer(9))

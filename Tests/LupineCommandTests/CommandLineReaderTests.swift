@@ -97,14 +97,14 @@ struct LineCase: CustomTestStringConvertible, Sendable {
         LineCase("--pretty format", .pretty) { $0.pretty == .format },
         LineCase("-o f", .output) { $0.destinations == [.file("f")] },
         LineCase("-O", .remoteName) { $0.destinations == [.remoteName] },
-        LineCase("-OJ", .remoteHeaderName) { $0.takesServersName },
+        LineCase("-OJ", .remoteHeaderName) { $0.usesServerFileName },
         LineCase("-C - -o f", .continueAt) { $0.resumption == .automatic },
         LineCase("-C 5 -o f", .continueAt) { $0.resumption == .offset(5) },
         LineCase("--no-progress-meter", .noProgress) { !$0.showsProgress },
         LineCase("--timing", .timing) { $0.timing == .text },
         LineCase("--timing=json", .timing) { $0.timing == .json },
         LineCase("--certs", .certificates) { $0.listsCertificates },
-        LineCase("--events", .events) { $0.tellsEvents },
+        LineCase("--events", .events) { $0.reportsEvents },
         LineCase("--to-curl", .toCurl) { $0.printsCurl },
         LineCase("--show-secrets", .showSecrets) { $0.showsSecrets },
         LineCase("-N", .stream) { $0.streams },
@@ -115,13 +115,13 @@ struct LineCase: CustomTestStringConvertible, Sendable {
     static let everyday: [LineCase] = [
         LineCase("--url-query a=b", .urlQuery) { $0.queryPieces == ["a=b"] },
         LineCase("-F a=@b --form-string a=@b", .formString) {
-            $0.parts == ["a=@b", "a=@b"] && $0.plainParts == [1]
+            $0.parts == ["a=@b", "a=@b"] && $0.literalParts == [1]
         },
         LineCase("-r 0-4,9-", .range) { $0.range == "0-4,9-" },
         LineCase("-z 2024-01-02", .timeCondition) { $0.timeCondition == "2024-01-02" },
         LineCase("--etag-compare f", .etagCompare) { $0.etagToCompare == "f" },
         LineCase("--etag-save f", .etagSave) { $0.etagFile == "f" },
-        LineCase("--path-as-is", .pathAsIs) { $0.keepsDots },
+        LineCase("--path-as-is", .pathAsIs) { $0.keepsDotSegments },
         LineCase("--default-scheme HTTPS", .defaultScheme) { $0.defaultScheme == "https" },
         LineCase("--proto-default https", .defaultScheme) { $0.defaultScheme == "https" },
         LineCase("-g", .globOff) { $0 == Invocation(urls: $0.urls) },
@@ -131,9 +131,9 @@ struct LineCase: CustomTestStringConvertible, Sendable {
         LineCase("--auth-type bearer --auth t:u", .authType) { $0.token == "t:u" },
         LineCase("--oauth2-bearer t", .bearer) { $0.token == "t" },
         LineCase("--netrc-file f", .netrcFile) { $0.readsNetrc && $0.netrcFile == "f" },
-        LineCase("--netrc-optional", .netrcOptional) { $0.readsNetrc && $0.mayLackNetrc },
+        LineCase("--netrc-optional", .netrcOptional) { $0.readsNetrc && $0.netrcIsOptional },
         LineCase("--digest -n --ignore-netrc", .ignoreNetrc) { !$0.readsNetrc && $0.usesDigest },
-        LineCase("--session-read-only me", .sessionReadOnly) { $0.session == "me" && !$0.sessionIsKept },
+        LineCase("--session-read-only me", .sessionReadOnly) { $0.session == "me" && !$0.savesSession },
         LineCase("-x p -U me:pw", .proxyUser) { $0.proxyUser == "me:pw" },
         LineCase("--proxy http:http://p:1 --proxy https:socks5h://s:2", .proxy) {
             $0.schemeProxies == ["http_proxy": "http://p:1", "https_proxy": "socks5h://s:2"]
@@ -141,9 +141,9 @@ struct LineCase: CustomTestStringConvertible, Sendable {
         },
         LineCase("--socks5-hostname p:1080", .socks) { $0.proxy == "socks5h://p:1080" },
         LineCase("--connect-to a.test:80:[::1]:81", .connectTo) {
-            $0.detours == [.init(host: "a.test", port: 80, newHost: "::1", newPort: 81)]
+            $0.connectToRules == [.init(host: "a.test", port: 80, newHost: "::1", newPort: 81)]
         },
-        LineCase("--connect-to ::b.test:", .connectTo) { $0.detours == [.init(newHost: "b.test")] },
+        LineCase("--connect-to ::b.test:", .connectTo) { $0.connectToRules == [.init(newHost: "b.test")] },
         LineCase("-4", .ipv4) { $0.family == .ipv4 },
         LineCase("-6", .ipv6) { $0.family == .ipv6 },
         LineCase("--max-filesize 2k", .maximumFileSize) { $0.maximumFileSize == 2048 },
@@ -165,17 +165,17 @@ struct LineCase: CustomTestStringConvertible, Sendable {
         LineCase("--tls13-ciphers C", .cipherSuites) { $0.cipherSuites == "C" },
         LineCase("--fail-with-body", .failWithBody) { $0.fails && $0.failsWithBody },
         LineCase("--offline", .offline) { $0.isOffline },
-        LineCase("--all", .all) { $0.showsHops },
+        LineCase("--all", .all) { $0.showsRedirectHeads },
         LineCase("--unsorted", .unsorted) { $0 == Invocation(urls: $0.urls) },
         LineCase("--quiet", .quiet) { $0.print == [] && !$0.isSilent },
-        LineCase("--download", .download) { $0.destinations == [.remoteName] && $0.takesServersName },
+        LineCase("--download", .download) { $0.destinations == [.remoteName] && $0.usesServerFileName },
         LineCase("--download", .download) { $0.followsRedirects && $0.fails && !$0.failsWithBody },
-        LineCase("--download -o f", .download) { $0.destinations == [.file("f")] && !$0.takesServersName },
+        LineCase("--download -o f", .download) { $0.destinations == [.file("f")] && !$0.usesServerFileName },
         LineCase("--download --continue -o f", .continueDownload) { $0.resumption == .automatic },
         LineCase("--remote-name-all -O", .remoteNameAll) { $0.destinations.first == .remoteName },
         LineCase("--create-dirs", .createFolders) { $0.createsFolders },
         LineCase("--output-dir d", .outputFolder) { $0.outputFolder == "d" },
-        LineCase("-R", .remoteTime) { $0.keepsServersTime },
+        LineCase("-R", .remoteTime) { $0.setsServerTime },
         LineCase("-#", .progressBar) { $0 == Invocation(urls: $0.urls) },
         LineCase("--cert f --cert-key k --cert-key-pass p", .key) { $0.key == "k" && $0.keyPassword == "p" },
     ]
@@ -336,14 +336,14 @@ struct CommandLineReaderTests {
     func ratesAreRead(_ text: String, _ bytes: Int?) { #expect(Quantity.bytes(text) == bytes) }
 
     @Test(arguments: [
-        ("help", CommandLineReader.Order.explain(nil)), ("help -X", .explain("-X")), ("--help", .help),
+        ("help", CommandLineReader.Action.explain(nil)), ("help -X", .explain("-X")), ("--help", .help),
         ("-h", .help),
         ("-V", .version), ("version", .version), ("manual", .manual),
         ("completions zsh", .completions("zsh")),
         ("serve --tls", .serve(["--tls"])), ("demo", .demo([])), ("serve --help", .explain("serve")),
         ("h.test --help", .help),
     ])
-    func otherOrders(_ line: String, _ order: CommandLineReader.Order) throws {
+    func otherOrders(_ line: String, _ order: CommandLineReader.Action) throws {
         #expect(try CommandLineReader.read(line.split(separator: " ").map(String.init)) == order)
     }
 }

@@ -115,8 +115,8 @@ struct DownloadTests {
             let kept6 = try shell.read("part")
             #expect(kept6.count == 40_000)
             #expect(
-                PartialMark.read(of: shell.folder + "/part")
-                    == PartialMark(validator: "\"e\"", total: 100_000))
+                ResumeRecord.read(for: shell.folder + "/part")
+                    == ResumeRecord(validator: "\"e\"", total: 100_000))
         }
     }
 

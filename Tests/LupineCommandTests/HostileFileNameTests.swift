@@ -58,7 +58,7 @@ import Testing
                 Issue.record("the line is no fetch")
                 return
             }
-            invocation.takesServersName = true
+            invocation.usesServerFileName = true
             let nowhere = ProcessContext.Sink { _ in }
             let context = ProcessContext(
                 environment: shell.environment, folder: shell.folder,
@@ -136,7 +136,7 @@ import Testing
             name.utf8.first != UInt8(ascii: ".") && !name.utf8.contains(UInt8(ascii: "/")) && !name.isEmpty)
     }
 
-    /// Checks that a server cannot name a file like a mark, by which its octets could be joined to another server's.
+    /// Checks that a server cannot name a file like a resume record, by which its octets could be joined to another server's.
     @Test func theNameOfAServerIsNoMarks() throws {
         #expect(RemoteName.unhidden("a.lupine-part") == "a.lupine-par_")
         #expect(RemoteName.of(try #require(URL(string: "http://h.test/a.lupine-part"))) == "a.lupine-par_")
@@ -220,7 +220,7 @@ import Testing
         }
     }
 
-    /// Checks that a link, a pipe or a folder is not read as a mark.
+    /// Checks that a link, a pipe or a folder is not read as a resume record.
     @Test(arguments: ["link", "pipe", "folder"])
     func theNoteIsAFile(_ kind: String) async throws {
         try await withShell { shell, origin in
@@ -234,7 +234,7 @@ import Testing
             default:
                 try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
             }
-            #expect(PartialMark.read(of: shell.folder + "/part") == nil)
+            #expect(ResumeRecord.read(for: shell.folder + "/part") == nil)
         }
     }
 }

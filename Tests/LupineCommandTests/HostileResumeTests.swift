@@ -16,8 +16,8 @@ struct HostileResumeTests {
         /// The fields that frame the body; its length if nil.
         var framing: String?
         var body = "world"
-        /// The mark beside the file.
-        var mark: String? = "\"v1\"\n10\n"
+        /// The record beside the file.
+        var record: String? = "\"v1\"\n10\n"
         var code = ExitCode.resume
         /// A part of the expected error.
         var says = "Cannot go on with the download"
@@ -33,7 +33,7 @@ struct HostileResumeTests {
             testDescription: "another date",
             fields: [
                 "Last-Modified: Tue, 02 Jan 2024 00:00:00 GMT", "Content-Range: bytes 5-9/10",
-            ], mark: "Mon, 01 Jan 2024 00:00:00 GMT\n10\n"),
+            ], record: "Mon, 01 Jan 2024 00:00:00 GMT\n10\n"),
         Answer(
             testDescription: "an earlier part", fields: ["ETag: \"v1\"", "Content-Range: bytes 0-9/10"],
             body: "begunworld"),
@@ -69,7 +69,7 @@ struct HostileResumeTests {
             testDescription: "the largest numbers",
             fields: [
                 "ETag: \"v1\"", "Content-Range: bytes 5-9223372036854775806/9223372036854775807",
-            ], mark: "\"v1\"\n"),
+            ], record: "\"v1\"\n"),
         Answer(testDescription: "more than the range", body: "worldworldworldworld"),
         Answer(testDescription: "less than the range", body: "wor"),
         Answer(
@@ -96,10 +96,10 @@ struct HostileResumeTests {
             fields: ["ETag: \"v1\"", "Content-Range: bytes */5"], body: ""),
         Answer(
             testDescription: "no total where none was noted", fields: ["Content-Range: bytes 5-9/*"],
-            mark: nil),
+            record: nil),
         Answer(
             testDescription: "more than the range where none was noted", body: "worldworldworldworld",
-            mark: nil),
+            record: nil),
     ]
 
     static let taken: [Answer] = [
@@ -110,22 +110,22 @@ struct HostileResumeTests {
         Answer(testDescription: "the rest, up to the end", framing: "X-None: 1"),
         Answer(
             testDescription: "the rest of what nobody has noted", fields: ["Content-Range: bytes 5-9/10"],
-            mark: nil),
-        Answer(testDescription: "the rest where only the version is noted", mark: "\"v1\"\n"),
+            record: nil),
+        Answer(testDescription: "the rest where only the version is noted", record: "\"v1\"\n"),
         Answer(
             testDescription: "the same date",
             fields: [
                 "Last-Modified: Mon, 01 Jan 2024 00:00:00 GMT", "Content-Range: bytes 5-9/10",
-            ], mark: "Mon, 01 Jan 2024 00:00:00 GMT\n10\n"),
+            ], record: "Mon, 01 Jan 2024 00:00:00 GMT\n10\n"),
         Answer(
             testDescription: "no date", fields: ["Content-Range: bytes 5-9/10"],
-            mark: "Mon, 01 Jan 2024 00:00:00 GMT\n10\n"),
+            record: "Mon, 01 Jan 2024 00:00:00 GMT\n10\n"),
     ]
 
     private func resume(_ answer: Answer, _ body: (Shell.Result, Shell) throws -> Void) async throws {
         try await withShell { shell, origin in
             try shell.write("begun", to: "part")
-            if let mark = answer.mark { try shell.write(mark, to: "part.lupine-part") }
+            if let record = answer.record { try shell.write(record, to: "part.lupine-part") }
             let framing = answer.framing ?? "Content-Length: \(answer.body.utf8.count)"
             let head = (["HTTP/1.1 \(answer.status)", framing, "Connection: close"] + answer.fields)
                 .joined(separator: "\r\n")
@@ -143,8 +143,8 @@ struct HostileResumeTests {
             #expect(result.errors.replacing("\n", with: " ").contains(answer.says), "\(result.errors)")
             let kept = String(decoding: try shell.read("part"), as: UTF8.self)
             #expect(kept == "begun")
-            let mark = (try? shell.read("part.lupine-part")).map { String(decoding: $0, as: UTF8.self) }
-            #expect(mark == answer.mark)
+            let record = (try? shell.read("part.lupine-part")).map { String(decoding: $0, as: UTF8.self) }
+            #expect(record == answer.record)
         }
     }
 
@@ -356,9 +356,9 @@ struct HostileResumeTests {
             origin.script("GET", "/x", ScriptPlan([Script([.send(head + "begun"), .close])]))
             let cut = await shell.run("-s -S -o part :\(origin.port)/x")
             #expect(cut.code == ExitCode.lost.rawValue, "\(cut.errors)")
-            let mark = PartialMark.read(of: shell.folder + "/part")
-            #expect(mark?.validator == (counts ? "Mon, 01 Jan 2024 00:00:00 GMT" : nil))
-            #expect(mark?.total == 10)
+            let record = ResumeRecord.read(for: shell.folder + "/part")
+            #expect(record?.validator == (counts ? "Mon, 01 Jan 2024 00:00:00 GMT" : nil))
+            #expect(record?.total == 10)
         }
     }
 
@@ -370,24 +370,24 @@ struct HostileResumeTests {
             origin.script("GET", "/x", ScriptPlan([Script([.send(head + "begun"), .close])]))
             let cut = await shell.run("-s -S -o part :\(origin.port)/x")
             #expect(cut.code == ExitCode.lost.rawValue, "\(cut.errors)")
-            let mark = PartialMark.read(of: shell.folder + "/part")
-            #expect(mark == PartialMark(validator: tag, total: 10))
+            let record = ResumeRecord.read(for: shell.folder + "/part")
+            #expect(record == ResumeRecord(validator: tag, total: 10))
         }
     }
 
     /// Checks that without a recorded version the command says that it cannot check it, and resumes as curl does.
     @Test(arguments: [nil, "\n10\n", "\"v1\"\n10\n"])
-    func whatCannotBeCheckedIsSaid(_ mark: String?) async throws {
+    func whatCannotBeCheckedIsSaid(_ record: String?) async throws {
         try await withShell { shell, origin in
             try shell.write("begun", to: "part")
-            if let mark { try shell.write(mark, to: "part.lupine-part") }
+            if let record { try shell.write(record, to: "part.lupine-part") }
             let rest =
                 "HTTP/1.1 206 Partial Content\r\nETag: \"v1\"\r\nContent-Range: bytes 5-9/10\r\nContent-Length: 5\r\n"
             origin.script("GET", "/x", ScriptPlan([Script([.send(rest + "\r\nworld"), .close])]))
             let result = await shell.run("-C - -o part :\(origin.port)/x")
             #expect(result.code == 0, "\(result.errors)")
             #expect(
-                result.errors.contains("version") == (mark?.hasPrefix("\"") != true), "\(result.errors)")
+                result.errors.contains("version") == (record?.hasPrefix("\"") != true), "\(result.errors)")
         }
     }
 }

@@ -179,12 +179,14 @@ struct RequestPlanTests {
 
     @Test func retriesWaitLongerAndLonger() {
         var schedule = RetrySchedule(retries: 4)
-        #expect(schedule.takes(503) && schedule.takes(429) && !schedule.takes(404))
+        #expect(schedule.allowsRetry(after: 503) && schedule.allowsRetry(after: 429))
+        #expect(!schedule.allowsRetry(after: 404))
         for (after, pause) in [(nil, 1), (1, 2), (7, 7), (1e9, RetrySchedule.longestWait)] {
             #expect(schedule.pause(retryAfter: after, spent: 1e6) == pause)
             schedule.advance()
         }
-        #expect(!schedule.takes(503) && !schedule.takes(CommandFailure(.timeout, "")))
+        #expect(!schedule.allowsRetry(after: 503))
+        #expect(!schedule.allowsRetry(after: CommandFailure(.timeout, "")))
     }
 
     /// Checks the pause before a retry. The arguments: the options, the seconds spent, those of Retry-After, and the pause; nil

@@ -65,7 +65,7 @@ import Testing
         #expect(throws: HTTPError.invalidTarget(Excerpt(target.description))) {
             try codec.send(request, body: .none, into: &sent)
         }
-        #expect(sent.isEmpty && codec.mayBegin)
+        #expect(sent.isEmpty && codec.maySendRequest)
     }
 
     @Test(arguments: [
@@ -96,7 +96,7 @@ import Testing
         #expect(throws: HTTPError.unknownLengthInHTTP10) {
             try codec.send(request, body: .unknown, into: &sent)
         }
-        #expect(sent.isEmpty && codec.mayBegin)
+        #expect(sent.isEmpty && codec.maySendRequest)
     }
 
     @Test func noBodyIsShorterThanNothing() throws {
@@ -107,7 +107,7 @@ import Testing
         #expect(throws: HTTPError.bodyLengthMismatch(announced: -1, given: 0)) {
             try codec.send(request, body: .known(-1), into: &sent)
         }
-        #expect(sent.isEmpty && codec.mayBegin)
+        #expect(sent.isEmpty && codec.maySendRequest)
     }
 
     @Test func aQuotedSemicolonDoesNotEndThePrincipal() {

@@ -121,11 +121,11 @@ import Testing
     }
 
     @Test func aNonceIsUsedABoundedNumberOfTimes() {
-        let book = DigestBook()
-        let nonce = book.issue()
+        let nonces = NonceStore()
+        let nonce = nonces.issue()
         var used = 0
-        while used < 10_000, book.use(nonce, count: String(used)) { used += 1 }
-        #expect(used == 4_096 && book.check(nonce, uses: nil) == .stale)
+        while used < 10_000, nonces.use(nonce, count: String(used)) { used += 1 }
+        #expect(used == 4_096 && nonces.check(nonce, uses: nil) == .stale)
     }
 
     @Test func theNextNonceTakesTheOldOnesPlace() async throws {

@@ -104,7 +104,7 @@ package enum WireReplay {
             } catch let second {
                 again = second
             }
-            if again != error || codec.mayBegin { log.add("contract: the error does not stick") }
+            if again != error || codec.maySendRequest { log.add("contract: the error does not stick") }
             throw error
         }
     }

@@ -82,7 +82,7 @@ struct ComparedEnds {
             _ = try flushed()
             return (Verdict(), Verdict())
         case .leave:
-            machine.leave()
+            machine.shutDown()
             try session.leave()
         }
         return try flushed()

@@ -319,8 +319,8 @@ struct Conversation {
     mutating func leave() throws {
         hasLeft = true
         if index(2) == 0 {
-            if index(2) == 0 { machine.announceLeave() }
-            machine.leave()
+            if index(2) == 0 { machine.announceShutdown() }
+            machine.shutDown()
         } else {
             try session.leave()
         }

@@ -19,7 +19,7 @@ import Testing
         #expect(machine.sendRoom == session.windowSize - session.takenOctets)
         // A session that is over no longer reads WINDOW_UPDATE.
         if !session.isOver { #expect(session.sendRoom == machine.receiveRoom) }
-        #expect(machine.owedOctets + machine.receiveRoom == machine.windowTarget)
+        #expect(machine.pendingWindowIncrement + machine.receiveRoom == machine.windowTarget)
         #expect(machine.receiveRoom > machine.windowTarget / 2)
     }
 

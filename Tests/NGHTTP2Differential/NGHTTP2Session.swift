@@ -115,7 +115,7 @@ import LupineHTTP2
     }
 
     /// Sends the first of a server's two GOAWAY frames.
-    func announceLeave() throws(NGHTTP2Failure) {
+    func announceShutdown() throws(NGHTTP2Failure) {
         try NGHTTP2Failure.check(unsafe nghttp2_peer_announce_leave(peer))
     }
 

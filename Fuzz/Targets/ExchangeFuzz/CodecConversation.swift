@@ -46,7 +46,7 @@ struct CodecConversation {
                 case .end(let trailers):
                     passages.append(.end(trailers: Self.octets(of: trailers)))
                     taken = 0
-                    guard codec.mayBegin else { return passages }
+                    guard codec.maySendRequest else { return passages }
                     if let next = waiting.popFirst() { send(next, through: &codec) }
                 case .handover:
                     passages.append(.handover(left))

@@ -50,10 +50,10 @@ struct ConnectionLog {
         return Transcript(lines: lines, sent: sent)
     }
 
-    /// Requires that the connection's window is the sum of what may still arrive, what is owed and what has not been consumed.
+    /// Requires that the connection's window is the sum of what may still arrive, the pending increment and what has not been consumed.
     private func requireSums() {
         guard machine.error == nil, machine.isBetweenFrames else { return }
-        let sum = machine.receiveRoom + machine.owedOctets + held.values.reduce(0, +)
+        let sum = machine.receiveRoom + machine.pendingWindowIncrement + held.values.reduce(0, +)
         require(sum == machine.windowTarget, "\(sum) of \(machine.windowTarget) octets are accounted for")
     }
 
@@ -98,8 +98,8 @@ struct ConnectionLog {
         case .raise(let stream):
             if stream == 0 { machine.raiseWindow(to: 200_000) }
             machine.raiseWindow(of: StreamID(stream), to: 100_000)
-        case .announce: machine.announceLeave()
-        case .leave: machine.leave()
+        case .announce: machine.announceShutdown()
+        case .leave: machine.shutDown()
         }
     }
 

@@ -109,7 +109,7 @@ struct Service {
             try codec.send(ResponseHead(status: status), body: body, into: &wire)
             if body != .none {
                 if body != .known(0) { try codec.sendContent(2, into: &wire) }
-                if body != .known(0), !codec.isMute { wire += [0x6F, 0x6B] }
+                if body != .known(0), !codec.omitsContent { wire += [0x6F, 0x6B] }
                 try codec.sendEnd(into: &wire)
             }
         } catch {

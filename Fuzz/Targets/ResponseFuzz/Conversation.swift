@@ -93,7 +93,7 @@ struct Conversation {
                     require(trailers.count <= limits.fieldCount, "too many trailers")
                     log.append(.end(trailers, spelling(trailers)))
                     taken = Tally()
-                    if codec.mayBegin, sent < requests { sendRequest(&codec, &sent) }
+                    if codec.maySendRequest, sent < requests { sendRequest(&codec, &sent) }
                 case .handover:
                     log.append(.handover(Array(rest) + pieces[(number + 1)...].flatMap { $0 }))
                     break feeding
@@ -150,7 +150,7 @@ struct Conversation {
     /// Requires that a codec that has thrown throws the same for every later call.
     private func requireLasting(_ failure: HTTPError, _ codec: inout ClientCodec) {
         require(failure.fault == .remote, "the peer's octets are called our fault: \(failure)")
-        require(!codec.mayBegin, "a broken connection is offered for reuse")
+        require(!codec.maySendRequest, "a broken connection is offered for reuse")
         require(!failure.description.isEmpty, "an error without a description")
         require(nextFailure(&codec) == failure, "no lasting error after \(failure)")
         require(closeFailure(&codec) == failure, "no error from the end after \(failure)")

@@ -47,7 +47,7 @@ struct ResponsePlan {
             if body.announced != .none {
                 for piece in body.pieces {
                     try server.sendContent(piece.count, into: &wire)
-                    if !server.isMute { wire += piece }
+                    if !server.omitsContent { wire += piece }
                 }
                 try server.sendEnd(trailers: body.trailers, into: &wire)
             }
@@ -63,7 +63,7 @@ struct ResponsePlan {
         var heads = 0
         var isOver = false
         var isHandover = false
-        let expected = server.isMute ? [] : body.content
+        let expected = server.omitsContent ? [] : body.content
         while !isOver {
             do {
                 let (event, consumed) = try client.next(rest.span)
@@ -86,7 +86,7 @@ struct ResponsePlan {
                 case .content(let range): content += rest.dropFirst(range.lowerBound).prefix(range.count)
                 case .end(let trailers):
                     let sent =
-                        server.isMute || request.head.version == .http10 || body.announced == .none
+                        server.omitsContent || request.head.version == .http10 || body.announced == .none
                         ? Fields() : body.trailers
                     require(trailers == sent, "other trailers: \(shown(wire))")
                     isOver = true
@@ -101,7 +101,7 @@ struct ResponsePlan {
         }
         require(rest.isEmpty, "a second message: \(shown(wire))")
         require(content == expected, "other content: \(shown(wire))")
-        if !isHandover && client.mayBegin {
+        if !isHandover && client.maySendRequest {
             require(
                 server.mayContinue || !client.requestIsSent || lastByField,
                 "the client would reuse what the server ends")

@@ -75,5 +75,5 @@ private func fail(_ codec: inout WebSocketCodec, _ error: WebSocketError) {
         require(again == error, "another error: \(again)")
     }
     let code = WebSocketClosure(answering: error).code
-    require(code?.mayStandOnTheWire == true, "an answer that may not be sent: \(String(describing: code))")
+    require(code?.isAllowedInFrames == true, "an answer that may not be sent: \(String(describing: code))")
 }

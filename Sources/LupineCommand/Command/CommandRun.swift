@@ -28,10 +28,10 @@ struct CommandRun: Sendable {
             context.errors.say("lupine: \(error)\n")
             return .usage
         } catch let failure as CommandFailure {
-            complain(failure)
+            printFailure(failure)
             return failure.code
         } catch {
-            complain(CommandFailure(.failure, "\(error)"))
+            printFailure(CommandFailure(.failure, "\(error)"))
             return .failure
         }
     }
@@ -54,20 +54,20 @@ struct CommandRun: Sendable {
             }
             return .success
         }
-        let needsJudge = invocation.isInsecure || !invocation.pins.isEmpty || invocation.listsCertificates
-        let judge =
-            needsJudge
-            ? try TrustJudge(
+        let needsEvaluator = invocation.isInsecure || !invocation.pins.isEmpty || invocation.listsCertificates
+        let evaluator =
+            needsEvaluator
+            ? try CommandTrustEvaluator(
                 pins: invocation.pins, isInsecure: invocation.isInsecure,
                 keepsChains: invocation.listsCertificates) : nil
         let monitors: [any EventMonitor] =
-            invocation.tellsEvents
+            invocation.reportsEvents
             ? [
                 EventReporter(
                     sink: context.errors, style: errorStyle, showsSecrets: invocation.showsSecrets)
             ] : []
         let maker = SessionMaker(
-            invocation: invocation, context: context, judge: judge, monitors: monitors,
+            invocation: invocation, context: context, evaluator: evaluator, monitors: monitors,
             urls: plans.map(\.url))
         if invocation.isOffline {
             for plan in plans {
@@ -93,12 +93,12 @@ struct CommandRun: Sendable {
                 for: plan, cookies: memory.storage(for: plan.url), wire: wire { reporter(plan) })
             let follower = EventFollower(plan, invocation, context, session: session, style: outputStyle)
             let failure = await follower.run()
-            if let failure { complain(failure) }
+            if let failure { printFailure(failure) }
             return failure?.code ?? .success
         }
         let reports = try await fetch(plans, maker, memory)
         try memory.save()
-        return try tell(reports, judge)
+        return try printReports(reports, evaluator)
     }
 
     private var outputStyle: Style {
@@ -109,12 +109,12 @@ struct CommandRun: Sendable {
     }
 
     /// Returns a reporter of what a session sends and receives, if the command line asks for one.
-    private func wire(_ anybody: () -> FetchReporter?) -> WireReporter? {
+    private func wire(_ makeDefault: () -> FetchReporter?) -> WireReporter? {
         let parts = invocation.print ?? []
         guard invocation.isVerbose || !parts.isDisjoint(with: [.requestHead, .requestBody]) else {
             return nil
         }
-        return WireReporter(anybody())
+        return WireReporter(makeDefault())
     }
 
     private func reporter(_ plan: RequestPlan) -> FetchReporter {
@@ -174,7 +174,7 @@ struct CommandRun: Sendable {
                 output: OutputPlan(invocation, context, saves: destination != nil),
                 destination: destination, board: board, files: files, number: index)
         }
-        if saves, fetches.count > 1 { return await together(fetches) }
+        if saves, fetches.count > 1 { return await runConcurrently(fetches) }
         var reports: [FetchReport] = []
         for fetch in fetches {
             reports.append(await fetch.run())
@@ -184,7 +184,7 @@ struct CommandRun: Sendable {
     }
 
     /// Runs all fetches concurrently, at most eight at a time.
-    private func together(_ fetches: [Fetch]) async -> [FetchReport] {
+    private func runConcurrently(_ fetches: [Fetch]) async -> [FetchReport] {
         await withTaskGroup(of: (Int, FetchReport).self) { group in
             var found: [Int: FetchReport] = [:]
             var next = 0
@@ -203,14 +203,16 @@ struct CommandRun: Sendable {
         }
     }
 
-    // MARK: telling
+    // MARK: reports
 
-    private func tell(_ reports: [FetchReport], _ judge: TrustJudge?) throws -> ExitCode {
+    private func printReports(
+        _ reports: [FetchReport], _ evaluator: CommandTrustEvaluator?
+    ) throws -> ExitCode {
         if invocation.isVerbose {
             for report in reports { context.errors.say(ConnectionReport.text(report)) }
         }
-        if invocation.listsCertificates, let judge {
-            context.errors.say(CertificateReport.text(judge.presented, style: errorStyle))
+        if invocation.listsCertificates, let evaluator {
+            context.errors.say(CertificateReport.text(evaluator.presented, style: errorStyle))
         }
         let measured = reports.map { Waterfall($0) }
         if let timing = invocation.timing {
@@ -236,12 +238,12 @@ struct CommandRun: Sendable {
             if let format = invocation.writeOut {
                 try context.output.print(WriteOut(report).text(format))
             }
-            if let failure = report.failure { complain(failure, report) }
+            if let failure = report.failure { printFailure(failure, report) }
         }
         return reports.last { $0.failure != nil }?.code ?? .success
     }
 
-    private func complain(_ failure: CommandFailure, _ report: FetchReport? = nil) {
+    private func printFailure(_ failure: CommandFailure, _ report: FetchReport? = nil) {
         guard !invocation.isSilent || invocation.showsErrors else { return }
         var text = failure.description
         if let report, report.resumable, let file = report.file {

@@ -40,7 +40,7 @@ struct FileSaver {
                 )
             }
             if offset == 0 {
-                try empty()
+                try truncate()
             } else {
                 // Otherwise, if the connection broke, the file's old bytes beyond the new ones would be taken for content.
                 if file.isRegular, try file.handle.seekToEnd() > UInt64(offset) {
@@ -59,46 +59,46 @@ struct FileSaver {
     }
 
     /// Truncates the file to zero length, if it is regular: a device such as /dev/null cannot be truncated.
-    private func empty() throws {
+    private func truncate() throws {
         guard file.isRegular else { return }
         try file.handle.truncate(atOffset: 0)
     }
 
     /// Discards what was written, before another attempt that writes the same file from its start.
-    mutating func beginAgain() throws {
-        do { try empty() } catch { throw CommandFailure.unwritable(shown, error) }
+    mutating func restart() throws {
+        do { try truncate() } catch { throw CommandFailure.unwritable(shown, error) }
         written = 0
     }
 
     /// Writes a piece. If there are more bytes than expected, none of the piece is written, the file is restored and an error is
     /// thrown.
     mutating func write(_ data: Data) throws {
-        if let expected, written + Int64(data.count) > expected { throw takeBack(expected) }
+        if let expected, written + Int64(data.count) > expected { throw restoreAndFail(expected) }
         do { try handle.write(contentsOf: data) } catch { throw CommandFailure.unwritable(shown, error) }
         written += Int64(data.count)
     }
 
     /// Truncates the file to the bytes that it had before.
-    private mutating func takeBack(_ expected: Int64) -> CommandFailure {
+    private mutating func restoreAndFail(_ expected: Int64) -> CommandFailure {
         do { try handle.truncate(atOffset: UInt64(offset)) } catch { return .unwritable(shown, error) }
         written = 0
         return Resumption.wrongLength(expected)
     }
 
     /// Counts bytes that the transport has written directly into the file.
-    mutating func wentPast(_ count: Int64) { written += count }
+    mutating func addWritten(_ count: Int64) { written += count }
 
     /// Called at the end of the content. A resumed download must have exactly the expected bytes.
     mutating func complete() throws {
         guard let expected else { return }
-        guard written == expected else { throw takeBack(expected) }
+        guard written == expected else { throw restoreAndFail(expected) }
     }
 
-    /// Removes the file and its mark if this object created it, since another attempt saves to another name.
+    /// Removes the file and its resume record if this object created it, since another attempt saves to another name.
     func discard() {
         guard isNew else { return }
         try? FileManager.default.removeItem(atPath: path)
-        PartialMark.remove(path)
+        ResumeRecord.remove(path)
     }
 
     func close() throws {

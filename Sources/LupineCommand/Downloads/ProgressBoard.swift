@@ -22,8 +22,8 @@ final class ProgressBoard: Sendable {
     private let unicode: Bool
     private let style: Style
     private let state = Guarded(State())
-    /// Held from composing a picture until it is written, so that an older picture never overwrites a newer one.
-    private let pen = Guarded(())
+    /// Held from rendering the rows until they are written, so that older rows never overwrite newer ones.
+    private let drawing = Guarded(())
     private let clock = ContinuousClock()
 
     /// The interval of plain lines.
@@ -62,12 +62,12 @@ final class ProgressBoard: Sendable {
     }
 
     /// From now on `count` is polled for the progress of a row.
-    func follow(_ number: Int, _ count: @escaping @Sendable () -> Int64) {
+    func poll(_ number: Int, _ count: @escaping @Sendable () -> Int64) {
         state.withLock { $0.rows[number].count = count }
     }
 
     /// Polls the `count` closures.
-    private func look() {
+    private func pollCounts() {
         for (number, count) in state.withLock({ $0.rows.map(\.count).enumerated().map { ($0, $1) } }) {
             guard let value = count?() else { continue }
             update(number) { $0.count = value }
@@ -76,7 +76,7 @@ final class ProgressBoard: Sendable {
 
     /// Ends a row and shows that at once.
     func finish(_ number: Int, _ end: String) {
-        look()
+        pollCounts()
         let line = state.withLock { state -> TerminalText? in
             guard state.rows[number].bar.end == nil else { return nil }
             state.rows[number].bar.elapsed = (clock.now - state.rows[number].start) / .seconds(1)
@@ -89,7 +89,7 @@ final class ProgressBoard: Sendable {
 
     /// Stops drawing; later output appears below the rows.
     func close() {
-        pen.withLock { _ in
+        drawing.withLock { _ in
             let needsLine = state.withLock { state in
                 defer { state.isOver = true }
                 return state.drawn > 0 && !state.isOver
@@ -99,7 +99,7 @@ final class ProgressBoard: Sendable {
     }
 
     private func show() {
-        look()
+        pollCounts()
         if sink.isTerminal { return draw() }
         let now = clock.now
         let lines = state.withLock { state -> [TerminalText] in
@@ -117,13 +117,13 @@ final class ProgressBoard: Sendable {
     }
 
     private func draw() {
-        pen.withLock { _ in
-            if let text = picture() { sink.say(text) }
+        drawing.withLock { _ in
+            if let text = renderedRows() { sink.say(text) }
         }
     }
 
     /// Returns the rows as they are to be drawn now; nil if there are none or the board is closed.
-    private func picture() -> TerminalText? {
+    private func renderedRows() -> TerminalText? {
         let columns = sink.columns()
         return state.withLock { state -> TerminalText? in
             guard !state.isOver, !state.rows.isEmpty else { return nil }

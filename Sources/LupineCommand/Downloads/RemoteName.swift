@@ -5,12 +5,12 @@ internal import Foundation
 /// The file name for -O: the last path component, made safe. Compares scalars, since a combining mark may attach to any
 /// character.
 enum RemoteName {
-    /// The maximum length in bytes: a file system allows 255, and the suffix of the mark must fit.
+    /// The maximum length in bytes: a file system allows 255, and the suffix of the resume record must fit.
     private static let mostBytes = 200
 
     /// Returns a name given by the server, without the leading dots that would hide the file.
     static func unhidden(_ name: String) -> String {
-        let shown = safe(name).unicodeScalars.drop { $0 == "." || !isSeen($0) }
+        let shown = safe(name).unicodeScalars.drop { $0 == "." || !isVisible($0) }
         return shown.isEmpty ? "download" : String(shown)
     }
 
@@ -20,7 +20,7 @@ enum RemoteName {
     }
 
     /// Returns the name as one path component without characters that control a terminal when the name is listed. It never has
-    /// the suffix of a mark: a server that could write a mark could have parts of two files combined.
+    /// the suffix of a resume record: a server that could write one could have parts of two files combined.
     private static func safe(_ name: String) -> String {
         var result = String.UnicodeScalarView()
         var count = 0
@@ -30,7 +30,7 @@ enum RemoteName {
             result.append(TerminalFilter.isHarmless(scalar) && scalar != "\t" ? scalar : "_")
         }
         let name = String(result)
-        return name.utf8.suffix(PartialMark.suffix.utf8.count).elementsEqual(PartialMark.suffix.utf8)
+        return name.utf8.suffix(ResumeRecord.suffix.utf8.count).elementsEqual(ResumeRecord.suffix.utf8)
             ? name.dropLast() + "_" : name
     }
 
@@ -42,7 +42,7 @@ enum RemoteName {
     }
 
     /// Whether the scalar is visible at the start of a name: not a combining mark or a character without width.
-    private static func isSeen(_ scalar: Unicode.Scalar) -> Bool {
+    private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .nonspacingMark, .enclosingMark, .spacingMark, .format: false
         default: true
@@ -51,7 +51,7 @@ enum RemoteName {
 }
 
 /// Where a body is saved: the file's name for the user, and its path.
-struct SavedPlace: Hashable {
+struct SaveLocation: Hashable {
     let name: String
     let path: String
 

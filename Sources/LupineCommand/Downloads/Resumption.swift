@@ -8,7 +8,7 @@ internal import Lupine
 struct Resumption: Sendable {
     enum Verdict: Hashable {
         /// `count` bytes follow. If they are not framed, excess bytes are noticed only as they arrive.
-        case goOn(count: Int64, isFramed: Bool)
+        case resume(count: Int64, isFramed: Bool)
         case complete
         case refuse(CommandFailure)
     }
@@ -17,8 +17,8 @@ struct Resumption: Sendable {
     let offset: Int64
     /// The request fields for it.
     let fields: [(name: String, value: String)]
-    /// The stored mark of the partial file; nil if there is none.
-    private let mark: PartialMark?
+    /// The resume record of the partial file; nil if there is none.
+    private let record: ResumeRecord?
     /// Whether the file has bytes after `offset`, which would be overwritten.
     private let hasMore: Bool
     /// Why the file cannot be resumed.
@@ -29,7 +29,7 @@ struct Resumption: Sendable {
         _ destination: Invocation.Destination?
     ) {
         let path = destination.map {
-            SavedPlace($0, nil, plan.url, context, in: invocation.outputFolder).path
+            SaveLocation($0, nil, plan.url, context, in: invocation.outputFolder).path
         }
         let values = path.flatMap { try? FileManager.default.attributesOfItem(atPath: $0) }
         let size = (values?[.size] as? NSNumber)?.int64Value ?? 0
@@ -40,21 +40,21 @@ struct Resumption: Sendable {
         }
         hasMore = size > offset
         guard offset > 0, let path else {
-            (fields, mark) = ([], nil)
+            (fields, record) = ([], nil)
             return
         }
-        mark = PartialMark.read(of: path)
+        record = ResumeRecord.read(for: path)
         // A range of a coded body is not a range of the decoded body.
         var fields = [
             (name: "Range", value: "bytes=\(offset)-"),
-            (name: "Accept-Encoding", value: mark?.coding ?? "identity"),
+            (name: "Accept-Encoding", value: record?.coding ?? "identity"),
         ]
-        if let validator = mark?.validator { fields.append(("If-Range", validator)) }
+        if let validator = record?.validator { fields.append(("If-Range", validator)) }
         self.fields = fields
         let isDevice = values.map { $0[.type] as? FileAttributeType != .typeRegular } ?? false
         if size < offset, !isDevice {
             failure = Self.failure("there are \(size) bytes here, and \(offset) would have to be", advice: "")
-        } else if let coding = mark?.coding, !invocation.keepsEncoding {
+        } else if let coding = record?.coding, !invocation.keepsEncoding {
             failure = Self.failure(
                 "what is here is in a coding, \(coding)",
                 advice: " Go on with --raw-encoding, which has begun it.")
@@ -62,7 +62,7 @@ struct Resumption: Sendable {
     }
 
     /// Whether the version of the partial file is known.
-    var knowsVersion: Bool { mark?.validator != nil }
+    var knowsVersion: Bool { record?.validator != nil }
 
     private static func failure(
         _ why: String, advice: String = " Remove the file and begin anew.", code: ExitCode = .resume
@@ -79,8 +79,8 @@ struct Resumption: Sendable {
         case 206:
             if let why = otherVersion(response) { return .refuse(Self.failure(why)) }
             return part(range, response, decodes)
-        case 416 where range?.total == offset && (mark?.total ?? offset) == offset:
-            return otherVersion(response, mustTell: false).map { .refuse(Self.failure($0)) } ?? .complete
+        case 416 where range?.total == offset && (record?.total ?? offset) == offset:
+            return otherVersion(response, requiresETag: false).map { .refuse(Self.failure($0)) } ?? .complete
         case 416:
             return .refuse(
                 Self.failure(
@@ -89,8 +89,8 @@ struct Resumption: Sendable {
         case 200...299:
             return .refuse(
                 Self.failure(
-                    otherVersion(response, mustTell: false)
-                        ?? (mark?.validator == nil
+                    otherVersion(response, requiresETag: false)
+                        ?? (record?.validator == nil
                             ? "the server has no ranges, or not for this"
                             : "what the server has is another file now")))
         default:
@@ -104,13 +104,13 @@ struct Resumption: Sendable {
         }
     }
 
-    /// Returns a message if the response is of another version than the partial file; nil otherwise. With `mustTell`, a missing
+    /// Returns a message if the response is of another version than the partial file; nil otherwise. With `requiresETag`, a missing
     /// ETag counts as another version: a 206 must have the ETag of the complete resource, but not its date (RFC 9110 §15.3.7).
-    private func otherVersion(_ response: HTTPURLResponse, mustTell: Bool = true) -> String? {
-        guard let ours = mark?.validator else { return nil }
+    private func otherVersion(_ response: HTTPURLResponse, requiresETag: Bool = true) -> String? {
+        guard let ours = record?.validator else { return nil }
         let isTag = ours.hasPrefix("\"")
         let theirs = response.value(forHTTPHeaderField: isTag ? "ETag" : "Last-Modified")
-        if theirs?.utf8.elementsEqual(ours.utf8) == true || (theirs == nil && !(isTag && mustTell)) {
+        if theirs?.utf8.elementsEqual(ours.utf8) == true || (theirs == nil && !(isTag && requiresETag)) {
             return nil
         }
         let version = theirs ?? "one that it does not name"
@@ -125,19 +125,19 @@ struct Resumption: Sendable {
         guard let total = range.total else {
             return .refuse(Self.failure("the server does not say how long the whole is"))
         }
-        guard mark?.total == nil || mark?.total == total else {
+        guard record?.total == nil || record?.total == total else {
             return .refuse(
                 Self.failure(
-                    "what the server has is another file now, of \(total) bytes and not of \(mark?.total ?? 0)"
+                    "what the server has is another file now, of \(total) bytes and not of \(record?.total ?? 0)"
                 ))
         }
         guard end == total - 1 else {
             return .refuse(
                 Self.failure("the server sent bytes \(offset) to \(end) of \(total), and not the rest"))
         }
-        let coding = PartialMark.coding(of: response)
-        guard coding == mark?.coding || (mark == nil && !decodes) else {
-            let ours = mark?.coding ?? "none"
+        let coding = ResumeRecord.coding(of: response)
+        guard coding == record?.coding || (record == nil && !decodes) else {
+            let ours = record?.coding ?? "none"
             return .refuse(
                 Self.failure("the server sent a part in the coding \(coding ?? "none"), and \(ours) is here"))
         }
@@ -147,10 +147,10 @@ struct Resumption: Sendable {
         guard let length = response.value(forHTTPHeaderField: "Content-Length"), !isCoded else {
             return hasMore
                 ? .refuse(Self.failure("the server does not say how long the part is"))
-                : .goOn(count: count, isFramed: false)
+                : .resume(count: count, isFramed: false)
         }
         guard Int64(length) == count else { return .refuse(Self.wrongLength(count)) }
-        return .goOn(count: count, isFramed: true)
+        return .resume(count: count, isFramed: true)
     }
 
     /// The failure for content that arrives without an HTTP response: it is complete, and of an unknown version.

@@ -79,12 +79,12 @@ enum ErrorMessage {
     }
 
     /// Returns the advice to resume with -C; empty for a range and for a file that begins with a head, which cannot be resumed.
-    private static func goingOn(_ link: String, _ invocation: Invocation) -> String {
+    private static func resumeAdvice(_ link: String, _ invocation: Invocation) -> String {
         invocation.savesHead || invocation.range != nil ? "" : "\(link)-C - goes on with a download"
     }
 
     /// The advice for a command line that insists on HTTP/2.
-    private static func withHTTP11(_ invocation: Invocation) -> String {
+    private static func http11Advice(_ invocation: Invocation) -> String {
         invocation.versions == .http2 ? " Without --http2-prior-knowledge it is spoken to in HTTP/1.1." : ""
     }
 
@@ -110,9 +110,9 @@ enum ErrorMessage {
                 invocation.versions == .http2 ? "--http2 takes HTTP/1.1 where the server has no HTTP/2." : ""
             )
         case .tls(_, _, let error): verdict(of: error)
-        case .connectionLost: (.lost, "Try again; --retry N does that\(goingOn(", and ", invocation)).")
+        case .connectionLost: (.lost, "Try again; --retry N does that\(resumeAdvice(", and ", invocation)).")
         case .http(_, _, .truncated):
-            (.lost, "The content is not complete. Try again\(goingOn("; ", invocation)).")
+            (.lost, "The content is not complete. Try again\(resumeAdvice("; ", invocation)).")
         case .http(_, _, .limitExceeded): (.tooLarge, "")
         case .http:
             (
@@ -120,12 +120,12 @@ enum ErrorMessage {
                 "Check the port and the scheme: what answers there does not speak HTTP/1.1. With a server that speaks HTTP/2 alone use --http2-prior-knowledge."
             )
         case .http2(_, _, .reset), .http2(_, _, .refused), .http2(_, _, .goAway), .http2(_, _, .silent):
-            (.lost, "Try again; --retry N does that\(goingOn(", and ", invocation)).")
+            (.lost, "Try again; --retry N does that\(resumeAdvice(", and ", invocation)).")
         case .http2(_, _, .requestTooLarge): (.tooLarge, "")
         case .http2:
             (
                 .notHTTP,
-                "Check the port: what answers there does not speak HTTP/2 as it should.\(withHTTP11(invocation))"
+                "Check the port: what answers there does not speak HTTP/2 as it should.\(http11Advice(invocation))"
             )
         case .coding: (.coding, "--raw-encoding takes the content as it comes.")
         case .content, .file: (.read, "")

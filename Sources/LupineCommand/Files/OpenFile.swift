@@ -26,15 +26,15 @@ struct OpenFile: Sendable {
         repeat {
             descriptor = unsafe open(path, flags | O_CLOEXEC, mode)
         } while descriptor < 0 && errno == EINTR
-        guard descriptor >= 0 else { throw Self.trouble }
+        guard descriptor >= 0 else { throw Self.lastError }
         handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0 else { throw Self.trouble }
+        guard unsafe fstat(descriptor, &status) == 0 else { throw Self.lastError }
         identity = Identity(device: UInt64(status.st_dev), number: UInt64(status.st_ino))
         isRegular = status.st_mode & S_IFMT == S_IFREG
         owner = status.st_uid
         othersMayWrite = status.st_mode & 0o022 != 0
     }
 
-    private static var trouble: POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+    private static var lastError: POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
 }

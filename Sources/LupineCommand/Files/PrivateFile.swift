@@ -16,7 +16,7 @@ enum PrivateFile {
     }
 
     /// Reads a file that this command has written: a regular file of the user's, not a symbolic link.
-    static func readOwn(_ path: String) throws -> Data {
+    static func readSaved(_ path: String) throws -> Data {
         let file = try OpenFile(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
         defer { try? file.handle.close() }
         guard file.isRegular, file.owner == geteuid() else { throw CocoaError(.fileReadNoPermission) }

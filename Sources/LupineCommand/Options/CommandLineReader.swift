@@ -2,8 +2,8 @@
 
 /// Parses a command line. A pure function of the arguments: it does no I/O.
 enum CommandLineReader {
-    /// The request of a command line.
-    enum Order: Hashable, Sendable {
+    /// What a command line asks for.
+    enum Action: Hashable, Sendable {
         case fetch(Invocation)
         /// Several requests, separated by --next.
         case series([Invocation])
@@ -19,7 +19,7 @@ enum CommandLineReader {
     }
 
     /// Parses the arguments, which do not include the command's own name.
-    static func read(_ arguments: [String]) throws(UsageError) -> Order {
+    static func read(_ arguments: [String]) throws(UsageError) -> Action {
         guard let first = arguments.first else {
             throw UsageError("a URL is missing: lupine [METHOD] URL [ITEM...] (lupine --help)")
         }
@@ -46,7 +46,7 @@ enum CommandLineReader {
         var isURL = false
     }
 
-    private static func fetch(_ arguments: [String]) throws(UsageError) -> Order {
+    private static func fetch(_ arguments: [String]) throws(UsageError) -> Action {
         var invocation = Invocation()
         var done: [Invocation] = []
         var words: [Word] = []
@@ -63,7 +63,7 @@ enum CommandLineReader {
                     if option.name == .help { return .help }
                     if option.name == .version { return .version }
                     if option.name == .next {
-                        done.append(try whole(invocation, words))
+                        done.append(try completed(invocation, words))
                         (invocation, words) = (invocation.successor(), [])
                     } else if option.name == .url {
                         words.append(Word(text: try Invocation.named(option, value), isURL: true))
@@ -76,14 +76,16 @@ enum CommandLineReader {
                 }
             }
         }
-        done.append(try whole(invocation, words))
+        done.append(try completed(invocation, words))
         return done.count == 1 ? .fetch(done[0]) : .series(done)
     }
 
-    private static func whole(_ invocation: Invocation, _ words: [Word]) throws(UsageError) -> Invocation {
+    private static func completed(
+        _ invocation: Invocation, _ words: [Word]
+    ) throws(UsageError) -> Invocation {
         var invocation = invocation
-        try place(words, in: &invocation)
-        invocation.settle()
+        try assign(words, to: &invocation)
+        invocation.resolveCombinations()
         try InvocationCheck.check(invocation)
         return invocation
     }
@@ -173,7 +175,7 @@ enum CommandLineReader {
 
     /// Parses `[METHOD] URL [ITEM...]`; a later argument with a scheme is another URL. The URLs, those of --url included, keep
     /// their order, by which -o is assigned.
-    private static func place(_ words: [Word], in invocation: inout Invocation) throws(UsageError) {
+    private static func assign(_ words: [Word], to invocation: inout Invocation) throws(UsageError) {
         let bare = words.filter { !$0.isURL }.map(\.text)
         let hasURL = bare.count < words.count
         guard let first = bare.first ?? words.first?.text else {

@@ -13,7 +13,7 @@ extension Invocation {
         case .timeCondition: timeCondition = try Self.named(option, value)
         case .etagCompare: etagToCompare = try Self.named(option, value)
         case .etagSave: etagFile = try Self.named(option, value)
-        case .pathAsIs: keepsDots = true
+        case .pathAsIs: keepsDotSegments = true
         case .defaultScheme:
             guard ["http", "https", "ws", "wss"].contains(value.lowercased()) else {
                 throw UsageError("--default-scheme needs http, https, ws or wss, not `\(value)`")
@@ -34,18 +34,18 @@ extension Invocation {
             netrcFile = value
         case .netrcOptional:
             readsNetrc = true
-            mayLackNetrc = true
+            netrcIsOptional = true
         case .ignoreNetrc: readsNetrc = false
         default: break
         }
         usesDigest = authType == .digest || authType == .any
     }
 
-    mutating func takeWay(_ option: Option, _ value: String) throws(UsageError) {
+    mutating func takeRouting(_ option: Option, _ value: String) throws(UsageError) {
         switch option.name {
         case .proxyUser: proxyUser = try Self.named(option, value)
         case .socks: proxy = value.contains("://") ? value : "socks5h://\(value)"
-        case .connectTo: detours.append(try Detour(value))
+        case .connectTo: connectToRules.append(try ConnectToRule(value))
         case .ipv4: family = .ipv4
         case .ipv6: family = .ipv6
         case .protocols: protocols.take(value)
@@ -91,14 +91,14 @@ extension Invocation {
         switch option.name {
         case .failWithBody: (fails, failsWithBody) = (true, true)
         case .offline: isOffline = true
-        case .all: showsHops = true
+        case .all: showsRedirectHeads = true
         case .quiet: (print, showsProgress) = ([], false)
         case .download: downloads = true
         case .continueDownload: resumption = .automatic
         case .remoteNameAll: savesAll = true
         case .createFolders: createsFolders = true
         case .outputFolder: outputFolder = try Self.named(option, value)
-        case .remoteTime: keepsServersTime = true
+        case .remoteTime: setsServerTime = true
         default: break
         }
     }
@@ -107,7 +107,7 @@ extension Invocation {
     var token: String? { bearer ?? (authType == .bearer ? user : nil) }
 
     /// Applies what options mean in combination, after all have been parsed.
-    mutating func settle() {
+    mutating func resolveCombinations() {
         // HTTPie's --download follows redirects and does not save an error page.
         if downloads { (followsRedirects, fails) = (true, true) }
         if savesAll, !destinations.isEmpty {
@@ -115,7 +115,7 @@ extension Invocation {
         }
         guard destinations.isEmpty, downloads || savesAll else { return }
         destinations = [.remoteName]
-        if downloads { takesServersName = resumption == nil }
+        if downloads { usesServerFileName = resumption == nil }
     }
 
     /// Takes curl's --json DATA: a verbatim body, with an Accept field for JSON.
@@ -131,7 +131,7 @@ extension Invocation {
         next.isSilent = isSilent
         next.showsErrors = showsErrors
         next.isVerbose = isVerbose
-        next.tellsOfStreams = tellsOfStreams
+        next.reportsHTTP2Events = reportsHTTP2Events
         next.showsProgress = showsProgress
         next.ignoresStandardInput = ignoresStandardInput
         // With --offline or --to-curl no request may be sent at all.
@@ -141,7 +141,7 @@ extension Invocation {
     }
 }
 
-extension Invocation.Detour {
+extension Invocation.ConnectToRule {
     /// `HOST1:PORT1:HOST2:PORT2`, each of which may be empty; IPv6 addresses are in brackets.
     init(_ text: String) throws(UsageError) {
         var parts = [""]

@@ -21,12 +21,12 @@ extension Invocation {
         case .session: session = try Self.named(option, value)
         case .sessionReadOnly:
             session = try Self.named(option, value)
-            sessionIsKept = false
+            savesSession = false
         case .location, .maximumRedirects, .noDowngrade, .proxy, .noProxy, .resolve, .unixSocket, .interface,
             .http11, .http2, .priorKnowledge, .connectTimeout, .maximumTime, .retry, .limitRate:
             try takeNetwork(option, value)
         case .proxyUser, .socks, .connectTo, .ipv4, .ipv6, .protocols, .redirectProtocols, .parallel:
-            try takeWay(option, value)
+            try takeRouting(option, value)
         case .maximumFileSize, .retryAllErrors, .retryRefused, .retryDelay, .retryMaximumTime:
             try takeLimit(option, value)
         case .insecure: isInsecure = true
@@ -47,7 +47,7 @@ extension Invocation {
             try takeSaving(option, value)
         case .timing: timing = Report(rawValue: value.isEmpty ? "text" : value)
         case .certificates: listsCertificates = true
-        case .events: tellsEvents = true
+        case .events: reportsEvents = true
         case .toCurl: printsCurl = true
         case .showSecrets: showsSecrets = true
         case .stream: streams = true
@@ -77,7 +77,7 @@ extension Invocation {
             guard value.contains("="), !value.hasPrefix("=") else {
                 throw UsageError("--form-string needs NAME=CONTENT, not `\(value)`")
             }
-            plainParts.insert(parts.count)
+            literalParts.insert(parts.count)
             parts.append(value)
         case .json: itemForm = .json
         case .form: itemForm = .form
@@ -152,7 +152,7 @@ extension Invocation {
         case .headersOnly: print = .responseHead
         case .bodyOnly: print = .responseBody
         case .verbose:
-            tellsOfStreams = isVerbose
+            reportsHTTP2Events = isVerbose
             isVerbose = true
         case .silent: isSilent = true
         case .showError: showsErrors = true
@@ -163,7 +163,7 @@ extension Invocation {
         case .pretty: pretty = Pretty(rawValue: value)
         case .output: destinations.append(.file(try Self.named(option, value)))
         case .remoteName: destinations.append(.remoteName)
-        case .remoteHeaderName: takesServersName = true
+        case .remoteHeaderName: usesServerFileName = true
         case .continueAt:
             if value == "-" {
                 resumption = .automatic

@@ -39,7 +39,7 @@ struct Invocation: Hashable, Sendable {
     /// The format of a timing report.
     enum Report: String, Hashable, Sendable { case text, json }
     /// A server to connect to instead of a URL's host and port; nil matches any, or keeps the URL's.
-    struct Detour: Hashable, Sendable {
+    struct ConnectToRule: Hashable, Sendable {
         var host: String?
         var port: UInt16?
         var newHost: String?
@@ -58,7 +58,7 @@ struct Invocation: Hashable, Sendable {
         var addresses: [String]
     }
 
-    // MARK: what is sent
+    // MARK: content and fields
 
     /// The method given by the user.
     var method: String?
@@ -81,31 +81,31 @@ struct Invocation: Hashable, Sendable {
     /// The query parameters of --url-query.
     var queryPieces: [String] = []
     /// The indices of those `parts` whose content is taken literally.
-    var plainParts: Set<Int> = []
+    var literalParts: Set<Int> = []
     var range: String?
     var timeCondition: String?
     var etagToCompare: String?
     var etagFile: String?
-    var keepsDots = false
+    var keepsDotSegments = false
     var defaultScheme = "http"
     /// JSON was given by curl's --json DATA, so `Accept` has JSON only.
     var acceptsJSONAlone = false
 
-    // MARK: who asks
+    // MARK: identity
 
     var user: String?
     var usesDigest = false
     var authType = AuthType.basic
     var bearer: String?
     var netrcFile: String?
-    var mayLackNetrc = false
-    var sessionIsKept = true
+    var netrcIsOptional = false
+    var savesSession = true
     var readsNetrc = false
     var cookies: [String] = []
     var cookieJar: String?
     var session: String?
 
-    // MARK: how it gets there
+    // MARK: network
 
     var followsRedirects = false
     var redirectLimit: Int?
@@ -123,7 +123,7 @@ struct Invocation: Hashable, Sendable {
     var proxyUser: String?
     /// Proxies for the URLs of one scheme.
     var schemeProxies: [String: String] = [:]
-    var detours: [Detour] = []
+    var connectToRules: [ConnectToRule] = []
     var family: Family?
     var maximumFileSize: Int64?
     var retriesAllErrors = false
@@ -146,40 +146,40 @@ struct Invocation: Hashable, Sendable {
     var ciphers: String?
     var cipherSuites: String?
 
-    // MARK: what is printed
+    // MARK: output
 
     var includesHead = false
     var print: Parts?
     var isVerbose = false
     /// Whether HTTP/2 events are reported too.
-    var tellsOfStreams = false
+    var reportsHTTP2Events = false
     var isSilent = false
     var showsErrors = false
     var fails = false
     var failsWithBody = false
     var isOffline = false
-    var showsHops = false
+    var showsRedirectHeads = false
     var downloads = false
     var savesAll = false
     var createsFolders = false
     var outputFolder: String?
-    var keepsServersTime = false
+    var setsServerTime = false
     var writeOut: String?
     var headFile: String?
     var color = Choice.auto
     var pretty: Pretty?
     var destinations: [Destination] = []
-    var takesServersName = false
+    var usesServerFileName = false
     var resumption: ResumeOffset?
     var showsProgress = true
     /// Whether the saved file begins with the head.
     var savesHead: Bool { includesHead || asksForHead }
 
-    // MARK: what else is told
+    // MARK: reports
 
     var timing: Report?
     var listsCertificates = false
-    var tellsEvents = false
+    var reportsEvents = false
     var printsCurl = false
     var showsSecrets = false
     var streams = false

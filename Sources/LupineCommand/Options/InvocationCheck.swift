@@ -30,7 +30,7 @@ enum InvocationCheck {
         if invocation.resumption != nil {
             if destinations == 0 { throw UsageError("-C goes on with a file: name it with -o FILE or -O") }
             if !bodies.isEmpty { throw UsageError("-C goes on with a download: it cannot have a body") }
-            if invocation.takesServersName {
+            if invocation.usesServerFileName {
                 throw UsageError(
                     "-C goes on with a file that is known, and -J lets the server name it: name it with -o FILE"
                 )
@@ -46,7 +46,7 @@ enum InvocationCheck {
         {
             throw UsageError("-D and -o would write to one file, \(file): give each its own, or use -i")
         }
-        if invocation.takesServersName, !invocation.destinations.contains(.remoteName) {
+        if invocation.usesServerFileName, !invocation.destinations.contains(.remoteName) {
             throw UsageError("-J is for the name of a file that -O saves: add -O")
         }
         if invocation.proxyUser != nil, invocation.proxy == nil {

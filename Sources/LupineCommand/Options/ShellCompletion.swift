@@ -11,7 +11,7 @@ enum ShellCompletion {
         }
     }
 
-    private static let orders = ["help", "serve", "demo", "completions", "manual", "version"]
+    private static let subcommands = ["help", "serve", "demo", "completions", "manual", "version"]
 
     private static func names(_ option: Option) -> [String] {
         (option.short.map { ["-\($0)"] } ?? []) + option.longs.map { "--\($0)" }
@@ -41,7 +41,7 @@ enum ShellCompletion {
               if [[ $cur == -* ]]; then
                 COMPREPLY=( $(compgen -W "\(all)" -- "$cur") )
               elif [[ $COMP_CWORD == 1 ]]; then
-                COMPREPLY=( $(compgen -W "\(orders.joined(separator: " "))" -- "$cur") )
+                COMPREPLY=( $(compgen -W "\(subcommands.joined(separator: " "))" -- "$cur") )
               else
                 COMPREPLY=( $(compgen -f -- "$cur") )
               fi
@@ -72,7 +72,7 @@ enum ShellCompletion {
             _lupine() {
               _arguments -s \\
             \(rows.joined(separator: " \\\n")) \\
-                '1:order or URL:(\(orders.joined(separator: " ")))' '*:item:_files'
+                '1:order or URL:(\(subcommands.joined(separator: " ")))' '*:item:_files'
             }
             _lupine "$@"
 
@@ -93,7 +93,7 @@ enum ShellCompletion {
             }
             return row + " -d '\(brief)'"
         }
-        let first = "complete -c lupine -n __fish_use_subcommand -a '\(orders.joined(separator: " "))'"
+        let first = "complete -c lupine -n __fish_use_subcommand -a '\(subcommands.joined(separator: " "))'"
         return (["# fish completion for lupine: lupine completions fish | source", first] + rows)
             .joined(separator: "\n") + "\n"
     }

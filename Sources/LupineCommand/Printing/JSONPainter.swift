@@ -46,7 +46,7 @@ struct JSONPainter: Sendable {
             try writer.content(octet)
         case .part(let kind):
             try lead(&writer)
-            try writer.own(style.begin(Self.ink(kind)))
+            try writer.trusted(style.begin(Self.ink(kind)))
             try writer.content(octet)
             painted = kind
             previous = .value
@@ -74,7 +74,7 @@ struct JSONPainter: Sendable {
     mutating func finish(into writer: inout ProcessContext.ContentWriter) throws {
         guard painted != nil else { return }
         painted = nil
-        try writer.own(style.end)
+        try writer.trusted(style.end)
     }
 
     private mutating func skip(_ octet: UInt8, _ writer: inout ProcessContext.ContentWriter) throws {
@@ -90,13 +90,13 @@ struct JSONPainter: Sendable {
         switch previous {
         case .nothing, .value: break
         case .open: if breaksLines { try breakLine(&writer) }
-        case .comma: if breaksLines { try breakLine(&writer) } else { try writer.own(" ") }
-        case .colon: try writer.own(" ")
+        case .comma: if breaksLines { try breakLine(&writer) } else { try writer.trusted(" ") }
+        case .colon: try writer.trusted(" ")
         }
     }
 
     private func breakLine(_ writer: inout ProcessContext.ContentWriter) throws {
-        try writer.own("\n" + String(repeating: "    ", count: min(depth, Self.deepestIndent)))
+        try writer.trusted("\n" + String(repeating: "    ", count: min(depth, Self.deepestIndent)))
     }
 
     private static func ink(_ kind: JSONScanner.Kind) -> Style.Ink {

@@ -62,7 +62,7 @@ struct CurlLine: Sendable {
         }
         if !invocation.keepsEncoding { words.append("--compressed") }
         let address = plan.url.absoluteString
-        if invocation.keepsDots, address.contains("/.") { words.append("--path-as-is") }
+        if invocation.keepsDotSegments, address.contains("/.") { words.append("--path-as-is") }
         // curl interprets brackets and braces as patterns.
         if address.utf8.contains(where: { "[]{}".utf8.contains($0) }) { words.append("-g") }
         words.append(address)
@@ -92,9 +92,9 @@ struct CurlLine: Sendable {
             add("-U", "\(user.user):\(invocation.showsSecrets ? user.password : hidden)")
         }
         add("--noproxy", invocation.noProxy)
-        for detour in invocation.detours {
-            let ports = [detour.port, detour.newPort].map { $0.map { "\($0)" } ?? "" }
-            let hosts = [detour.host, detour.newHost].map {
+        for rule in invocation.connectToRules {
+            let ports = [rule.port, rule.newPort].map { $0.map { "\($0)" } ?? "" }
+            let hosts = [rule.host, rule.newHost].map {
                 $0.map { $0.contains(":") ? "[\($0)]" : $0 } ?? ""
             }
             add("--connect-to", "\(hosts[0]):\(ports[0]):\(hosts[1]):\(ports[1])")
@@ -137,10 +137,10 @@ struct CurlLine: Sendable {
             case .remoteName: if index == 0 { words.append("-O") }
             }
         }
-        if invocation.takesServersName { words.append("-J") }
+        if invocation.usesServerFileName { words.append("-J") }
         if invocation.createsFolders { words.append("--create-dirs") }
         add("--output-dir", invocation.outputFolder)
-        if invocation.keepsServersTime { words.append("-R") }
+        if invocation.setsServerTime { words.append("-R") }
         switch invocation.resumption {
         case .automatic: add("-C", "-")
         case .offset(let count): add("-C", "\(count)")

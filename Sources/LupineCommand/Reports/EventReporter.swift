@@ -20,7 +20,7 @@ final class EventReporter: EventMonitor {
         start = clock.now
     }
 
-    private func tell(_ what: String, _ details: String = "") {
+    private func printEvent(_ what: String, _ details: String = "") {
         let time = ByteText.duration((clock.now - start) / .seconds(1))
         let tail = details.isEmpty ? "" : " \(details)"
         sink.say("\(style.paint(time.padded(to: 9), .faint)) \(style.paint(what, .name))\(tail)\n")
@@ -33,36 +33,36 @@ final class EventReporter: EventMonitor {
     }
 
     func request(_ request: Request, didCreateURLRequest urlRequest: URLRequest) {
-        tell("request made", address(urlRequest))
+        printEvent("request made", address(urlRequest))
     }
 
     func request(_ request: Request, didCreateTask task: URLSessionTask) {
-        tell("task made", "number \(task.taskIdentifier)")
+        printEvent("task made", "number \(task.taskIdentifier)")
     }
 
-    func request(_ request: Request, didResumeTask task: URLSessionTask) { tell("task resumed") }
+    func request(_ request: Request, didResumeTask task: URLSessionTask) { printEvent("task resumed") }
 
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
     ) {
         let space = challenge.protectionSpace
         let kind = space.authenticationMethod.replacing("NSURLAuthenticationMethod", with: "")
-        tell("challenge", "\(kind) from \(space.host):\(space.port)")
+        printEvent("challenge", "\(kind) from \(space.host):\(space.port)")
     }
 
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest
     ) {
-        tell("redirect", "\(response.statusCode) to \(address(request))")
+        printEvent("redirect", "\(response.statusCode) to \(address(request))")
     }
 
     func urlSession(_ session: URLSession, taskNeedsNewBodyStream task: URLSessionTask) {
-        tell("body asked for again")
+        printEvent("body asked for again")
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        tell("content", "\(data.count) bytes")
+        printEvent("content", "\(data.count) bytes")
     }
 
     func urlSession(
@@ -70,19 +70,19 @@ final class EventReporter: EventMonitor {
     ) {
         let time = ByteText.duration(metrics.taskInterval.duration)
         let reused = metrics.transactionMetrics.filter(\.isReusedConnection).count
-        tell(
+        printEvent(
             "metrics",
             "\(metrics.transactionMetrics.count) transactions, \(reused) on a used connection, \(time)")
     }
 
     func request(_ request: Request, didCompleteTask task: URLSessionTask, with error: AFError?) {
         let status = (task.response as? HTTPURLResponse).map { "status \($0.statusCode)" } ?? "no response"
-        tell("task complete", error.map { "\(status); \($0.localizedDescription)" } ?? status)
+        printEvent("task complete", error.map { "\(status); \($0.localizedDescription)" } ?? status)
     }
 
-    func requestIsRetrying(_ request: Request) { tell("retry") }
+    func requestIsRetrying(_ request: Request) { printEvent("retry") }
 
-    func requestDidCancel(_ request: Request) { tell("cancelled") }
+    func requestDidCancel(_ request: Request) { printEvent("cancelled") }
 
-    func requestDidFinish(_ request: Request) { tell("finished") }
+    func requestDidFinish(_ request: Request) { printEvent("finished") }
 }

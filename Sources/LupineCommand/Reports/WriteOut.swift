@@ -13,25 +13,25 @@ struct WriteOut: Sendable {
     /// curl.
     func text(_ format: String) -> TerminalText {
         var text = TerminalText()
-        var own = ""
+        var literal = ""
         func fill(_ value: String) {
-            text += TerminalText(own: own) + "\(value)"
-            own = ""
+            text += TerminalText(trusted: literal) + "\(value)"
+            literal = ""
         }
         var rest = Substring(format)
         while let letter = rest.popFirst() {
             if letter == "\\", let escape = rest.first {
                 rest = rest.dropFirst()
                 switch escape {
-                case "n": own += "\n"
-                case "t": own += "\t"
-                case "r": own += "\r"
-                case "\\": own += "\\"
-                default: own += "\\\(escape)"
+                case "n": literal += "\n"
+                case "t": literal += "\t"
+                case "r": literal += "\r"
+                case "\\": literal += "\\"
+                default: literal += "\\\(escape)"
                 }
             } else if letter == "%", rest.first == "%" {
                 rest = rest.dropFirst()
-                own += "%"
+                literal += "%"
             } else if letter == "%", rest.hasPrefix("header{"), let end = rest.firstIndex(of: "}") {
                 let name = String(rest[rest.index(rest.startIndex, offsetBy: 7)..<end])
                 fill(report.response?.value(forHTTPHeaderField: name) ?? "")
@@ -40,7 +40,7 @@ struct WriteOut: Sendable {
                 fill(value(String(rest[rest.index(after: rest.startIndex)..<end])))
                 rest = rest[rest.index(after: end)...]
             } else {
-                own.append(letter)
+                literal.append(letter)
             }
         }
         fill("")

@@ -24,7 +24,7 @@ struct ContentBuilder {
         } else if !invocation.parts.isEmpty {
             let form = MultipartFormData()
             for (index, part) in invocation.parts.enumerated() {
-                try append(part, to: form, isPlain: invocation.plainParts.contains(index))
+                try append(part, to: form, isPlain: invocation.literalParts.contains(index))
             }
             try take(form, into: &content)
             content.source = "-F"
@@ -68,7 +68,7 @@ struct ContentBuilder {
         guard !invocation.ignoresStandardInput, kind == .pipe || kind == .file, !invocation.asksForHead,
             !invocation.urls.contains(where: InvocationCheck.isSocket)
         else { return }
-        let notice = tellOfWaiting()
+        let notice = warnOfSilentInput()
         defer { notice.cancel() }
         let data = try readInput()
         guard !data.isEmpty else { return }
@@ -77,7 +77,7 @@ struct ContentBuilder {
     }
 
     /// Prints a message if the input stays silent for three seconds: a script's pipe may have no writer.
-    private func tellOfWaiting() -> Task<Void, Never> {
+    private func warnOfSilentInput() -> Task<Void, Never> {
         let (errors, isSilent) = (context.errors, invocation.isSilent)
         return Task.detached {
             try? await Task.sleep(for: .seconds(3))

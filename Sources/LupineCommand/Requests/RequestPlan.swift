@@ -6,7 +6,7 @@ internal import Lupine
 /// One complete request of a command line, for one URL, with its credentials.
 struct RequestPlan: Sendable {
     /// Files up to this length are read into memory, longer ones while they are sent.
-    static let longestHeld: Int64 = 8 << 20
+    static let largestInMemory: Int64 = 8 << 20
 
     /// The URL as typed.
     let typed: String
@@ -49,7 +49,7 @@ struct RequestPlan: Sendable {
 
     /// The file that is sent instead of a body in the request.
     var bodyFile: URL? {
-        guard case .file(let path, let count) = body, count > Self.longestHeld else { return nil }
+        guard case .file(let path, let count) = body, count > Self.largestInMemory else { return nil }
         return URL(fileURLWithPath: path)
     }
 
@@ -76,7 +76,7 @@ struct RequestPlanner {
 
     func plan(for typed: String) throws -> RequestPlan {
         var address = try Address(typed, scheme: invocation.defaultScheme)
-        if !invocation.keepsDots { address.removeDots() }
+        if !invocation.keepsDotSegments { address.removeDots() }
         if let file = invocation.upload, file != "-", address.text.hasSuffix("/") {
             address.text += PercentEncoding.encoded(String(file.split(separator: "/").last ?? ""))
         }
@@ -183,7 +183,7 @@ struct RequestPlanner {
         if let credentials = address.credentials { return credentials }
         guard invocation.readsNetrc else { return nil }
         let path = invocation.netrcFile ?? context.environment["NETRC"] ?? context.home + "/.netrc"
-        if invocation.mayLackNetrc, !FileManager.default.fileExists(atPath: context.path(path)) {
+        if invocation.netrcIsOptional, !FileManager.default.fileExists(atPath: context.path(path)) {
             return nil
         }
         let data: Data

@@ -145,7 +145,7 @@ struct CookieMemory: Sendable {
 
     /// Writes the cookie jar and the session.
     func save() throws {
-        let store = invocation.sessionIsKept ? store : nil
+        let store = invocation.savesSession ? store : nil
         let isKept = invocation.cookieJar != nil || store != nil
         let lasting = isKept ? storages.map(lasting) : []
         if !invocation.isSilent, lasting.contains(where: \.hasOthers) {
@@ -166,7 +166,7 @@ struct CookieMemory: Sendable {
         guard let store else { return }
         var headers: [(name: String, value: String)] = []
         try HeaderEdits(invocation, context).apply(to: &headers)
-        try store.keep(
+        try store.save(
             memories.mapValues {
                 $0.session.updated(cookies: self.lasting(in: $0.storage).cookies, headers: headers)
             })

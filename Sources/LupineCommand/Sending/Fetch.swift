@@ -10,7 +10,7 @@ final class Fetch: Sendable {
     private enum Verdict {
         case undecided, taken
         /// Another attempt follows after that many seconds.
-        case again(Double)
+        case retry(Double)
         case refused(CommandFailure)
         /// The file was complete already.
         case complete
@@ -33,7 +33,7 @@ final class Fetch: Sendable {
         var bar: Int?
         /// The stream of this attempt.
         var stream: DataStreamRequest?
-        /// Whether the transport writes this attempt's content into the file, without passing it to `piece`.
+        /// Whether the transport writes this attempt's content into the file, without passing it to `receive`.
         var isSavedDirectly = false
         /// The rest that must follow the partial file.
         var rest: Rest?
@@ -110,10 +110,10 @@ final class Fetch: Sendable {
             }
             let failure = failure(of: completion, verdict)
             var wait: Double?
-            if case .again(let pause) = verdict {
+            if case .retry(let pause) = verdict {
                 wait = pause
-            } else if let failure, report.received == 0, schedule.takes(failure),
-                canSendBodyAgain || !Self.hasBegun(completion)
+            } else if let failure, report.received == 0, schedule.allowsRetry(after: failure),
+                canSendBodyAgain || !Self.hasSentRequest(completion)
             {
                 wait = state.withLock { $0.pause(retryAfter: nil) }
             }
@@ -132,7 +132,7 @@ final class Fetch: Sendable {
     }
 
     /// Whether the attempt got as far as sending the request, which reads the body.
-    private static func hasBegun(_ completion: DataStreamRequest.Completion) -> Bool {
+    private static func hasSentRequest(_ completion: DataStreamRequest.Completion) -> Bool {
         completion.metrics?.transactionMetrics.contains { $0.requestStartDate != nil } ?? true
     }
 
@@ -166,13 +166,13 @@ final class Fetch: Sendable {
         }
         if let wire {
             stream.onURLSessionTaskCreation(on: queue) { [session, reporter] task in
-                wire.give(task.taskIdentifier, of: session, to: reporter)
+                wire.assign(task.taskIdentifier, of: session, to: reporter)
             }
         }
         if let file = plan.bodyFile { stream.sendContent(of: file) }
         state.withLock { $0.stream = stream }
         defer { forget(stream) }
-        stream.saveContent { _ in self.place() }
+        stream.saveContent { _ in self.directFile() }
         let listener = context.interruption.listen { stream.cancel() }
         defer { context.interruption.forget(listener) }
         let completion = await withCheckedContinuation { continuation in
@@ -181,14 +181,14 @@ final class Fetch: Sendable {
             }
             stream.responseStream(on: queue) { stream in
                 switch stream.event {
-                case .stream(.success(let data)): try self.piece(data)
+                case .stream(.success(let data)): try self.receive(data)
                 case .complete(let completion): continuation.resume(returning: completion)
                 }
             }
         }
         if let wire {
             if let task = stream.task { wire.forget(task.taskIdentifier, of: session) }
-            await WireReporter.caughtUp(with: session)
+            await WireReporter.eventsReported(of: session)
         }
         countSaved(stream.task?.countOfBytesReceived ?? 0)
         return completion
@@ -196,9 +196,9 @@ final class Fetch: Sendable {
 
     /// Handles the head of a response. Returns whether its body is to be received.
     private func head(_ response: HTTPURLResponse) -> Bool {
-        if wire != nil { WireReporter.catchUp(with: session) }
+        if wire != nil { WireReporter.waitForEvents(of: session) }
         do {
-            return try state.withLock { state in try judge(response, &state) }
+            return try state.withLock { state in try evaluate(response, &state) }
         } catch {
             let failure =
                 error as? CommandFailure ?? CommandFailure(.write, "Cannot write to the standard output.")
@@ -207,7 +207,7 @@ final class Fetch: Sendable {
         }
     }
 
-    private func judge(_ response: HTTPURLResponse, _ state: inout State) throws -> Bool {
+    private func evaluate(_ response: HTTPURLResponse, _ state: inout State) throws -> Bool {
         state.report.response = response
         if let failure = state.redirects.failure {
             state.verdict = .refused(failure)
@@ -215,10 +215,10 @@ final class Fetch: Sendable {
         }
         let status = response.statusCode
         let isFailure = invocation.fails && status >= 400
-        if canSendBodyAgain, state.schedule.takes(status, isFailure: isFailure),
+        if canSendBodyAgain, state.schedule.allowsRetry(after: status, isFailure: isFailure),
             let pause = state.pause(retryAfter: RetrySchedule.retryAfter(response))
         {
-            state.verdict = .again(pause)
+            state.verdict = .retry(pause)
             return false
         }
         if isFailure, !invocation.failsWithBody {
@@ -240,7 +240,7 @@ final class Fetch: Sendable {
         }
         if offset > 0 {
             switch resumption.verdict(on: response, decodes: !invocation.keepsEncoding) {
-            case .goOn(let count, let isFramed): state.rest = Rest(count: count, isFramed: isFramed)
+            case .resume(let count, let isFramed): state.rest = Rest(count: count, isFramed: isFramed)
             case .complete:
                 state.verdict = .complete
                 return false
@@ -256,7 +256,7 @@ final class Fetch: Sendable {
     }
 
     /// Saves the ETag in the file of --etag-save, once the content is complete.
-    private func keepTag(_ response: HTTPURLResponse) throws {
+    private func saveETag(_ response: HTTPURLResponse) throws {
         guard let file = invocation.etagFile, let tag = response.value(forHTTPHeaderField: "ETag") else {
             return
         }
@@ -291,29 +291,29 @@ final class Fetch: Sendable {
             return
         }
         let given =
-            destination == .remoteName && invocation.takesServersName && offset == 0
+            destination == .remoteName && invocation.usesServerFileName && offset == 0
             && response?.value(forHTTPHeaderField: "Content-Disposition") != nil
         let proposed = given ? response?.suggestedFilename.map(RemoteName.unhidden) : nil
         // A download resumes the file that `resumption` has checked, whatever name the response suggests.
-        let place = SavedPlace(destination, proposed, plan.url, context, in: invocation.outputFolder)
-        state.report.file = place.name
-        if invocation.createsFolders { place.makeFolder() }
-        if state.saver?.path == place.path, offset == 0 {
+        let location = SaveLocation(destination, proposed, plan.url, context, in: invocation.outputFolder)
+        state.report.file = location.name
+        if invocation.createsFolders { location.makeFolder() }
+        if state.saver?.path == location.path, offset == 0 {
             // An earlier attempt has started the file.
-            try state.saver?.beginAgain()
+            try state.saver?.restart()
         } else {
             let saver = try FileSaver(
-                path: place.path, shown: place.name, offset: offset, expected: state.rest?.count,
+                path: location.path, shown: location.name, offset: offset, expected: state.rest?.count,
                 isNew: given, in: files, for: number)
             // The earlier attempt's file is discarded only now that the new one is open.
             state.saver?.discard()
             state.saver = saver
         }
         if let response, offset == 0, state.saver?.isRegular == true {
-            mark(place.path, response)
+            saveResumeRecord(location.path, response)
         } else if offset > 0, !resumption.knowsVersion, !invocation.isSilent {
             context.errors.say(
-                "lupine: nothing says of which version \(place.name) is; what comes is put behind it\n")
+                "lupine: nothing says of which version \(location.name) is; what comes is put behind it\n")
         }
         if let bar = state.bar {
             let length = response?.expectedContentLength ?? -1
@@ -325,13 +325,13 @@ final class Fetch: Sendable {
         }
     }
 
-    /// Saves the mark of a new file. A file that begins with a head has none.
-    private func mark(_ path: String, _ response: HTTPURLResponse) {
-        let mark = invocation.savesHead ? nil : PartialMark(response, decodes: !invocation.keepsEncoding)
-        if let mark { mark.keep(of: path) } else { PartialMark.remove(path) }
+    /// Saves the resume record of a new file. A file that begins with a head has none.
+    private func saveResumeRecord(_ path: String, _ response: HTTPURLResponse) {
+        let record = invocation.savesHead ? nil : ResumeRecord(response, decodes: !invocation.keepsEncoding)
+        if let record { record.write(for: path) } else { ResumeRecord.remove(path) }
     }
 
-    private func piece(_ data: Data) throws {
+    private func receive(_ data: Data) throws {
         try state.withLock { state in
             // A response other than HTTP, such as a file, has no head to check.
             if case .undecided = state.verdict {
@@ -367,10 +367,10 @@ final class Fetch: Sendable {
         }
     }
 
-    // MARK: what goes straight into a file
+    // MARK: content that the transport writes into the file
 
     /// The regular file into which the transport may write the content directly; nil if there is none.
-    private func place() -> FileHandle? {
+    private func directFile() -> FileHandle? {
         let (file, bar, stream) = state.withLock { state -> (FileHandle?, Int?, DataStreamRequest?) in
             guard case .taken = state.verdict, let saver = state.saver, saver.isRegular,
                 state.rest?.isFramed != false, invocation.maximumFileSize == nil
@@ -378,7 +378,7 @@ final class Fetch: Sendable {
             state.isSavedDirectly = true
             return (saver.handle, state.bar, state.stream)
         }
-        if file != nil, let bar, let task = stream?.task { board?.follow(bar) { task.countOfBytesReceived } }
+        if file != nil, let bar, let task = stream?.task { board?.poll(bar) { task.countOfBytesReceived } }
         return file
     }
 
@@ -391,7 +391,7 @@ final class Fetch: Sendable {
             guard state.isSavedDirectly else { return }
             state.isSavedDirectly = false
             state.report.received += count
-            state.saver?.wentPast(count)
+            state.saver?.addWritten(count)
         }
     }
 
@@ -412,24 +412,26 @@ final class Fetch: Sendable {
 
     /// Returns whether a redirect is followed. Prints its head if requested. Called on the session's root queue.
     func follows(_ task: URLSessionTask, _ response: HTTPURLResponse, to request: URLRequest) -> Bool {
-        guard state.withLock({ $0.redirects.takeOne(from: plan.url, to: request.url) }) else { return false }
-        if let wire {
-            wire.give(task.taskIdentifier, of: session, to: reporter)
-            WireReporter.catchUp(with: session)
+        guard state.withLock({ $0.redirects.allowRedirect(from: plan.url, to: request.url) }) else {
+            return false
         }
-        if output.showsHops {
+        if let wire {
+            wire.assign(task.taskIdentifier, of: session, to: reporter)
+            WireReporter.waitForEvents(of: session)
+        }
+        if output.showsRedirectHeads {
             state.withLock { try? printHead(response, &$0) }
         }
         return true
     }
 
-    // MARK: the end
+    // MARK: completion
 
     private func failure(of completion: DataStreamRequest.Completion, _ verdict: Verdict) -> CommandFailure? {
         if case .refused(let failure) = verdict { return failure }
         if context.interruption.hasCome { return interrupted }
         switch verdict {
-        case .complete, .unchanged, .again: return nil
+        case .complete, .unchanged, .retry: return nil
         case .undecided, .taken, .refused: break
         }
         return completion.error.map { ErrorMessage.failure(of: $0, url: plan.url, invocation: invocation) }
@@ -448,7 +450,7 @@ final class Fetch: Sendable {
                     try state.saver?.complete()
                 }
                 try state.saver?.close()
-                if failure == nil, invocation.keepsServersTime { giveTime(state) }
+                if failure == nil, invocation.setsServerTime { setModificationDate(state) }
             } catch { failure = failure ?? error as? CommandFailure ?? Self.broken(error) }
             if failure == nil, invocation.fails, let response = state.report.response,
                 response.statusCode >= 400, case .taken = state.verdict
@@ -456,36 +458,36 @@ final class Fetch: Sendable {
                 failure = refusal(response)
             }
             if failure == nil, let response = state.report.response, response.statusCode < 400 {
-                do { try keepTag(response) } catch {
+                do { try saveETag(response) } catch {
                     failure = error as? CommandFailure ?? Self.broken(error)
                 }
             }
             // An error page, or a part of one, is not the requested content and is not worth resuming.
             let isError = (state.report.response?.statusCode ?? 200) >= 400
             if let saver = state.saver {
-                if failure == nil { PartialMark.remove(saver.path) }
+                if failure == nil { ResumeRecord.remove(saver.path) }
                 state.report.resumable =
                     failure.map { $0.code != .resume } == true && !isError && offset + saver.written > 0
                     && saver.isRegular && !invocation.savesHead && invocation.range == nil
                 state.report.file = saver.shown
             }
-            sayWhatIsHere(state.verdict)
+            updateResumeRecord(state.verdict)
             state.report.failure = failure
             if let bar = state.bar { board?.finish(bar, Self.end(state.verdict, failure)) }
             return state.report
         }
     }
 
-    /// Removes the mark of a complete file; warns about a partial file for which the server has nothing newer.
-    private func sayWhatIsHere(_ verdict: Verdict) {
+    /// Removes the resume record of a complete file; warns about a partial file for which the server has nothing newer.
+    private func updateResumeRecord(_ verdict: Verdict) {
         guard let destination else { return }
-        let place = SavedPlace(destination, nil, plan.url, context, in: invocation.outputFolder)
+        let location = SaveLocation(destination, nil, plan.url, context, in: invocation.outputFolder)
         switch verdict {
-        case .complete: PartialMark.remove(place.path)
-        case .unchanged where !invocation.isSilent && PartialMark.read(of: place.path) != nil:
+        case .complete: ResumeRecord.remove(location.path)
+        case .unchanged where !invocation.isSilent && ResumeRecord.read(for: location.path) != nil:
             context.errors.say(
-                "lupine: \(place.name) is a part of what the server has; -C - alone goes on with it\n")
-        case .unchanged, .undecided, .taken, .again, .refused: break
+                "lupine: \(location.name) is a part of what the server has; -C - alone goes on with it\n")
+        case .unchanged, .undecided, .taken, .retry, .refused: break
         }
     }
 
@@ -495,12 +497,12 @@ final class Fetch: Sendable {
         return switch verdict {
         case .complete: "is complete"
         case .unchanged: "has not changed"
-        case .undecided, .taken, .again, .refused: "done"
+        case .undecided, .taken, .retry, .refused: "done"
         }
     }
 
     /// Sets a saved file's modification date to the response's Last-Modified.
-    private func giveTime(_ state: State) {
+    private func setModificationDate(_ state: State) {
         guard let saver = state.saver, saver.isRegular,
             let date = state.report.response?.value(forHTTPHeaderField: "Last-Modified").flatMap(
                 DateText.date)
@@ -508,10 +510,10 @@ final class Fetch: Sendable {
         try? FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: saver.path)
     }
 
-    // MARK: what is told
+    // MARK: heads
 
     private func printHead(_ response: HTTPURLResponse, _ state: inout State) throws {
-        try reporter.keep(response)
+        try reporter.dumpHead(response)
         guard output.parts.contains(.responseHead), !output.printsHeadsAsTheyCome else { return }
         let text = reporter.head(response)
         if state.saver != nil, invocation.savesHead {

@@ -35,8 +35,8 @@ struct FetchReporter: Sendable {
     }
 
     /// Prints HTTP/2 events other than messages.
-    func heard(_ notice: HTTP2Notice) {
-        guard invocation.tellsOfStreams else { return }
+    func received(_ notice: HTTP2Notice) {
+        guard invocation.reportsHTTP2Events else { return }
         let text = output.errorStyle.paint("* HTTP/2: \(notice)", .faint)
         context.errors.say("\(text)\n")
     }
@@ -62,7 +62,7 @@ struct FetchReporter: Sendable {
     }
 
     /// Writes a head into the file of `-D`.
-    func keep(_ response: HTTPURLResponse) throws {
+    func dumpHead(_ response: HTTPURLResponse) throws {
         guard let file = invocation.headFile else { return }
         let text = HeadText(style: Style(isOn: false), lineEnd: "\r\n").response(response)
         if file == "-" {

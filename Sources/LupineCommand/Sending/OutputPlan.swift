@@ -7,7 +7,7 @@ struct OutputPlan: Sendable {
     /// Whether response heads, those of redirects included, are printed as they arrive, in order with the requests.
     let printsHeadsAsTheyCome: Bool
     /// Whether the heads of redirects are printed too.
-    let showsHops: Bool
+    let showsRedirectHeads: Bool
     let manner: BodyPresenter.Manner
     let outputStyle: Style
     let errorStyle: Style
@@ -31,7 +31,8 @@ struct OutputPlan: Sendable {
         }
         printsHeadsAsTheyCome =
             parts.isSuperset(of: [.requestHead, .responseHead]) && !(saves && invocation.savesHead)
-        showsHops = invocation.includesHead || invocation.asksForHead || invocation.showsHops
+        showsRedirectHeads =
+            invocation.includesHead || invocation.asksForHead || invocation.showsRedirectHeads
         let wantsPretty = invocation.pretty ?? (isTerminal || invocation.color == .always ? .all : .none)
         switch (wantsPretty, invocation.streams) {
         case (.none, _): manner = .verbatim

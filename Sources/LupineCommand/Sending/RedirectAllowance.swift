@@ -19,7 +19,7 @@ struct RedirectAllowance {
     }
 
     /// Returns whether the next redirect is followed. Counts it if so, and sets `failure` if it is not allowed.
-    mutating func takeOne(from url: URL, to target: URL?) -> Bool {
+    mutating func allowRedirect(from url: URL, to target: URL?) -> Bool {
         guard follows else { return false }
         if let target, !protocols.0.contains(target.scheme) || !protocols.1.contains(target.scheme) {
             failure = CommandFailure(

@@ -15,8 +15,8 @@ struct RetrySchedule: Sendable {
     private var delay: Double?
     /// The seconds of --retry-max-time; nil, also for 0, stands for no limit.
     private var limit: Double?
-    private var takesAll = false
-    private var takesRefused = false
+    private var retriesAll = false
+    private var retriesRefused = false
 
     init(retries: Int) { left = retries }
 
@@ -24,23 +24,23 @@ struct RetrySchedule: Sendable {
         left = invocation.retries
         delay = invocation.retryDelay.flatMap { $0 > 0 ? $0 : nil }
         limit = invocation.retryMaximumTime.flatMap { $0 > 0 ? $0 : nil }
-        takesAll = invocation.retriesAllErrors
-        takesRefused = invocation.retriesRefused
+        retriesAll = invocation.retriesAllErrors
+        retriesRefused = invocation.retriesRefused
     }
 
     /// Whether a response is retried. `isFailure`: whether --fail makes it a failure.
-    func takes(_ status: Int, isFailure: Bool = false) -> Bool {
-        left > 0 && (Self.statuses.contains(status) || (takesAll && isFailure))
+    func allowsRetry(after status: Int, isFailure: Bool = false) -> Bool {
+        left > 0 && (Self.statuses.contains(status) || (retriesAll && isFailure))
     }
 
     /// Whether a failure is retried: one that may be temporary.
-    func takes(_ failure: CommandFailure) -> Bool {
+    func allowsRetry(after failure: CommandFailure) -> Bool {
         guard left > 0 else { return false }
         switch failure.code {
         case .timeout, .lost: return true
-        case .connect: return takesAll || takesRefused
+        case .connect: return retriesAll || retriesRefused
         case .interrupted, .write, .read, .usage, .malformedURL, .tooLarge: return false
-        default: return takesAll
+        default: return retriesAll
         }
     }
 

@@ -8,7 +8,7 @@ internal import LupineTransport
 struct SessionMaker {
     let invocation: Invocation
     let context: ProcessContext
-    let judge: TrustJudge?
+    let evaluator: CommandTrustEvaluator?
     let monitors: [any EventMonitor]
     /// The URLs of the command line.
     let urls: [URL]
@@ -23,9 +23,9 @@ struct SessionMaker {
         configuration.lupine.sensitiveFields.formUnion(plan.boundFields)
         return Session(
             configuration: configuration,
-            delegate: AnsweringDelegate(digestOnly: plan.usesDigest && invocation.authType != .any),
+            delegate: ChallengeDelegate(digestOnly: plan.usesDigest && invocation.authType != .any),
             rootQueue: DispatchQueue(label: "lupine.command"),
-            serverTrustManager: judge.map(TrustOfAllHosts.init), eventMonitors: monitors)
+            serverTrustManager: evaluator.map(AllHostsTrustManager.init), eventMonitors: monitors)
     }
 
     func configuration(omitting omitted: Set<String>) throws -> URLSessionConfiguration {
@@ -100,25 +100,25 @@ struct SessionMaker {
         }
         // The targets of redirects are not known yet: entries are made for the URLs of the command line and the usual ports.
         var portsOfAllHosts: Set<UInt16> = []
-        for detour in invocation.detours {
+        for rule in invocation.connectToRules {
             let places = urls.map { url in
                 let standard: UInt16 = ["https", "wss"].contains(url.scheme?.lowercased()) ? 443 : 80
-                let port = detour.port ?? url.port.flatMap { UInt16(exactly: $0) } ?? standard
-                return (host: detour.host ?? url.host ?? "", port: port)
+                let port = rule.port ?? url.port.flatMap { UInt16(exactly: $0) } ?? standard
+                return (host: rule.host ?? url.host ?? "", port: port)
             }
-            let ports = detour.port.map { [$0] } ?? Set(places.map(\.port) + [80, 443]).sorted()
-            let further = detour.host.map { host in ports.map { (host: host, port: $0) } } ?? []
+            let ports = rule.port.map { [$0] } ?? Set(places.map(\.port) + [80, 443]).sorted()
+            let further = rule.host.map { host in ports.map { (host: host, port: $0) } } ?? []
             for (host, port) in places + further where !portsOfAllHosts.contains(port) {
                 // The first match takes precedence over later ones, and an address of --resolve over all matches.
                 let key = URLSessionConfiguration.LupineOptions.HostAndPort(host: host, port: port)
                 guard overrides[key] == nil else { continue }
-                overrides[key] = try addresses(detour.newHost ?? host, detour.newPort ?? port)
+                overrides[key] = try addresses(rule.newHost ?? host, rule.newPort ?? port)
             }
-            guard detour.host == nil, let newHost = detour.newHost, !mayUseProxy else { continue }
+            guard rule.host == nil, let newHost = rule.newHost, !mayUseProxy else { continue }
             for port in ports where portsOfAllHosts.insert(port).inserted {
                 let key = URLSessionConfiguration.LupineOptions.HostAndPort(host: "*", port: port)
                 guard overrides[key] == nil else { continue }
-                overrides[key] = try addresses(newHost, detour.newPort ?? port)
+                overrides[key] = try addresses(newHost, rule.newPort ?? port)
             }
         }
         return overrides

@@ -12,13 +12,13 @@ internal import LupineTransport
 final class WireReporter: TransferObserver {
     private enum Step: Sendable {
         case sent([UInt8], hasContent: Bool)
-        case heard(HTTP2Notice)
+        case notice(HTTP2Notice)
         case received(TransferHead)
 
-        func tell(_ reporter: FetchReporter) {
+        func report(to reporter: FetchReporter) {
             switch self {
             case .sent(let head, let hasContent): reporter.sent(head, hasContent: hasContent)
-            case .heard(let notice): reporter.heard(notice)
+            case .notice(let notice): reporter.received(notice)
             case .received(let head): reporter.received(head)
             }
         }
@@ -33,19 +33,19 @@ final class WireReporter: TransferObserver {
     }
 
     /// The reporter of all tasks that have none of their own.
-    private let anybody: FetchReporter?
+    private let defaultReporter: FetchReporter?
     private let state = Guarded(State())
 
-    init(_ anybody: FetchReporter? = nil) { self.anybody = anybody }
+    init(_ defaultReporter: FetchReporter? = nil) { self.defaultReporter = defaultReporter }
 
     /// Sets the reporter of the task, and reports its earlier events.
-    func give(_ task: Int, of session: Session, to reporter: FetchReporter) {
+    func assign(_ task: Int, of session: Session, to reporter: FetchReporter) {
         session.session.whenObserversHaveHeard {
             let kept = self.state.withLock { state in
                 state.reporters[task] = reporter
                 return state.kept.removeValue(forKey: task) ?? []
             }
-            for step in kept { step.tell(reporter) }
+            for step in kept { step.report(to: reporter) }
         }
     }
 
@@ -60,15 +60,17 @@ final class WireReporter: TransferObserver {
     }
 
     /// Blocks until all events of the session so far have been reported. Must not be called on the observers' thread.
-    static func catchUp(with session: Session) {
-        let told = DispatchSemaphore(value: 0)
-        session.session.whenObserversHaveHeard { told.signal() }
-        told.wait()
+    static func waitForEvents(of session: Session) {
+        let reported = DispatchSemaphore(value: 0)
+        session.session.whenObserversHaveHeard { reported.signal() }
+        reported.wait()
     }
 
     /// Returns when all events of the session so far have been reported.
-    static func caughtUp(with session: Session) async {
-        await withCheckedContinuation { told in session.session.whenObserversHaveHeard { told.resume() } }
+    static func eventsReported(of session: Session) async {
+        await withCheckedContinuation { reported in
+            session.session.whenObserversHaveHeard { reported.resume() }
+        }
     }
 
     // MARK: TransferObserver
@@ -82,7 +84,7 @@ final class WireReporter: TransferObserver {
         add(id) { .sent(lease.requestHead, hasContent: $0) }
     }
 
-    func transfer(_ id: TransferID, didHear notice: HTTP2Notice) { add(id) { _ in .heard(notice) } }
+    func transfer(_ id: TransferID, didHear notice: HTTP2Notice) { add(id) { _ in .notice(notice) } }
 
     func transfer(_ id: TransferID, didReceive head: TransferHead) { add(id) { _ in .received(head) } }
 
@@ -91,13 +93,13 @@ final class WireReporter: TransferObserver {
     }
 
     private func add(_ id: TransferID, _ make: (_ hasContent: Bool) -> Step) {
-        let told = state.withLock { state -> (Step, FetchReporter)? in
+        let reported = state.withLock { state -> (Step, FetchReporter)? in
             guard let (task, hasContent) = state.transfers[id] else { return nil }
             let step = make(hasContent)
-            if let reporter = state.reporters[task] ?? anybody { return (step, reporter) }
+            if let reporter = state.reporters[task] ?? defaultReporter { return (step, reporter) }
             state.kept[task, default: []].append(step)
             return nil
         }
-        if let (step, reporter) = told { step.tell(reporter) }
+        if let (step, reporter) = reported { step.report(to: reporter) }
     }
 }

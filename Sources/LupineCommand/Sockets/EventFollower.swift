@@ -39,7 +39,7 @@ final class EventFollower: Sendable {
         while true {
             let before = state.withLock { $0.events }
             let error = await connect()
-            await WireReporter.caughtUp(with: session)
+            await WireReporter.eventsReported(of: session)
             let (refusal, wait, events) = state.withLock { ($0.refusal, $0.wait, $0.events) }
             if context.interruption.hasCome { return CommandFailure(.interrupted, "Interrupted.") }
             if let refusal { return refusal }
@@ -123,7 +123,7 @@ final class EventFollower: Sendable {
         } else {
             try writer.content(Data(event.data.utf8))
         }
-        try writer.own("\n")
+        try writer.trusted("\n")
         try writer.flush()
     }
 }

@@ -21,6 +21,6 @@ final class RedirectCounter: RedirectHandler {
         _ task: URLSessionTask, willBeRedirectedTo request: URLRequest, for response: HTTPURLResponse,
         completion: @escaping (URLRequest?) -> Void
     ) {
-        completion(allowance.withLock { $0.takeOne(from: url, to: request.url) } ? request : nil)
+        completion(allowance.withLock { $0.allowRedirect(from: url, to: request.url) } ? request : nil)
     }
 }

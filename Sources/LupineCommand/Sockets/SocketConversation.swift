@@ -47,13 +47,13 @@ final class SocketConversation: Sendable {
                 switch event.kind {
                 case .connected: self.connected(request)
                 case .receivedMessage(let message): self.show(message, request)
-                case .disconnected(let code, let reason): self.tellEnd(code, reason)
+                case .disconnected(let code, let reason): self.printEnd(code, reason)
                 case .serializerFailed: break
                 case .completed(let completion): continuation.resume(returning: completion)
                 }
             }
         }
-        await WireReporter.caughtUp(with: session)
+        await WireReporter.eventsReported(of: session)
         if context.interruption.hasCome { return .interrupted }
         let (code, isConnected, isClosing) = state.withLock { ($0.code, $0.isConnected, $0.isClosing) }
         if let code { return code }
@@ -108,15 +108,19 @@ final class SocketConversation: Sendable {
         switch message {
         case .string(let text):
             if isTerminal { try writer.painted(text, style) } else { try writer.content(Data(text.utf8)) }
-            try writer.own("\n")
+            try writer.trusted("\n")
         case .data(let bytes):
-            if isTerminal { try writer.own("(\(bytes.count) bytes)\n") } else { try writer.content(bytes) }
+            if isTerminal {
+                try writer.trusted("(\(bytes.count) bytes)\n")
+            } else {
+                try writer.content(bytes)
+            }
         @unknown default: return
         }
         try writer.flush()
     }
 
-    private func tellEnd(_ code: URLSessionWebSocketTask.CloseCode, _ reason: Data?) {
+    private func printEnd(_ code: URLSessionWebSocketTask.CloseCode, _ reason: Data?) {
         state.withLock { $0.isClosing = true }
         guard !invocation.isSilent, code != .normalClosure || context.input.kind == .terminal else {
             return

@@ -52,7 +52,7 @@ extension ProcessContext {
         }
 
         /// Writes the command's own text, unfiltered.
-        mutating func own(_ text: String) throws {
+        mutating func trusted(_ text: String) throws {
             filter?.finish(into: &buffer)
             buffer += Array(text.utf8)
             try makeRoom()
@@ -60,7 +60,7 @@ extension ProcessContext {
 
         /// Writes text with trusted and untrusted pieces.
         mutating func text(_ text: TerminalText) throws {
-            guard filter != nil else { return try own(text.plain) }
+            guard filter != nil else { return try trusted(text.plain) }
             filter?.finish(into: &buffer)
             buffer += text.harmless(readsUTF8: sink.readsUTF8)
             try makeRoom()

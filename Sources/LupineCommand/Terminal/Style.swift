@@ -19,7 +19,7 @@ struct Style: Sendable {
 
     /// Returns the text in that colour.
     func paint(_ text: TerminalText, _ ink: Ink) -> TerminalText {
-        isOn && !text.isEmpty ? TerminalText(own: begin(ink)) + text + TerminalText(own: end) : text
+        isOn && !text.isEmpty ? TerminalText(trusted: begin(ink)) + text + TerminalText(trusted: end) : text
     }
 
     /// Returns untrusted text in that colour, as one line.

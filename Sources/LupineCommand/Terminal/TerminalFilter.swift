@@ -11,7 +11,7 @@ struct TerminalFilter: Sendable {
     private let keepsLines: Bool
     private let readsUTF8: Bool
     /// The start of an incomplete character, at most three octets.
-    private var begun: [UInt8] = []
+    private var incomplete: [UInt8] = []
     /// The octets that the incomplete character still needs.
     private var missing = 0
     /// Whether a carriage return is held back; it is harmless if a line feed follows.
@@ -53,28 +53,28 @@ struct TerminalFilter: Sendable {
             Self.show(0x0D, into: &result)
         }
         guard missing > 0 else { return begin(octet, into: &result) }
-        guard Self.goesOn(octet, behind: begun) else {
-            giveUp(into: &result)
+        guard Self.continuesCharacter(octet, after: incomplete) else {
+            showInvalid(into: &result)
             return begin(octet, into: &result)
         }
-        begun.append(octet)
+        incomplete.append(octet)
         missing -= 1
         guard missing == 0 else { return }
-        let scalar = Self.scalar(begun)
-        let isForUs = readsUTF8 || !begun.contains { (0x80..<0xA0).contains($0) }
+        let scalar = Self.scalar(incomplete)
+        let isForUs = readsUTF8 || !incomplete.contains { (0x80..<0xA0).contains($0) }
         if Self.isHarmless(scalar), isForUs {
-            result += begun
+            result += incomplete
         } else {
             Self.show(scalar.value, into: &result)
         }
-        begun.removeAll(keepingCapacity: true)
+        incomplete.removeAll(keepingCapacity: true)
     }
 
     /// Ends the input.
     mutating func finish(into result: inout [UInt8]) {
         if holdsReturn { Self.show(0x0D, into: &result) }
         holdsReturn = false
-        giveUp(into: &result)
+        showInvalid(into: &result)
     }
 
     private mutating func begin(_ octet: UInt8, into result: inout [UInt8]) {
@@ -82,23 +82,23 @@ struct TerminalFilter: Sendable {
         case 0x0A where keepsLines, 0x09, 0x20..<0x7F: result.append(octet)
         case 0x0D where keepsLines: holdsReturn = true
         case 0x00..<0x80: Self.show(UInt32(octet), into: &result)
-        case 0xC2...0xDF: (begun, missing) = ([octet], 1)
-        case 0xE0...0xEF: (begun, missing) = ([octet], 2)
-        case 0xF0...0xF4: (begun, missing) = ([octet], 3)
+        case 0xC2...0xDF: (incomplete, missing) = ([octet], 1)
+        case 0xE0...0xEF: (incomplete, missing) = ([octet], 2)
+        case 0xF0...0xF4: (incomplete, missing) = ([octet], 3)
         default: showOctet(octet, into: &result)
         }
     }
 
     /// Shows the octets of an invalid character.
-    private mutating func giveUp(into result: inout [UInt8]) {
-        for octet in begun { showOctet(octet, into: &result) }
-        begun.removeAll(keepingCapacity: true)
+    private mutating func showInvalid(into result: inout [UInt8]) {
+        for octet in incomplete { showOctet(octet, into: &result) }
+        incomplete.removeAll(keepingCapacity: true)
         missing = 0
     }
 
     /// Whether an octet continues a character (Unicode, table 3-7: no surrogates, no overlong forms).
-    private static func goesOn(_ octet: UInt8, behind begun: [UInt8]) -> Bool {
-        switch (begun.count, begun.first) {
+    private static func continuesCharacter(_ octet: UInt8, after incomplete: [UInt8]) -> Bool {
+        switch (incomplete.count, incomplete.first) {
         case (1, 0xE0): (0xA0...0xBF).contains(octet)
         case (1, 0xED): (0x80...0x9F).contains(octet)
         case (1, 0xF0): (0x90...0xBF).contains(octet)

@@ -6,7 +6,7 @@
 /// them: `\(text)` becomes one line, `\(lines: text)` may have several.
 public struct TerminalText: ExpressibleByStringInterpolation, Sendable {
     private enum Piece: Sendable {
-        case own(String)
+        case trusted(String)
         case line(String)
         case lines(String)
     }
@@ -17,19 +17,19 @@ public struct TerminalText: ExpressibleByStringInterpolation, Sendable {
     public init() {}
 
     /// Creates a text of the command's own.
-    public init(stringLiteral text: String) { pieces = [.own(text)] }
+    public init(stringLiteral text: String) { pieces = [.trusted(text)] }
 
     /// Creates a text from literals and interpolated values.
     public init(stringInterpolation: StringInterpolation) { pieces = stringInterpolation.text.pieces }
 
     /// Creates trusted text, by the user or the command, that may control the terminal, such as a format of `-w`.
-    init(own text: String) { pieces = [.own(text)] }
+    init(trusted text: String) { pieces = [.trusted(text)] }
 
     /// Whether the text is empty.
     var isEmpty: Bool {
         pieces.allSatisfy { piece in
             switch piece {
-            case .own(let text), .line(let text), .lines(let text): text.isEmpty
+            case .trusted(let text), .line(let text), .lines(let text): text.isEmpty
             }
         }
     }
@@ -38,7 +38,7 @@ public struct TerminalText: ExpressibleByStringInterpolation, Sendable {
     var plain: String {
         pieces.map { piece in
             switch piece {
-            case .own(let text), .line(let text), .lines(let text): text
+            case .trusted(let text), .line(let text), .lines(let text): text
             }
         }.joined()
     }
@@ -48,7 +48,7 @@ public struct TerminalText: ExpressibleByStringInterpolation, Sendable {
         var result: [UInt8] = []
         for piece in pieces {
             switch piece {
-            case .own(let text): result += Array(text.utf8)
+            case .trusted(let text): result += Array(text.utf8)
             case .line(let text): Self.add(text, keepsLines: false, readsUTF8, to: &result)
             case .lines(let text): Self.add(text, keepsLines: true, readsUTF8, to: &result)
             }
@@ -78,7 +78,7 @@ public struct TerminalText: ExpressibleByStringInterpolation, Sendable {
         public init(literalCapacity: Int, interpolationCount: Int) {}
 
         /// Appends the command's own text.
-        public mutating func appendLiteral(_ literal: String) { text.pieces.append(.own(literal)) }
+        public mutating func appendLiteral(_ literal: String) { text.pieces.append(.trusted(literal)) }
 
         /// Appends text with its trusted and untrusted pieces.
         public mutating func appendInterpolation(_ other: TerminalText) { text += other }

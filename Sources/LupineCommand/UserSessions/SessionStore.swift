@@ -31,23 +31,23 @@ struct SessionStore: Sendable {
         self.context = context
     }
 
-    /// Returns the session of an origin. A file of the old format is split on the first access; `tell` is called with messages
+    /// Returns the session of an origin. A file of the old format is split on the first access; `report` is called with messages
     /// about that, and about the header fields that are dropped.
-    func session(for origin: SessionOrigin, tell: (TerminalText) -> Void) throws -> UserSession {
+    func session(for origin: SessionOrigin, report: (TerminalText) -> Void) throws -> UserSession {
         let path = path(for: origin)
         switch try Self.read(path) {
         case .sessions(let sessions): if let session = sessions[origin] { return session }
-        case .old(let session): return try split(session, at: path, for: origin, tell)
+        case .old(let session): return try split(session, at: path, for: origin, report)
         case .nothing: break
         }
         guard let before = oldPath(for: origin), case .old(let session) = try Self.read(before) else {
             return UserSession()
         }
-        return try split(session, at: before, for: origin, tell)
+        return try split(session, at: before, for: origin, report)
     }
 
     /// Saves the sessions; those of other origins in the same files stay as they are.
-    func keep(_ sessions: [SessionOrigin: UserSession]) throws {
+    func save(_ sessions: [SessionOrigin: UserSession]) throws {
         let files = Dictionary(grouping: sessions.keys, by: path)
         for (path, origins) in files {
             var kept: [SessionOrigin: UserSession] = [:]
@@ -58,7 +58,7 @@ struct SessionStore: Sendable {
     }
 
     private func split(
-        _ old: UserSession, at path: String, for origin: SessionOrigin, _ tell: (TerminalText) -> Void
+        _ old: UserSession, at path: String, for origin: SessionOrigin, _ report: (TerminalText) -> Void
     ) throws -> UserSession {
         let split = old.split(for: origin)
         var new: [SessionOrigin: UserSession] = [:]
@@ -70,24 +70,24 @@ struct SessionStore: Sendable {
             new[part] = session
         }
         if path != self.path(for: origin) {
-            try keep(new)
+            try save(new)
             do { try FileManager.default.removeItem(atPath: path) } catch {
                 throw CommandFailure.unwritable(path, error)
             }
         } else {
             try Self.write(new, to: path)
         }
-        tell(
+        report(
             "lupine: sessions belong to a scheme, a host and a port now: \(name) is that of \(origin.text)\n")
         if !split.dropped.isEmpty {
-            tell(
+            report(
                 "lupine: nobody knows for whom these fields of \(name) were meant, and they are given up; give them once more: \(split.dropped.joined(separator: ", "))\n"
             )
         }
         return split.sessions[origin] ?? UserSession()
     }
 
-    // MARK: places
+    // MARK: paths
 
     private func path(for origin: SessionOrigin) -> String {
         if name.contains("/") { return context.path(name) }

@@ -10,14 +10,14 @@
 ///     try codec.send(head, body: .none, into: &out)
 ///     repeat { let (event, consumed) = try codec.next(received) ... } while event != needMore
 package struct ClientCodec {
-    private var states = PeerStates() {
-        didSet { (mayBegin, requestIsSent) = (states.mayBegin, states.ours == .sent) }
+    private var states = ExchangeStates() {
+        didSet { (maySendRequest, requestIsSent) = (states.maySendRequest, states.request == .sent) }
     }
     private var parser: HeadParser
     private var decoder = BodyDecoder(.none, limits: ParserLimits())
     private var encoder = BodyEncoder(.none)
     private var requestKind = BodyFraming.RequestKind.other
-    private var upgradeWasAsked = false
+    private var upgradeRequested = false
     private var interimHeads = 0
     private var failure: HTTPError?
 
@@ -36,7 +36,7 @@ package struct ClientCodec {
 
     /// Whether a request may be sent now: at first, and when both sides of the previous exchange are complete and neither has
     /// announced the end of the connection.
-    package private(set) var mayBegin = true
+    package private(set) var maySendRequest = true
 
     /// Whether the request has been written completely.
     package private(set) var requestIsSent = false
@@ -47,7 +47,7 @@ package struct ClientCodec {
     package mutating func send(
         _ head: RequestHead, body: OutgoingBody, expectContinue: Bool = false, into output: inout [UInt8]
     ) throws(HTTPError) {
-        precondition(mayBegin, "a request before the exchange before it is over")
+        precondition(maySendRequest, "a request before the exchange before it is over")
         try body.validate()
         let expectContinue = expectContinue && head.version == .http11 && body.hasContent
         try RequestEncoder.encode(head, body: body, expectContinue: expectContinue, into: &output)
@@ -55,7 +55,7 @@ package struct ClientCodec {
         encoder = BodyEncoder(body)
         requestKind = head.method == .head ? .head : head.method == .connect ? .connect : .other
         let isPlain = !head.fields.mayHoldConnectionFields
-        upgradeWasAsked = !isPlain && head.fields.contains(.upgrade)
+        upgradeRequested = !isPlain && head.fields.contains(.upgrade)
         awaitsContinue = expectContinue
         interimHeads = 0
         if head.version == .http10 || (!isPlain && BodyFraming.saysClose(head.fields)) {
@@ -66,13 +66,13 @@ package struct ClientCodec {
 
     /// Writes the framing before the next `count` octets of content, which the owner then sends itself.
     package mutating func sendContent(_ count: Int, into output: inout [UInt8]) throws(HTTPError) {
-        precondition(states.ours == .sending, "content without a request")
+        precondition(states.request == .sending, "content without a request")
         try encoder.content(count, into: &output)
     }
 
     /// Completes the request: writes the framing after its content. Trailers need a body of unknown length.
     package mutating func sendEnd(trailers: Fields = Fields(), into output: inout [UInt8]) throws(HTTPError) {
-        precondition(states.ours == .sending, "an end without a request")
+        precondition(states.request == .sending, "an end without a request")
         try encoder.end(trailers: trailers, into: &output)
         states.handle(.requestEnded)
     }
@@ -92,7 +92,7 @@ package struct ClientCodec {
     }
 
     private mutating func step(_ input: Span<UInt8>) throws(HTTPError) -> (event: WireEvent, consumed: Int) {
-        switch states.theirs {
+        switch states.response {
         case .body:
             let (step, consumed) = try decoder.next(input)
             switch step {
@@ -117,15 +117,16 @@ package struct ClientCodec {
     }
 
     private mutating func receive(_ parsed: HeadParser.Parsed) throws(HTTPError) -> WireEvent {
-        guard case .response(let version, let status, let ownReason) = parsed.startLine else {
+        guard case .response(let version, let status, let customReason) = parsed.startLine else {
             preconditionFailure("a response parser returned a request")
         }
         let (framing, keepAlive) = try BodyFraming.ofResponse(
             version, status, parsed.fields, parsed.framing, to: requestKind)
-        let head = ResponseHead(version: version, status: status, ownReason: ownReason, fields: parsed.fields)
+        let head = ResponseHead(
+            version: version, status: status, customReason: customReason, fields: parsed.fields)
         awaitsContinue = false
         if status.code == 101 {
-            guard upgradeWasAsked else { throw .unexpectedUpgrade }
+            guard upgradeRequested else { throw .unexpectedUpgrade }
         } else if status.kind == .informational {
             interimHeads += 1
             guard interimHeads <= parser.limits.interimHeads else {
@@ -146,14 +147,14 @@ package struct ClientCodec {
     /// Records `count` octets of content that were received without `next`, as by `splice`. The body has a known length with at
     /// least that many octets left, or ends with the connection.
     package mutating func skipContent(_ count: Int) {
-        precondition(states.theirs == .body && decoder.skip(count), "content that was not due")
+        precondition(states.response == .body && decoder.skip(count), "content that was not due")
     }
 
     /// Handles the peer's end of stream. Returns `.end` if it ends the body, `.needMore` if no response was expected; otherwise
     /// throws `truncated`.
     package mutating func peerClosed() throws(HTTPError) -> WireEvent {
         if let failure { throw failure }
-        switch states.theirs {
+        switch states.response {
         case .head:
             let received = parser.receivedCount
             return try cutShort(received == 0 ? .beforeHead : .insideHead(received: received))

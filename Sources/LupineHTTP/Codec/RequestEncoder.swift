@@ -13,7 +13,7 @@ enum RequestEncoder {
         let isPlain = !head.fields.mayHoldConnectionFields
         if !isPlain { try refuseFraming(head.fields) }
         try requireFraming(of: body, head.version)
-        let host = try hostLine(head, lookingForOwn: !isPlain)
+        let host = try hostLine(head, mayHaveHost: !isPlain)
         appendLine(head, to: &output)
         if let host { output.append(contentsOf: host) }
         switch body {
@@ -70,8 +70,8 @@ enum RequestEncoder {
     }
 
     /// The `Host` line to write; nil if the fields have one (RFC 9112 §3.2 requires exactly one).
-    private static func hostLine(_ head: RequestHead, lookingForOwn: Bool) throws(HTTPError) -> [UInt8]? {
-        guard let index = lookingForOwn ? head.fields.firstIndex(of: .host) : nil else {
+    private static func hostLine(_ head: RequestHead, mayHaveHost: Bool) throws(HTTPError) -> [UInt8]? {
+        guard let index = mayHaveHost ? head.fields.firstIndex(of: .host) : nil else {
             if let authority = head.authority { return authority.hostLine }
             if case .authority(let authority) = head.target {
                 return Array("Host: \(authority.withPort)\r\n".utf8)

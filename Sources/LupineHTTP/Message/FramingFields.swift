@@ -20,16 +20,16 @@ struct FramingFields: Hashable, Sendable {
 
     /// Records the field at `index` if it is one of the three.
     @inline(__always)
-    mutating func note(_ entry: Fields.Entry, at index: Int, in bytes: Span<UInt8>) {
+    mutating func record(_ entry: Fields.Entry, at index: Int, in bytes: Span<UInt8>) {
         switch entry.tag {
-        case .contentLength, .connection, .transferEncoding: noteLikely(entry, at: index, in: bytes)
+        case .contentLength, .connection, .transferEncoding: recordCandidate(entry, at: index, in: bytes)
         default: break
         }
     }
 
     /// Records a field whose tag is that of one of the three.
     @inline(never)
-    private mutating func noteLikely(_ entry: Fields.Entry, at index: Int, in bytes: Span<UInt8>) {
+    private mutating func recordCandidate(_ entry: Fields.Entry, at index: Int, in bytes: Span<UInt8>) {
         let start = entry.name.lowerBound
         let end = entry.name.upperBound
         switch end &- start {

@@ -27,7 +27,7 @@ public struct ResponseHead: Hashable, Sendable {
     /// The header fields, in order.
     public var fields: Fields
     /// The reason phrase, if it is not the standard one.
-    private var ownReason: [UInt8]?
+    private var customReason: [UInt8]?
 
     /// A head with the given parts; nil stands for the status's standard reason phrase.
     public init(
@@ -36,20 +36,20 @@ public struct ResponseHead: Hashable, Sendable {
         self.version = version
         self.status = status
         self.fields = fields
-        if let reason, reason != status.standardReason { ownReason = Array(reason.utf8) }
+        if let reason, reason != status.standardReason { customReason = Array(reason.utf8) }
     }
 
-    init(version: HTTPVersion, status: Status, ownReason: [UInt8]?, fields: consuming Fields) {
+    init(version: HTTPVersion, status: Status, customReason: [UInt8]?, fields: consuming Fields) {
         self.version = version
         self.status = status
-        self.ownReason = ownReason
+        self.customReason = customReason
         self.fields = fields
     }
 
     /// The reason phrase as received; it has no meaning (RFC 9112 §4).
     public var reason: String {
-        guard let ownReason else { return status.standardReason }
-        return ownReason.span.text(0..<ownReason.count)
+        guard let customReason else { return status.standardReason }
+        return customReason.span.text(0..<customReason.count)
     }
 }
 

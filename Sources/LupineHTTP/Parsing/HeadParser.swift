@@ -11,7 +11,7 @@ package struct HeadParser {
 
     /// The parsed first line.
     package enum StartLine {
-        case response(HTTPVersion, Status, ownReason: [UInt8]?)
+        case response(HTTPVersion, Status, customReason: [UInt8]?)
         /// On the heap, so that a response's line, three small values, is cheap to pass.
         indirect case request(Method, RequestTarget, HTTPVersion)
         /// Trailers have none.
@@ -42,7 +42,7 @@ package struct HeadParser {
     /// The progress of the scan; offsets count from the head's first octet.
     private struct Progress {
         /// The position at which the scan continues.
-        var place = 0
+        var position = 0
         /// The beginning of the current line.
         var lineStart = 0
         /// The end of the name on the current line; `lineStart` while it is not known, less in a folded line.
@@ -59,7 +59,7 @@ package struct HeadParser {
 
         /// Prepares for the next head; field by field, because most heads leave nothing to be freed.
         mutating func reset() {
-            place = 0
+            position = 0
             lineStart = 0
             nameEnd = 0
             count = 0
@@ -110,7 +110,7 @@ package struct HeadParser {
     package mutating func take(_ input: Span<UInt8>) -> Parsed {
         var octets: [UInt8]
         if pending.isEmpty {
-            octets = input.extracting(first: progress.place).copied()
+            octets = input.extracting(first: progress.position).copied()
         } else {
             octets = pending
             pending = []
@@ -140,7 +140,7 @@ package struct HeadParser {
             switch try Self.scanFields(bytes, available, limits, leniency, &progress, &table) {
             case .end:
                 progress.isFound = true
-                return progress.place
+                return progress.position
             case .needMore: return try incomplete(bytes)
             case .tableFull:
                 let empty = Fields.Entry(
@@ -158,7 +158,7 @@ package struct HeadParser {
         _ bytes: Span<UInt8>, _ available: Int, _ limits: ParserLimits, _ leniency: Leniency,
         _ progress: inout Progress, _ table: inout [Fields.Entry]
     ) throws(HTTPError) -> Stop {
-        var place = progress.place
+        var position = progress.position
         var lineStart = progress.lineStart
         var nameEnd = progress.nameEnd
         var count = progress.count
@@ -168,10 +168,10 @@ package struct HeadParser {
         let head = bytes.extracting(first: available)
         var stop = Stop.needMore
         line: while true {
-            if place == lineStart, nameEnd == lineStart {
+            if position == lineStart, nameEnd == lineStart {
                 let isOver = PlainLines.take(
                     head, limits.lineBytes, from: &lineStart, into: &entries, &count, &progress.framing)
-                place = lineStart
+                position = lineStart
                 nameEnd = lineStart
                 if isOver {
                     stop = .end
@@ -180,20 +180,20 @@ package struct HeadParser {
             }
             let bound = min(available, lineStart &+ limits.lineBytes &+ 1)
             if nameEnd == lineStart {
-                if place == lineStart {
-                    guard place < bound else { break line }
-                    let first = bytes[place]
+                if position == lineStart {
+                    guard position < bound else { break line }
+                    let first = bytes[position]
                     if first == Octet.carriageReturn || first == Octet.lineFeed {
-                        guard let end = try lineEnd(bytes, at: place, available, leniency) else {
+                        guard let end = try lineEnd(bytes, at: position, available, leniency) else {
                             break line
                         }
-                        place = end
+                        position = end
                         stop = .end
                         break line
                     }
                     if Octet.isBlank(first) {
                         guard leniency.contains(.obsoleteFolding), count > 0 else {
-                            throw .foldedLine(offset: place)
+                            throw .foldedLine(offset: position)
                         }
                         nameEnd = lineStart &- 1
                         continue line
@@ -206,38 +206,38 @@ package struct HeadParser {
                         break line
                     }
                 }
-                place = OctetScan.endOfToken(bytes, from: place, to: bound)
-                guard place < bound else { break line }
-                guard bytes[place] == Octet.colon, place > lineStart else {
-                    throw nameError(bytes[place], at: place)
+                position = OctetScan.endOfToken(bytes, from: position, to: bound)
+                guard position < bound else { break line }
+                guard bytes[position] == Octet.colon, position > lineStart else {
+                    throw nameError(bytes[position], at: position)
                 }
-                guard place &- lineStart <= Fields.longestName else {
+                guard position &- lineStart <= Fields.longestName else {
                     throw .limitExceeded(.lineBytes, allowed: Fields.longestName)
                 }
-                nameEnd = place
-                place &+= 1
+                nameEnd = position
+                position &+= 1
             }
-            place = OctetScan.endOfValue(bytes, from: place, to: bound)
-            guard place < bound, let end = try lineEnd(bytes, at: place, available, leniency) else {
+            position = OctetScan.endOfValue(bytes, from: position, to: bound)
+            guard position < bound, let end = try lineEnd(bytes, at: position, available, leniency) else {
                 break line
             }
             if nameEnd < lineStart {
                 let last = count &- 1
-                entries[last].valueCount = UInt32(truncatingIfNeeded: place) &- entries[last].valueStart
+                entries[last].valueCount = UInt32(truncatingIfNeeded: position) &- entries[last].valueStart
                 if progress.folded.last != last { progress.folded.append(last) }
             } else {
                 let entry = Fields.Entry(
-                    name: lineStart..<nameEnd, value: bytes.trimmed((nameEnd &+ 1)..<place),
+                    name: lineStart..<nameEnd, value: bytes.trimmed((nameEnd &+ 1)..<position),
                     tag: FieldName.Tag(bytes, lineStart, nameEnd))
-                progress.framing.note(entry, at: count, in: bytes)
+                progress.framing.record(entry, at: count, in: bytes)
                 entries[count] = entry
                 count &+= 1
             }
-            place = end
+            position = end
             lineStart = end
             nameEnd = end
         }
-        progress.place = place
+        progress.position = position
         progress.lineStart = lineStart
         progress.nameEnd = nameEnd
         progress.count = count
@@ -247,7 +247,7 @@ package struct HeadParser {
     /// Called when the octets are used up: returns nil for more, or throws if a limit is exceeded. The first line's own limit has
     /// been checked before.
     private func incomplete(_ bytes: Span<UInt8>) throws(HTTPError) -> Int? {
-        if progress.hasStartLine, progress.place &- progress.lineStart > limits.lineBytes {
+        if progress.hasStartLine, progress.position &- progress.lineStart > limits.lineBytes {
             throw .limitExceeded(.lineBytes, allowed: limits.lineBytes)
         }
         if bytes.count > limits.headBytes {
@@ -281,20 +281,20 @@ package struct HeadParser {
     // MARK: the first line
 
     private mutating func scanStartLine(_ bytes: Span<UInt8>, _ available: Int) throws(HTTPError) -> Bool {
-        if progress.place == 0, kind == .response, limits.lineBytes >= PlainLines.okCount,
+        if progress.position == 0, kind == .response, limits.lineBytes >= PlainLines.okCount,
             PlainLines.beginsWithOK(bytes.extracting(first: available))
         {
-            progress.startLine = .response(.http11, Status(checked: 200), ownReason: nil)
+            progress.startLine = .response(.http11, Status(checked: 200), customReason: nil)
             beginFields(at: PlainLines.okCount &+ 2)
             return true
         }
         let bound = min(available, limits.lineBytes &+ 2)
-        guard let feed = OctetScan.firstIndex(of: Octet.lineFeed, bytes, from: progress.place, to: bound)
+        guard let feed = OctetScan.firstIndex(of: Octet.lineFeed, bytes, from: progress.position, to: bound)
         else {
             // A CR at the very end may belong to the line end; the next octet decides.
             let isAtReturn = bound > 0 && bytes[bound &- 1] == Octet.carriageReturn
             try StartLineParser.checkBeginning(bytes, isAtReturn ? bound &- 1 : bound, kind)
-            progress.place = bound
+            progress.position = bound
             if bound > limits.lineBytes &+ 1 { throw .limitExceeded(.lineBytes, allowed: limits.lineBytes) }
             return false
         }
@@ -318,9 +318,9 @@ package struct HeadParser {
         return true
     }
 
-    private mutating func beginFields(at place: Int) {
-        progress.place = place
-        progress.lineStart = place
-        progress.nameEnd = place
+    private mutating func beginFields(at position: Int) {
+        progress.position = position
+        progress.lineStart = position
+        progress.nameEnd = position
     }
 }

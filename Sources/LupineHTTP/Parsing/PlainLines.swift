@@ -89,7 +89,7 @@ enum PlainLines {
                 nameStart: start, nameEnd: nameEnd, valueStart: nameEnd &+ 2, valueEnd: place,
                 tag: FieldName.Tag(
                     length: Int(nameCount), first: bytes[Int(start)], last: bytes[Int(nameEnd) - 1]))
-            framing.note(entry, at: taken, in: bytes)
+            framing.record(entry, at: taken, in: bytes)
             room[taken] = entry
             taken &+= 1
             start = place &+ 2

@@ -39,7 +39,7 @@ enum StartLineParser {
         let status = Status(checked: code)
         if end == 12 {
             guard leniency.contains(.missingReason) else { throw .missingReason(offset: end) }
-            return .response(version, status, ownReason: standard("", status))
+            return .response(version, status, customReason: standard("", status))
         }
         try expect(Octet.space, bytes, 12, end)
         let reason = 13..<end
@@ -50,11 +50,11 @@ enum StartLineParser {
         }
         let expected = status.standardReason
         if reason.count == expected.utf8.count, bytes.equals(expected, at: reason.lowerBound) {
-            return .response(version, status, ownReason: nil)
+            return .response(version, status, customReason: nil)
         }
-        var own: [UInt8] = []
-        own.append(bytes, reason)
-        return .response(version, status, ownReason: own)
+        var received: [UInt8] = []
+        received.append(bytes, reason)
+        return .response(version, status, customReason: received)
     }
 
     private static func standard(_ reason: String, _ status: Status) -> [UInt8]? {

@@ -32,7 +32,7 @@ package struct ServerCodec {
     private var failure: HTTPError?
 
     /// Whether the content of the response is omitted: a response to HEAD, 204, 304 or an accepted CONNECT.
-    package private(set) var isMute = false
+    package private(set) var omitsContent = false
 
     /// True from a head with `Expect: 100-continue` until content arrives or a response begins.
     package private(set) var continueIsExpected = false
@@ -191,21 +191,21 @@ package struct ServerCodec {
         try ResponseEncoder.encode(head, framing: line, connection: connection, into: &output)
         keepAlive = !isLast
         continueIsExpected = false
-        isMute = isBodiless || requestKind == .head
+        omitsContent = isBodiless || requestKind == .head
         encoder = endsWithConnection ? .untilClose : BodyEncoder(body)
         sending = body == .none ? .sent : .sending
     }
 
-    /// Writes the framing before the next `count` octets of content, which the owner then sends itself, unless `isMute`.
+    /// Writes the framing before the next `count` octets of content, which the owner then sends itself, unless `omitsContent`.
     package mutating func sendContent(_ count: Int, into output: inout [UInt8]) throws(HTTPError) {
         precondition(sending == .sending, "content without a response")
-        if !isMute { try encoder.content(count, into: &output) }
+        if !omitsContent { try encoder.content(count, into: &output) }
     }
 
     /// Completes the response.
     package mutating func sendEnd(trailers: Fields = Fields(), into output: inout [UInt8]) throws(HTTPError) {
         precondition(sending == .sending, "an end without a response")
-        if !isMute { try encoder.end(trailers: trailers, into: &output) }
+        if !omitsContent { try encoder.end(trailers: trailers, into: &output) }
         sending = .sent
     }
 }

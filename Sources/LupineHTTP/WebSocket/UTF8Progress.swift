@@ -7,7 +7,7 @@
 /// is satisfied without waiting for the end of the message.
 package struct UTF8Progress: Sendable {
     /// The octets that are missing from the current character.
-    private var due = 0
+    private var remaining = 0
     /// The range of the next of them.
     private var lowest: UInt8 = 0x80
     private var highest: UInt8 = 0xBF
@@ -16,13 +16,13 @@ package struct UTF8Progress: Sendable {
     package init() {}
 
     /// Whether the text may end here.
-    package var isBetweenCharacters: Bool { due == 0 }
+    package var isBetweenCharacters: Bool { remaining == 0 }
 
     /// Validates the next octets. Returns the index of the first that is invalid at its position, or nil.
     package mutating func take(_ octets: Span<UInt8>) -> Int? {
         var index = 0
         while index < octets.count {
-            if due == 0 {
+            if remaining == 0 {
                 while index &+ 8 <= octets.count,
                     OctetScan.word(octets, at: index) & 0x8080_8080_8080_8080 == 0
                 {
@@ -33,7 +33,7 @@ package struct UTF8Progress: Sendable {
             } else {
                 let octet = octets[index]
                 guard octet >= lowest, octet <= highest else { return index }
-                due &-= 1
+                remaining &-= 1
                 lowest = 0x80
                 highest = 0xBF
             }
@@ -47,13 +47,13 @@ package struct UTF8Progress: Sendable {
     private mutating func begin(_ octet: UInt8) -> Bool {
         switch octet {
         case 0x00...0x7F: break
-        case 0xC2...0xDF: due = 1
-        case 0xE0: (due, lowest) = (2, 0xA0)
-        case 0xED: (due, highest) = (2, 0x9F)
-        case 0xE1...0xEF: due = 2
-        case 0xF0: (due, lowest) = (3, 0x90)
-        case 0xF1...0xF3: due = 3
-        case 0xF4: (due, highest) = (3, 0x8F)
+        case 0xC2...0xDF: remaining = 1
+        case 0xE0: (remaining, lowest) = (2, 0xA0)
+        case 0xED: (remaining, highest) = (2, 0x9F)
+        case 0xE1...0xEF: remaining = 2
+        case 0xF0: (remaining, lowest) = (3, 0x90)
+        case 0xF1...0xF3: remaining = 3
+        case 0xF4: (remaining, highest) = (3, 0x8F)
         default: return false
         }
         return true

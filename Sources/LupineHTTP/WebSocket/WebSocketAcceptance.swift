@@ -20,7 +20,7 @@ package struct WebSocketAcceptance: Sendable {
         let asked = request.fields
         // In HTTP/2 the protocol's name is a pseudo-header field, which the reader of the request has checked.
         let isSwitched = request.version == .http2
-        if !isSwitched { try Self.requireWish(request) }
+        if !isSwitched { try Self.requireHandshake(request) }
         guard asked.isOnly("13", of: .secWebSocketVersion) else {
             throw .unsupportedVersion(asked.excerpt(of: .secWebSocketVersion))
         }
@@ -39,7 +39,7 @@ package struct WebSocketAcceptance: Sendable {
     }
 
     /// Checks for the parts of an HTTP/1.1 request that make it a handshake.
-    private static func requireWish(_ request: RequestHead) throws(WebSocketError) {
+    private static func requireHandshake(_ request: RequestHead) throws(WebSocketError) {
         let asked = request.fields
         guard request.method == .get, request.version == .http11 else { throw .notAnUpgradeRequest }
         guard asked.lists("websocket", in: .upgrade) else {

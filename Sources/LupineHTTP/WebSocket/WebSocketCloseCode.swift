@@ -29,7 +29,7 @@ package struct WebSocketCloseCode: RawRepresentable, Hashable, Sendable {
     ///
     /// 1005, 1006 and 1015 are only for APIs: no code was received, no close frame, or TLS failed. 1004 and all others below 3000
     /// are reserved.
-    package var mayStandOnTheWire: Bool {
+    package var isAllowedInFrames: Bool {
         switch rawValue {
         case 1000...1003, 1007...1014, 3000...4999: true
         default: false

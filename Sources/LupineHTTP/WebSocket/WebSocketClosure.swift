@@ -18,7 +18,7 @@ package struct WebSocketClosure: Hashable, Sendable {
     /// - Throws: ``WebSocketError/invalidCloseCodeToSend(_:)`` for a code that is not allowed in a frame,
     ///   ``WebSocketError/invalidReasonToSend`` for a reason that is not UTF-8.
     package init(_ code: WebSocketCloseCode, reason: [UInt8] = []) throws(WebSocketError) {
-        guard code.mayStandOnTheWire else { throw .invalidCloseCodeToSend(code.rawValue) }
+        guard code.isAllowedInFrames else { throw .invalidCloseCodeToSend(code.rawValue) }
         var progress = UTF8Progress()
         guard progress.take(reason.span) == nil, progress.isBetweenCharacters else {
             throw .invalidReasonToSend
@@ -34,7 +34,7 @@ package struct WebSocketClosure: Hashable, Sendable {
         }
         guard payload.count > 1 else { throw .closePayloadTooShort }
         let code = WebSocketCloseCode(rawValue: UInt16(payload[0]) << 8 | UInt16(payload[1]))
-        guard code.mayStandOnTheWire else { throw .invalidCloseCode(code.rawValue) }
+        guard code.isAllowedInFrames else { throw .invalidCloseCode(code.rawValue) }
         let reason = Array(payload[2...])
         var progress = UTF8Progress()
         if let offset = progress.take(reason.span) { throw .invalidUTF8(offset: offset + 2) }

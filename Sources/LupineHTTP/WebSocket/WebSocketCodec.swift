@@ -127,7 +127,7 @@ package struct WebSocketCodec {
         output.append(payload, 0..<payload.count)
         guard let mask = head.mask else { return }
         var written = output.mutableSpan
-        mask.apply(to: &written, from: start, place: 0)
+        mask.apply(to: &written, from: start, payloadOffset: 0)
     }
 
     // MARK: in

@@ -8,10 +8,10 @@ struct WebSocketFrameHeadParser {
     private enum State {
         case first
         case second(WebSocketFrameHead)
-        /// In a length of 2 or 8 octets, of which `due` are still missing.
-        case length(WebSocketFrameHead, isMasked: Bool, due: Int, least: UInt64, value: UInt64)
-        /// In a masking key, of which `due` octets are still missing.
-        case mask(WebSocketFrameHead, due: Int, key: UInt32)
+        /// In a length of 2 or 8 octets, of which `remaining` are still missing.
+        case length(WebSocketFrameHead, isMasked: Bool, remaining: Int, least: UInt64, value: UInt64)
+        /// In a masking key, of which `remaining` octets are still missing.
+        case mask(WebSocketFrameHead, remaining: Int, key: UInt32)
     }
 
     private var state = State.first
@@ -33,21 +33,22 @@ struct WebSocketFrameHeadParser {
             return nil
         case .second(let head):
             return try takeLength(octet, head)
-        case .length(var head, let isMasked, let due, let least, let value):
-            if due == 8, octet >= 0x80 { throw .lengthOverflow }
+        case .length(var head, let isMasked, let remaining, let least, let value):
+            if remaining == 8, octet >= 0x80 { throw .lengthOverflow }
             let value = value << 8 | UInt64(octet)
-            guard due == 1 else {
-                state = .length(head, isMasked: isMasked, due: due - 1, least: least, value: value)
+            guard remaining == 1 else {
+                state = .length(
+                    head, isMasked: isMasked, remaining: remaining - 1, least: least, value: value)
                 return nil
             }
             guard value >= least else { throw .lengthNotMinimal(value) }
             guard let length = Int(exactly: value) else { throw .lengthOverflow }
             head.length = length
             return finish(head, isMasked: isMasked)
-        case .mask(var head, let due, let key):
+        case .mask(var head, let remaining, let key):
             let key = key << 8 | UInt32(octet)
-            guard due == 1 else {
-                state = .mask(head, due: due - 1, key: key)
+            guard remaining == 1 else {
+                state = .mask(head, remaining: remaining - 1, key: key)
                 return nil
             }
             head.mask = WebSocketMask(key: key)
@@ -87,13 +88,13 @@ struct WebSocketFrameHeadParser {
         guard !head.opcode.isControl else { throw .controlFrameTooLong(opcode: head.opcode.rawValue) }
         state =
             length == 126
-            ? .length(head, isMasked: isMasked, due: 2, least: 126, value: 0)
-            : .length(head, isMasked: isMasked, due: 8, least: 0x1_0000, value: 0)
+            ? .length(head, isMasked: isMasked, remaining: 2, least: 126, value: 0)
+            : .length(head, isMasked: isMasked, remaining: 8, least: 0x1_0000, value: 0)
         return nil
     }
 
     private mutating func finish(_ head: WebSocketFrameHead, isMasked: Bool) -> WebSocketFrameHead? {
-        state = isMasked ? .mask(head, due: 4, key: 0) : .first
+        state = isMasked ? .mask(head, remaining: 4, key: 0) : .first
         return isMasked ? nil : head
     }
 }

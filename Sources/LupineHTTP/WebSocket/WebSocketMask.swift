@@ -11,10 +11,10 @@ package struct WebSocketMask: Hashable, Sendable {
     /// - Parameter key: the four octets, the first in the highest byte.
     package init(key: UInt32) { self.key = key }
 
-    /// Masks or unmasks, which is the same operation, the octets from `start` on; the first of them is at `place` in its payload.
-    func apply(to octets: inout MutableSpan<UInt8>, from start: Int, place: Int) {
+    /// Masks or unmasks, which is the same operation, the octets from `start` on; the first of them is at `payloadOffset` in its payload.
+    func apply(to octets: inout MutableSpan<UInt8>, from start: Int, payloadOffset: Int) {
         let word = UInt64(key.byteSwapped) | UInt64(key.byteSwapped) << 32
-        let shift = UInt64(truncatingIfNeeded: (place &- start) & 3) &* 8
+        let shift = UInt64(truncatingIfNeeded: (payloadOffset &- start) & 3) &* 8
         let pattern = word >> shift | word << ((64 &- shift) & 63)
         for index in start..<octets.count {
             octets[index] ^= UInt8(

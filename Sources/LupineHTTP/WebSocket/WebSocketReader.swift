@@ -44,7 +44,7 @@ struct WebSocketReader {
                 index &+= 1
             case .payload(let head, let taken):
                 let count = min(head.length &- taken, input.count &- index)
-                if count > 0 { try take(input, index..<(index &+ count), head, place: taken) }
+                if count > 0 { try take(input, index..<(index &+ count), head, payloadOffset: taken) }
                 index &+= count
                 guard taken &+ count == head.length else {
                     position = .payload(head, taken: taken &+ count)
@@ -73,13 +73,13 @@ struct WebSocketReader {
     }
 
     private mutating func take(
-        _ input: Span<UInt8>, _ range: Range<Int>, _ head: WebSocketFrameHead, place: Int
+        _ input: Span<UInt8>, _ range: Range<Int>, _ head: WebSocketFrameHead, payloadOffset: Int
     ) throws(WebSocketError) {
         if head.opcode.isControl {
-            control.append(input, range, unmaskedBy: head.mask, place: place)
+            control.append(input, range, unmaskedBy: head.mask, payloadOffset: payloadOffset)
             return
         }
-        try assembly?.take(input, range, head, place: place)
+        try assembly?.take(input, range, head, payloadOffset: payloadOffset)
     }
 
     private mutating func end(_ head: WebSocketFrameHead) throws(WebSocketError) -> WebSocketEvent? {
@@ -107,10 +107,10 @@ struct WebSocketReader {
 extension WebSocketReader.Assembly {
     /// Appends octets of a frame's payload.
     fileprivate mutating func take(
-        _ input: Span<UInt8>, _ range: Range<Int>, _ head: WebSocketFrameHead, place: Int
+        _ input: Span<UInt8>, _ range: Range<Int>, _ head: WebSocketFrameHead, payloadOffset: Int
     ) throws(WebSocketError) {
         let start = message.octets.count
-        message.octets.append(input, range, unmaskedBy: head.mask, place: place)
+        message.octets.append(input, range, unmaskedBy: head.mask, payloadOffset: payloadOffset)
         guard message.kind == .text, !message.isCompressed else { return }
         var progress = text
         let fault = progress.take(message.octets.span.extracting(start...))
@@ -120,14 +120,14 @@ extension WebSocketReader.Assembly {
 }
 
 extension [UInt8] {
-    /// Appends unmasked octets of a payload; the first of them is at `place` in it.
+    /// Appends unmasked octets of a payload; the first of them is at `payloadOffset` in it.
     fileprivate mutating func append(
-        _ input: Span<UInt8>, _ range: Range<Int>, unmaskedBy mask: WebSocketMask?, place: Int
+        _ input: Span<UInt8>, _ range: Range<Int>, unmaskedBy mask: WebSocketMask?, payloadOffset: Int
     ) {
         let start = count
         append(input, range)
         guard let mask else { return }
         var added = mutableSpan
-        mask.apply(to: &added, from: start, place: place)
+        mask.apply(to: &added, from: start, payloadOffset: payloadOffset)
     }
 }

@@ -7,25 +7,25 @@
 /// never above that of an earlier one.
 struct GoAwayState: Hashable, Sendable {
     /// The GOAWAY that this endpoint has sent, if any.
-    enum Own: Hashable, Sendable {
-        case staying  // → announced, leaving
+    enum Local: Hashable, Sendable {
+        case open  // → announced, shuttingDown
         /// GOAWAY with the largest identifier: new streams are still accepted.
-        case announced  // → leaving
+        case announced  // → shuttingDown
         /// GOAWAY with the last stream that is processed.
-        case leaving(last: StreamID)  // → leaving with a lower one
+        case shuttingDown(last: StreamID)  // → shuttingDown with a lower one
     }
 
     /// The GOAWAY that the peer has sent, if any.
     enum Peer: Hashable, Sendable {
-        case staying  // → leaving
-        case leaving(last: StreamID)  // → leaving with a lower one
+        case open  // → shuttingDown
+        case shuttingDown(last: StreamID)  // → shuttingDown with a lower one
     }
 
     enum Event: Hashable, Sendable {
         /// This endpoint announces its shutdown.
         case announce
         /// This endpoint accepts no streams above `last`.
-        case leave(last: StreamID)
+        case shutDown(last: StreamID)
         /// The connection ends with an error.
         case fail(last: StreamID)
         /// GOAWAY was received.
@@ -42,23 +42,23 @@ struct GoAwayState: Hashable, Sendable {
         case raised(after: StreamID)
     }
 
-    private(set) var own = Own.staying
-    private(set) var peer = Peer.staying
+    private(set) var local = Local.open
+    private(set) var peer = Peer.open
 
     /// Whether this endpoint may still open streams.
-    var allowsOpening: Bool { own == .staying && peer == .staying }
+    var allowsOpening: Bool { local == .open && peer == .open }
 
     /// Whether the connection ends after its current streams: this endpoint has named its last stream, or the peer sent GOAWAY.
-    var isLeaving: Bool {
-        if case .leaving = own { return true }
-        return peer != .staying
+    var isShuttingDown: Bool {
+        if case .shuttingDown = local { return true }
+        return peer != .open
     }
 
     /// Returns whether this endpoint still accepts a stream of the peer.
-    func takes(_ stream: StreamID) -> Bool {
-        switch own {
-        case .staying, .announced: true
-        case .leaving(let last): stream <= last
+    func accepts(_ stream: StreamID) -> Bool {
+        switch local {
+        case .open, .announced: true
+        case .shuttingDown(let last): stream <= last
         }
     }
 
@@ -66,43 +66,43 @@ struct GoAwayState: Hashable, Sendable {
     mutating func handle(_ event: Event) -> Action {
         switch event {
         case .announce: announce()
-        case .leave(let last): leave(last, isAgain: false)
-        case .fail(let last): leave(last, isAgain: true)
+        case .shutDown(let last): shutDown(last, isAgain: false)
+        case .fail(let last): shutDown(last, isAgain: true)
         case .received(let last): receive(last)
         }
     }
 
     private mutating func announce() -> Action {
-        switch own {
-        case .staying:
-            own = .announced
+        switch local {
+        case .open:
+            local = .announced
             return .send(last: .last)
-        case .announced, .leaving:
+        case .announced, .shuttingDown:
             return .nothing
         }
     }
 
     /// Names the last stream. If `isAgain`, GOAWAY is sent even if its last stream is unchanged, to report an error.
-    private mutating func leave(_ last: StreamID, isAgain: Bool) -> Action {
-        switch own {
-        case .staying, .announced:
-            own = .leaving(last: last)
+    private mutating func shutDown(_ last: StreamID, isAgain: Bool) -> Action {
+        switch local {
+        case .open, .announced:
+            local = .shuttingDown(last: last)
             return .send(last: last)
-        case .leaving(let before):
+        case .shuttingDown(let before):
             let lower = min(before, last)
-            own = .leaving(last: lower)
+            local = .shuttingDown(last: lower)
             return isAgain || lower < before ? .send(last: lower) : .nothing
         }
     }
 
     private mutating func receive(_ last: StreamID) -> Action {
         switch peer {
-        case .staying:
-            peer = .leaving(last: last)
+        case .open:
+            peer = .shuttingDown(last: last)
             return .refuse(above: last)
-        case .leaving(let before):
+        case .shuttingDown(let before):
             guard last <= before else { return .raised(after: before) }
-            peer = .leaving(last: last)
+            peer = .shuttingDown(last: last)
             return .refuse(above: last)
         }
     }

@@ -11,7 +11,7 @@ extension HTTP2Machine {
         let wasOpen = streams.isOpen(stream)
         guard streams.reset(stream, by: .send(.reset)) else { return }
         output.answer { FrameWriter.reset(stream, error.code, into: &$0) }
-        if wasOpen { tell(.failed(stream, error)) }
+        if wasOpen { emit(.failed(stream, error)) }
         try floods.spend(.provokedResets, at: now)
     }
 
@@ -23,7 +23,7 @@ extension HTTP2Machine {
         case .zeroIncrement: try floods.spend(.windowUpdates, at: now)
         default: try floods.spend(.priorities, at: now)
         }
-        switch streams.place(of: stream) {
+        switch streams.status(of: stream) {
         case .open: try failStream(stream, .frame(error), now)
         // An idle stream cannot be reset: the error becomes a connection error.
         case .idle: throw .frame(error)
@@ -32,10 +32,10 @@ extension HTTP2Machine {
     }
 
     /// Handles RST_STREAM.
-    mutating func resetCame(
+    mutating func receiveReset(
         _ stream: StreamID, _ code: HTTP2ErrorCode, _ now: Duration
     ) throws(HTTP2ConnectionError) {
-        switch streams.place(of: stream) {
+        switch streams.status(of: stream) {
         case .idle: throw .unexpectedFrame(.rstStream, stream, .protocolError)
         case .skipped: throw .unexpectedFrame(.rstStream, stream, .protocolError)
         case .closed, .forgotten:
@@ -46,14 +46,14 @@ extension HTTP2Machine {
             let isWhole =
                 role == .client && code == .noError && streams.with(stream) { $0.peerMaySend } == false
             guard streams.reset(stream, by: .receive(.reset)) else { return }
-            tell(.reset(stream, code))
+            emit(.reset(stream, code))
             if !isWhole { try floods.spend(.resets, at: now) }
         }
     }
 
     // MARK: SETTINGS
 
-    mutating func settingsCame(_ settings: [Setting], _ now: Duration) throws(HTTP2ConnectionError) {
+    mutating func receiveSettings(_ settings: [Setting], _ now: Duration) throws(HTTP2ConnectionError) {
         try floods.spend(.settings, at: now)
         let before = exchange.peer
         do throws(HTTP2Error) { try exchange.receive(settings) } catch { throw .frame(error) }
@@ -67,7 +67,7 @@ extension HTTP2Machine {
             for stream in openStreams { try changeSendWindow(of: stream, from: old, to: new) }
         }
         output.answer { FrameWriter.settingsAcknowledgement(into: &$0) }
-        tell(.settings(exchange.peer))
+        emit(.settings(exchange.peer))
     }
 
     private mutating func changeSendWindow(
@@ -89,7 +89,7 @@ extension HTTP2Machine {
         decoder.setTableSizeLimit(exchange.acknowledged.headerTableSize)
         decoder.setTableSizeLimit(exchange.headerTableSize)
         changeReceiveWindows(by: -shrinkage)
-        tell(.settingsAcknowledged)
+        emit(.settingsAcknowledged)
     }
 
     /// Applies a change of SETTINGS_INITIAL_WINDOW_SIZE to the receive windows of all streams, but not to the connection's
@@ -118,7 +118,7 @@ extension HTTP2Machine {
             do throws(FlowControlError) { try sendWindow.credit(increment) } catch {
                 throw .flowControl(error, .connection)
             }
-            if wasClosed { tell(.windowOpened(.connection)) }
+            if wasClosed { emit(.windowOpened(.connection)) }
             return
         }
         switch streams.receive(.windowUpdate, on: stream) {
@@ -129,7 +129,7 @@ extension HTTP2Machine {
                     try entry.sendWindow.credit(increment)
                     return wasClosed && entry.sendWindow.available > 0
                 }
-                if opens == true { tell(.windowOpened(stream)) }
+                if opens == true { emit(.windowOpened(stream)) }
             } catch {
                 try failStream(stream, .flowControl(error), now)
             }
@@ -139,18 +139,18 @@ extension HTTP2Machine {
         }
     }
 
-    mutating func goAwayCame(
+    mutating func receiveGoAway(
         _ last: StreamID, _ code: HTTP2ErrorCode, _ debug: [UInt8], _ now: Duration
     ) throws(HTTP2ConnectionError) {
         try floods.spend(.ignoredFrames, at: now)
         switch goAway.handle(.received(last: last)) {
         case .raised(let before): throw .goAwayRaised(last, after: before)
         case .refuse(let last):
-            tell(.goAway(last: last, code, debug: debug))
+            emit(.goAway(last: last, code, debug: debug))
             guard role == .client else { return }
             for stream in openStreams where stream > last {
                 _ = streams.reset(stream, by: .receive(.reset))
-                tell(.refused(stream))
+                emit(.refused(stream))
             }
         case .nothing, .send: return
         }
@@ -164,8 +164,8 @@ extension HTTP2Machine {
         _ stream: StreamID, _ value: [UInt8], _ now: Duration
     ) throws(HTTP2ConnectionError) {
         try floods.spend(.priorities, at: now)
-        switch streams.place(of: stream) {
-        case .open: tell(.priority(stream, value: value))
+        switch streams.status(of: stream) {
+        case .open: emit(.priority(stream, value: value))
         case .closed, .forgotten, .skipped: return
         case .idle:
             let most = exchange.mostPrioritized(unlimited: limits.openStreams)

@@ -14,17 +14,17 @@ extension HTTP2Machine {
             guard error.keepsTable else { throw .compression(error) }
             refusal = error
         }
-        let place = streams.place(of: stream)
+        let status = streams.status(of: stream)
         // END_STREAM is applied after the message has been validated: the stream of a malformed one must still be reset.
         switch streams.receive(.headers(endsStream: false), on: stream) {
         case .proceed:
-            if case .idle = place {
+            if case .idle = status {
                 guard try accept(stream, now) else { return }
             }
             if let refusal { return try failStream(stream, .headerList(refusal), now) }
             try message(stream, list, endsStream, now)
         case .ignore, .mayNotSend:
-            try late(.headers, stream, 0, now)
+            try receiveLate(.headers, stream, 0, now)
         case .streamError(let code):
             try failStream(stream, .closed(.headers, code), now)
         case .connectionError(let code):
@@ -37,13 +37,13 @@ extension HTTP2Machine {
         _ stream: StreamID, _ now: Duration
     ) throws(HTTP2ConnectionError) -> Bool {
         let priority = takePriority(of: stream)
-        guard goAway.takes(stream) else {
+        guard goAway.accepts(stream) else {
             // The client has not received GOAWAY yet, and will see that its stream is above the last one (§6.8).
             streams.refuse(stream, room: exchange.receiveInitial)
             try floods.spend(.lateFrames, at: now)
             return false
         }
-        if let most = exchange.own.maxConcurrentStreams, streams.count >= most {
+        if let most = exchange.local.maxConcurrentStreams, streams.count >= most {
             streams.refuse(stream, room: exchange.receiveInitial)
             output.answer { FrameWriter.reset(stream, .refusedStream, into: &$0) }
             try floods.spend(.provokedResets, at: now)
@@ -52,7 +52,7 @@ extension HTTP2Machine {
         var entry = entry(stream, .request)
         _ = entry.machine.handle(.receive(.headers(endsStream: false)))
         streams.insert(stream, entry)
-        if let priority { tell(.priority(stream, value: priority)) }
+        if let priority { emit(.priority(stream, value: priority)) }
         return true
     }
 
@@ -70,7 +70,8 @@ extension HTTP2Machine {
         StreamEntry(
             machine: HTTP2StreamMachine(role, stream),
             reader: MessageReader(
-                kind, allowsProtocol: exchange.own.enableConnectProtocol, interimLimit: limits.interimHeads),
+                kind, allowsProtocol: exchange.local.enableConnectProtocol,
+                interimLimit: limits.interimHeads),
             sendWindow: FlowWindow(exchange.peer.initialWindowSize),
             receiveWindow: ReceiveWindow(exchange.receiveInitial))
     }
@@ -90,9 +91,9 @@ extension HTTP2Machine {
         floods.earn(.received)
         var trailers = Fields()
         switch part {
-        case .request(let request): tell(.request(stream, request))
-        case .interim(let head): tell(.interim(stream, head))
-        case .response(let head): tell(.response(stream, head))
+        case .request(let request): emit(.request(stream, request))
+        case .interim(let head): emit(.interim(stream, head))
+        case .response(let head): emit(.response(stream, head))
         case .trailers(let fields): trailers = fields
         case nil: return
         }
@@ -102,7 +103,7 @@ extension HTTP2Machine {
     /// Ends the peer's side of a stream.
     private mutating func ended(_ stream: StreamID, by frame: HTTP2StreamMachine.Frame, trailers: Fields) {
         _ = streams.receive(frame, on: stream)
-        tell(.end(stream, trailers: trailers))
+        emit(.end(stream, trailers: trailers))
         if streams.removeIfEnded(stream) { floods.earn(.streamEnded) }
     }
 
@@ -120,7 +121,7 @@ extension HTTP2Machine {
         case .proceed:
             isWanted = try take(count, on: stream, now)
         case .ignore, .mayNotSend:
-            try late(.data, stream, count, now)
+            try receiveLate(.data, stream, count, now)
         case .streamError(let code):
             try failStream(stream, .closed(.data, code), now)
         case .connectionError(let code):
@@ -150,7 +151,7 @@ extension HTTP2Machine {
 
     /// Handles a frame on a stream that was reset or refused: the peer may have sent it before it knew (§5.1). The stream's
     /// window limits the octets of such frames; if the stream is forgotten, the number of frames is limited.
-    private mutating func late(
+    private mutating func receiveLate(
         _ type: FrameType, _ stream: StreamID, _ count: Int, _ now: Duration
     ) throws(HTTP2ConnectionError) {
         switch streams.takeLate(count, on: stream) {
@@ -170,7 +171,7 @@ extension HTTP2Machine {
         let count = min(room, range.count)
         if count > 0, incoming.handle(.content(count)) == .deliver {
             unconsumed &+= count
-            tell(.content(stream, range.lowerBound..<(range.lowerBound &+ count)))
+            emit(.content(stream, range.lowerBound..<(range.lowerBound &+ count)))
         }
         do throws(MessageError) {
             try streams.with(stream) { entry throws(MessageError) in
@@ -190,7 +191,7 @@ extension HTTP2Machine {
         _ stream: StreamID, _ endsStream: Bool, _ now: Duration
     ) throws(HTTP2ConnectionError) {
         guard case .settle(let count, let isWanted) = incoming.handle(.end) else { return }
-        giveBack(count.dropped, on: stream, isOpen: isWanted)
+        release(count.dropped, on: stream, isOpen: isWanted)
         floods.earnPadding(count.content)
         try floods.spend(.paddingOctets, count.padding, at: now)
         if count.delivered >= FloodGuard.leastContent { floods.earn(.received) }
@@ -204,15 +205,18 @@ extension HTTP2Machine {
         ended(stream, by: .data(endsStream: true), trailers: Fields())
     }
 
-    /// Returns consumed or dropped octets to the windows, and sends WINDOW_UPDATE once enough of them are owed.
-    mutating func giveBack(_ count: Int, on stream: StreamID, isOpen: Bool) {
+    /// Returns consumed or dropped octets to the windows, and sends WINDOW_UPDATE once the increment is large enough.
+    mutating func release(_ count: Int, on stream: StreamID, isOpen: Bool) {
         // Called even if `count` is 0: the peer may have used up its window meanwhile, so that an update is now due.
-        let increment = receiveWindow.giveBack(count)
+        let increment = receiveWindow.release(count)
         if increment > 0 {
             output.answer { FrameWriter.windowUpdate(.connection, increment: increment, into: &$0) }
         }
         guard isOpen else { return }
-        let own = streams.with(stream) { $0.peerMaySend ? $0.receiveWindow.giveBack(count) : 0 } ?? 0
-        if own > 0 { output.answer { FrameWriter.windowUpdate(stream, increment: own, into: &$0) } }
+        let streamIncrement =
+            streams.with(stream) { $0.peerMaySend ? $0.receiveWindow.release(count) : 0 } ?? 0
+        if streamIncrement > 0 {
+            output.answer { FrameWriter.windowUpdate(stream, increment: streamIncrement, into: &$0) }
+        }
     }
 }

@@ -8,11 +8,12 @@ extension HTTP2Machine {
 
     /// Throws if a client cannot open a stream now.
     package func requireRoomForStream() throws(HTTP2SendError) {
-        try requireLife()
+        try requireNotFailed()
         guard role == .client, goAway.allowsOpening, streams.nextIdentifier != nil else {
-            throw .connectionLeaving
+            throw .connectionShuttingDown
         }
-        let allowed = exchange.peerHasSet ? exchange.peer.maxConcurrentStreams : limits.openStreamsAtFirst
+        let allowed =
+            exchange.hasPeerSettings ? exchange.peer.maxConcurrentStreams : limits.openStreamsAtFirst
         let most = min(allowed ?? .max, limits.openStreams)
         guard streams.count < most else { throw .tooManyStreams(allowed: most) }
     }
@@ -23,7 +24,7 @@ extension HTTP2Machine {
     ) throws(HTTP2SendError) -> StreamID {
         try requireRoomForStream()
         try requireSize(list)
-        guard let stream = streams.nextIdentifier else { throw .connectionLeaving }
+        guard let stream = streams.nextIdentifier else { throw .connectionShuttingDown }
         var entry = entry(stream, .response(to: method))
         _ = entry.machine.handle(.send(.headers(endsStream: endsStream)))
         streams.insert(stream, entry)
@@ -37,7 +38,7 @@ extension HTTP2Machine {
     package mutating func send(
         _ list: HeaderList, on stream: StreamID, endsStream: Bool
     ) throws(HTTP2SendError) {
-        try requireLife()
+        try requireNotFailed()
         try requireSize(list)
         try move(.headers(endsStream: endsStream), on: stream)
         write(list, on: stream, endsStream)
@@ -50,7 +51,7 @@ extension HTTP2Machine {
     package mutating func sendContent(
         _ count: Int, on stream: StreamID, endsStream: Bool, into output: inout [UInt8]
     ) throws(HTTP2SendError) -> Int {
-        try requireLife()
+        try requireNotFailed()
         let room = min(count, sendRoom(of: stream), exchange.peer.maxFrameSize)
         let ends = endsStream && room == count
         guard room > 0 || ends else {
@@ -80,7 +81,7 @@ extension HTTP2Machine {
     /// server's settings lack SETTINGS_NO_RFC7540_PRIORITIES, since it may then ignore the frame (§2.1.1).
     package mutating func sendPriority(_ value: Span<UInt8>, of stream: StreamID) {
         guard error == nil, role == .client, value.count <= limits.frames.priorityOctets,
-            !exchange.peerHasSet || exchange.peer.noRFC7540Priorities,
+            !exchange.hasPeerSettings || exchange.peer.noRFC7540Priorities,
             streams.peerMaySend(on: stream)
         else { return }
         output.write { FrameWriter.priorityUpdate(stream, value: value, into: &$0) }
@@ -131,7 +132,7 @@ extension HTTP2Machine {
         precondition(count >= 0 && count <= unconsumed, "\(count) octets were not there to be consumed")
         unconsumed &-= count
         guard error == nil else { return }
-        giveBack(count, on: stream, isOpen: true)
+        release(count, on: stream, isOpen: true)
     }
 
     /// Enlarges the connection's receive window, up to 1 GiB; it never shrinks.
@@ -172,7 +173,7 @@ extension HTTP2Machine {
         var settings = settings
         // A client refuses push. A server keeps the initial value, so that it does not send the setting.
         settings.enablePush = role == .server
-        let changes = settings.changes(from: exchange.own)
+        let changes = settings.changes(from: exchange.local)
         for change in changes {
             precondition(
                 (try? change.validate(from: role)) != nil, "a setting of this end is invalid: \(change)")
@@ -185,18 +186,18 @@ extension HTTP2Machine {
         output.write { FrameWriter.settings(changes, into: &$0) }
     }
 
-    /// Announces the shutdown of a server, which still accepts streams until `leave()`. On a client, it is the same as `leave()`.
-    package mutating func announceLeave() {
+    /// Announces the shutdown of a server, which still accepts streams until `shutDown()`. On a client, it is the same as `shutDown()`.
+    package mutating func announceShutdown() {
         guard error == nil else { return }
-        guard role == .server else { return leave() }
+        guard role == .server else { return shutDown() }
         sendGoAway(goAway.handle(.announce))
     }
 
     /// Sends GOAWAY: this endpoint accepts no further streams. Open streams continue; `isDrained` becomes true when all have
     /// ended.
-    package mutating func leave() {
+    package mutating func shutDown() {
         guard error == nil else { return }
-        sendGoAway(goAway.handle(.leave(last: role == .server ? streams.highest : .connection)))
+        sendGoAway(goAway.handle(.shutDown(last: role == .server ? streams.highest : .connection)))
     }
 
     private mutating func sendGoAway(_ action: GoAwayState.Action) {

@@ -70,22 +70,22 @@ package struct HTTP2Machine: Sendable {
         return settings
     }
 
-    // MARK: what is known
+    // MARK: state
 
     /// The peer's settings.
     package var peerSettings: HTTP2Settings { exchange.peer }
     /// Whether the peer's first SETTINGS have been received.
-    package var peerHasSet: Bool { exchange.peerHasSet }
+    package var hasPeerSettings: Bool { exchange.hasPeerSettings }
     /// The settings that this endpoint announced last.
-    package var settings: HTTP2Settings { exchange.own }
+    package var settings: HTTP2Settings { exchange.local }
     /// The number of streams that are open or half-closed.
     package var streamCount: Int { streams.count }
     /// The streams that are open or half-closed, in the order of their identifiers.
     package var openStreams: [StreamID] { streams.open }
     /// The time of the oldest SETTINGS that the peer has not acknowledged; the owner decides on the timeout.
-    package var settingsWaitSince: Duration? { exchange.waitsSince }
+    package var settingsPendingSince: Duration? { exchange.pendingSince }
     /// Whether no streams are left after this endpoint's final GOAWAY or any GOAWAY of the peer: the connection can be closed.
-    package var isDrained: Bool { goAway.isLeaving && streams.count == 0 }
+    package var isDrained: Bool { goAway.isShuttingDown && streams.count == 0 }
     /// Whether the input so far ends at the end of a frame and header block, so that a close truncates nothing.
     package var isBetweenFrames: Bool { reader.isBetweenFrames }
     /// The number of octets that wait to be sent.
@@ -97,14 +97,14 @@ package struct HTTP2Machine: Sendable {
     /// The number of octets of DATA that the peer may still send on the connection.
     package var receiveRoom: Int { receiveWindow.available }
     /// The number of consumed octets for which no WINDOW_UPDATE has been sent yet.
-    package var owedOctets: Int { receiveWindow.owed }
-    /// Whether all received content was consumed or dropped, and the window plus the owed octets equal the target. It is a check
+    package var pendingWindowIncrement: Int { receiveWindow.pendingIncrement }
+    /// Whether all received content was consumed or dropped, and the window plus the pending increment equal the target. It is a check
     /// for the time after the last content was released. The window of a connection that failed or ended inside a frame is not
     /// checked.
     package var windowsAddUp: Bool {
         guard unconsumed == 0 else { return false }
         return failure != nil || !isBetweenFrames
-            || receiveWindow.available &+ receiveWindow.owed == receiveWindow.target
+            || receiveWindow.available &+ receiveWindow.pendingIncrement == receiveWindow.target
     }
     /// The error with which the connection has failed; nil if it has not.
     package var error: HTTP2ConnectionError? { failure }
@@ -162,8 +162,8 @@ package struct HTTP2Machine: Sendable {
             try headers(stream, block, endsStream, now)
         case .pushPromise: throw .frame(.pushNotAllowed)
         case .priority: try floods.spend(.priorities, at: now)
-        case .reset(let stream, let code): try resetCame(stream, code, now)
-        case .settings(let settings): try settingsCame(settings, now)
+        case .reset(let stream, let code): try receiveReset(stream, code, now)
+        case .settings(let settings): try receiveSettings(settings, now)
         case .settingsAcknowledged: try settingsAcknowledged()
         case .ping(let octets):
             try floods.spend(.pings, at: now)
@@ -171,8 +171,8 @@ package struct HTTP2Machine: Sendable {
         case .pingAcknowledged(let octets):
             guard pingsAwaited > 0 else { return try floods.spend(.ignoredFrames, at: now) }
             pingsAwaited &-= 1
-            tell(.pong(octets))
-        case .goAway(let last, let code, let debug): try goAwayCame(last, code, debug, now)
+            emit(.pong(octets))
+        case .goAway(let last, let code, let debug): try receiveGoAway(last, code, debug, now)
         case .windowUpdate(let stream, let increment): try windowUpdate(stream, increment, now)
         case .priorityUpdate(let stream, let value): try priorityUpdate(stream, value, now)
         case .ignored: try floods.spend(.ignoredFrames, at: now)
@@ -181,9 +181,9 @@ package struct HTTP2Machine: Sendable {
     }
 
     /// Queues an event for the owner.
-    mutating func tell(_ event: consuming HTTP2Event) { events.append(event) }
+    mutating func emit(_ event: consuming HTTP2Event) { events.append(event) }
 
-    // MARK: failing
+    // MARK: failure
 
     /// Fails the connection, and writes GOAWAY. The owner calls it for errors that it detects, such as `.settingsTimeout`.
     package mutating func fail(_ error: HTTP2ConnectionError) {
@@ -196,7 +196,7 @@ package struct HTTP2Machine: Sendable {
     }
 
     /// Throws if the connection has failed.
-    func requireLife() throws(HTTP2SendError) {
+    func requireNotFailed() throws(HTTP2SendError) {
         guard failure == nil else { throw .connectionOver }
     }
 }

@@ -5,7 +5,7 @@ package enum HTTP2SendError: Error, Hashable, Sendable {
     /// The connection has failed.
     case connectionOver
     /// No stream can be opened any more: an endpoint has sent GOAWAY, or no identifiers are left.
-    case connectionLeaving
+    case connectionShuttingDown
     /// The number of open streams has reached the limit of the peer or of this endpoint.
     case tooManyStreams(allowed: Int)
     /// The stream is closed, or this endpoint has ended its side of it.
@@ -18,7 +18,7 @@ extension HTTP2SendError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .connectionOver: "the connection has failed"
-        case .connectionLeaving: "the connection takes no further streams"
+        case .connectionShuttingDown: "the connection takes no further streams"
         case .tooManyStreams(let allowed): "\(allowed) streams are open, and no more are allowed"
         case .streamOver(let stream): "nothing can be sent on stream \(stream) any more"
         case .headerListTooLarge(let size, let allowed):

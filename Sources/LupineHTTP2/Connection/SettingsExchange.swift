@@ -16,21 +16,21 @@ struct SettingsExchange: Sendable {
 
     private let role: HTTP2Role
     /// The settings that this endpoint announced last.
-    private(set) var own = HTTP2Settings()
+    private(set) var local = HTTP2Settings()
     /// The settings that the peer acknowledged last.
     private(set) var acknowledged = HTTP2Settings()
     private var pending: [Announcement] = []
     /// The peer's settings.
     private(set) var peer = HTTP2Settings()
     /// Whether the peer's first SETTINGS have been received.
-    private(set) var peerHasSet = false
+    private(set) var hasPeerSettings = false
     /// The largest initial window that the peer may assume for a new stream.
     private(set) var receiveInitial = FlowWindow.initial
 
     init(_ role: HTTP2Role) { self.role = role }
 
     /// The time of the oldest announcement that the peer has not acknowledged.
-    var waitsSince: Duration? { pending.first?.time }
+    var pendingSince: Duration? { pending.first?.time }
 
     /// The longest payload that the peer may send.
     var maximumFrameSize: Int {
@@ -51,9 +51,9 @@ struct SettingsExchange: Sendable {
 
     /// Records an announcement of settings. Returns the octets by which the windows of open streams grow immediately.
     mutating func announce(_ settings: HTTP2Settings, at now: Duration) -> Int {
-        let change = settings.initialWindowSize &- own.initialWindowSize
+        let change = settings.initialWindowSize &- local.initialWindowSize
         pending.append(Announcement(settings: settings, shrinkage: max(-change, 0), time: now))
-        own = settings
+        local = settings
         receiveInitial &+= max(change, 0)
         return max(change, 0)
     }
@@ -71,7 +71,7 @@ struct SettingsExchange: Sendable {
     /// Applies a SETTINGS frame of the peer.
     mutating func receive(_ settings: [Setting]) throws(HTTP2Error) {
         let sender: HTTP2Role = role == .client ? .server : .client
-        try peer.apply(settings, from: sender, isFirst: !peerHasSet)
-        peerHasSet = true
+        try peer.apply(settings, from: sender, isFirst: !hasPeerSettings)
+        hasPeerSettings = true
     }
 }

@@ -13,14 +13,14 @@ package struct FrameReader: Sendable {
         /// In the client's preface, after this many octets.
         case preface(Int)
         case header
-        /// In a payload of which `due` octets are missing; `kept` holds the buffered part.
-        case payload(FrameHeader, due: Int)
+        /// In a payload of which `remaining` octets are missing; `buffered` holds the others.
+        case payload(FrameHeader, remaining: Int)
         /// Before the Pad Length octet of a DATA frame.
         case padLength(FrameHeader)
         /// In the content of a DATA frame.
-        case content(FrameHeader, due: Int, padding: Int)
+        case content(FrameHeader, remaining: Int, padding: Int)
         /// In the padding of a DATA frame.
-        case padding(FrameHeader, due: Int)
+        case padding(FrameHeader, remaining: Int)
     }
 
     /// The connection preface, which a client sends first (RFC 9113 §3.4).
@@ -36,7 +36,7 @@ package struct FrameReader: Sendable {
     private var position: Position
     private var headerParser = FrameHeaderParser()
     private var assembler: HeaderBlockAssembler
-    private var kept: [UInt8] = []
+    private var buffered: [UInt8] = []
     private var isFirstFrame = true
     private var failure: HTTP2Error?
 
@@ -68,7 +68,7 @@ package struct FrameReader: Sendable {
             }
         } catch {
             failure = error
-            kept = []
+            buffered = []
             throw error
         }
     }
@@ -77,8 +77,8 @@ package struct FrameReader: Sendable {
     private var needsInput: Bool {
         switch position {
         case .preface, .header, .padLength: true
-        case .payload(_, let due), .padding(_, let due): due > 0
-        case .content(_, let due, _): due > 0
+        case .payload(_, let remaining), .padding(_, let remaining): remaining > 0
+        case .content(_, let remaining, _): remaining > 0
         }
     }
 
@@ -106,8 +106,8 @@ package struct FrameReader: Sendable {
                 if let header = headerParser.take(octet) { return try begin(header) }
             }
             return nil
-        case .payload(let header, let due):
-            return try takePayload(header, due, input, &index)
+        case .payload(let header, let remaining):
+            return try takePayload(header, remaining, input, &index)
         case .padLength(let header):
             guard index < input.count else { return nil }
             let padding = Int(input[index])
@@ -116,21 +116,22 @@ package struct FrameReader: Sendable {
             guard padding <= room else {
                 throw .paddingTooLong(.data, padding: padding, room: room)
             }
-            position = .content(header, due: room &- padding, padding: padding)
+            position = .content(header, remaining: room &- padding, padding: padding)
             return nil
-        case .content(let header, let due, let padding):
-            let count = min(due, input.count &- index)
+        case .content(let header, let remaining, let padding):
+            let count = min(remaining, input.count &- index)
             let start = index
             index &+= count
             position =
-                count == due
-                ? .padding(header, due: padding) : .content(header, due: due &- count, padding: padding)
+                count == remaining
+                ? .padding(header, remaining: padding)
+                : .content(header, remaining: remaining &- count, padding: padding)
             return count > 0 ? .content(header.stream, start..<index) : nil
-        case .padding(let header, let due):
-            let count = min(due, input.count &- index)
+        case .padding(let header, let remaining):
+            let count = min(remaining, input.count &- index)
             index &+= count
-            guard count == due else {
-                position = .padding(header, due: due &- count)
+            guard count == remaining else {
+                position = .padding(header, remaining: remaining &- count)
                 return nil
             }
             position = .header
@@ -146,14 +147,14 @@ package struct FrameReader: Sendable {
             throw .frameTooLarge(header.type, length: header.length, allowed: maximumFrameSize)
         }
         try FrameRule.validate(header)
-        try requireLeave(header)
+        try requireAllowedType(header)
         guard header.type == .data else {
-            position = .payload(header, due: header.length)
+            position = .payload(header, remaining: header.length)
             return nil
         }
         position =
             header.flags.contains(.padded)
-            ? .padLength(header) : .content(header, due: header.length, padding: 0)
+            ? .padLength(header) : .content(header, remaining: header.length, padding: 0)
         return .dataBegan(header.stream, flowControlled: header.length)
     }
 
@@ -175,7 +176,7 @@ package struct FrameReader: Sendable {
     }
 
     /// Throws if this endpoint may not receive a frame of this type, or if it has too many settings.
-    private func requireLeave(_ header: FrameHeader) throws(HTTP2Error) {
+    private func requireAllowedType(_ header: FrameHeader) throws(HTTP2Error) {
         switch header.type {
         case .pushPromise where role == .server || !allowsPush: throw .pushNotAllowed
         case .priorityUpdate where role == .client: throw .priorityUpdateFromServer
@@ -186,7 +187,7 @@ package struct FrameReader: Sendable {
     }
 
     /// Returns how many octets of a frame's payload are buffered until it is complete; the rest is dropped.
-    private func keptLength(_ header: FrameHeader) -> Int {
+    private func bufferedLength(_ header: FrameHeader) -> Int {
         switch header.type {
         case .headers, .pushPromise, .continuation, .settings: header.length
         case .rstStream, .ping, .windowUpdate: header.length
@@ -200,25 +201,25 @@ package struct FrameReader: Sendable {
 
     /// Takes octets of a payload. A payload that the input contains completely is read in place.
     private mutating func takePayload(
-        _ header: FrameHeader, _ due: Int, _ input: Span<UInt8>, _ index: inout Int
+        _ header: FrameHeader, _ remaining: Int, _ input: Span<UInt8>, _ index: inout Int
     ) throws(HTTP2Error) -> FrameEvent? {
-        let count = min(due, input.count &- index)
+        let count = min(remaining, input.count &- index)
         let start = index
         index &+= count
-        let wanted = keptLength(header)
+        let wanted = bufferedLength(header)
         if count == header.length {
             position = .header
             return try end(header, input.extracting(start..<(start &+ wanted)))
         }
-        let room = wanted &- kept.count
-        kept.append(input, start..<(start &+ min(count, room)))
-        guard count == due else {
-            position = .payload(header, due: due &- count)
+        let room = wanted &- buffered.count
+        buffered.append(input, start..<(start &+ min(count, room)))
+        guard count == remaining else {
+            position = .payload(header, remaining: remaining &- count)
             return nil
         }
         position = .header
-        let payload = kept
-        kept = []
+        let payload = buffered
+        buffered = []
         return try end(header, payload.span)
     }
 
@@ -240,7 +241,7 @@ package struct FrameReader: Sendable {
                 stream, .pushPromise(promised: promised), payload.extracting(Self.fragment(header, payload)),
                 endsBlock: header.flags.contains(.endHeaders))
         case .continuation:
-            return try assembler.goOn(payload, endsBlock: header.flags.contains(.endHeaders))
+            return try assembler.continueBlock(payload, endsBlock: header.flags.contains(.endHeaders))
         case .priority:
             return header.length == 5
                 ? .priority(stream)

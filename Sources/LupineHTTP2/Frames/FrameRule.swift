@@ -3,14 +3,14 @@
 /// The checks that need only a frame's header: RFC 9113 §4.2 and §6.
 enum FrameRule {
     /// The streams on which a frame of some type may be sent.
-    private enum Place {
+    private enum Scope {
         case stream, connection, either
     }
 
     /// Throws if the frame's type does not allow its length or its stream. The reader checks the length of PRIORITY, as
     /// a wrong one is a stream error.
     static func validate(_ header: FrameHeader) throws(HTTP2Error) {
-        switch place(of: header.type) {
+        switch scope(of: header.type) {
         case .stream: if header.stream.isConnection { throw .streamNeeded(header.type) }
         case .connection:
             if !header.stream.isConnection { throw .connectionNeeded(header.type, header.stream) }
@@ -19,7 +19,7 @@ enum FrameRule {
         guard hasRightLength(header) else { throw .wrongLength(header.type, length: header.length) }
     }
 
-    private static func place(of type: FrameType) -> Place {
+    private static func scope(of type: FrameType) -> Scope {
         switch type {
         case .data, .headers, .priority, .rstStream, .pushPromise, .continuation: .stream
         case .settings, .ping, .goAway, .priorityUpdate: .connection

@@ -44,7 +44,7 @@ struct HeaderBlockAssembler: Sendable {
     }
 
     /// Continues the open block. Returns its event when the block is complete.
-    mutating func goOn(_ fragment: Span<UInt8>, endsBlock: Bool) throws(HTTP2Error) -> FrameEvent? {
+    mutating func continueBlock(_ fragment: Span<UInt8>, endsBlock: Bool) throws(HTTP2Error) -> FrameEvent? {
         continuations &+= 1
         guard continuations <= limits.continuationFrames else {
             throw .limitExceeded(.continuationFrames, allowed: limits.continuationFrames)

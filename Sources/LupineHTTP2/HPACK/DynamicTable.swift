@@ -21,24 +21,24 @@ struct DynamicTable: Sendable {
     @inline(__always)
     func entry(at index: Int) -> TableEntry? {
         let age = index &- StaticTable.count &- 1
-        return age >= 0 && age < count ? ring[place(newest &- age)] : nil
+        return age >= 0 && age < count ? ring[slot(newest &- age)] : nil
     }
 
     /// Returns whether the entry with a number is still in the table and has the given name.
     func hasName(_ name: Span<UInt8>, numbered number: Int) -> Bool {
         let age = newest &- number
-        return age >= 0 && age < count && ring[place(number)].hasName(name)
+        return age >= 0 && age < count && ring[slot(number)].hasName(name)
     }
 
     /// Returns whether the entry with a number is still in the table and has the given name and value.
     func hasField(_ name: Span<UInt8>, _ value: Span<UInt8>, numbered number: Int) -> Bool {
-        hasName(name, numbered: number) && ring[place(number)].hasValue(value)
+        hasName(name, numbered: number) && ring[slot(number)].hasValue(value)
     }
 
     /// Returns the index of the entry with a number, whether or not it is still in the table.
     func index(ofNumber number: Int) -> Int { StaticTable.count &+ 1 &+ newest &- number }
 
-    private func place(_ number: Int) -> Int { number & (ring.count &- 1) }
+    private func slot(_ number: Int) -> Int { number & (ring.count &- 1) }
 
     /// Returns whether an entry must be evicted before one of `size` is inserted, or, for 0, to respect the maximum size.
     func mustEvict(for size: Int) -> Bool { count > 0 && self.size > maximumSize &- size }
@@ -48,8 +48,8 @@ struct DynamicTable: Sendable {
     mutating func evictOldest() -> (number: Int, entry: TableEntry)? {
         guard count > 0 else { return nil }
         let number = newest &- count &+ 1
-        let entry = ring[place(number)]
-        ring[place(number)] = .empty
+        let entry = ring[slot(number)]
+        ring[slot(number)] = .empty
         count &-= 1
         size &-= entry.size
         return (number, entry)
@@ -64,7 +64,7 @@ struct DynamicTable: Sendable {
         newest &+= 1
         count &+= 1
         size &+= entry.size
-        ring[place(newest)] = entry
+        ring[slot(newest)] = entry
     }
 
     /// Sets the maximum size, and evicts the oldest entries that exceed it (§4.3).
@@ -76,7 +76,7 @@ struct DynamicTable: Sendable {
     private mutating func grow() {
         var larger = [TableEntry](repeating: .empty, count: ring.count &* 2)
         for number in (newest &- count &+ 1)...newest {
-            larger[number & (larger.count &- 1)] = ring[place(number)]
+            larger[number & (larger.count &- 1)] = ring[slot(number)]
         }
         ring = larger
     }

@@ -25,10 +25,10 @@ struct FieldHash: Hashable, Sendable {
         // The length distinguishes strings whose octets form the same words.
         var hash = mixed(start ^ UInt64(bytes.count))
         guard bytes.count >= 8 else { return mixed(hash ^ bytes.shortWord()) }
-        var place = 0
-        while place < bytes.count &- 8 {
-            hash = mixed(hash ^ bytes.word(at: place))
-            place &+= 8
+        var position = 0
+        while position < bytes.count &- 8 {
+            hash = mixed(hash ^ bytes.word(at: position))
+            position &+= 8
         }
         return mixed(hash ^ bytes.word(at: bytes.count &- 8))
     }

@@ -62,11 +62,11 @@ package struct HPACKDecoder: Sendable {
     private mutating func decode(
         _ block: Span<UInt8>, into list: inout HeaderList
     ) throws(HPACKError) -> HPACKError? {
-        var place = 0
-        try takeSizeUpdates(block, at: &place)
+        var position = 0
+        try takeSizeUpdates(block, at: &position)
         var refusal: HPACKError?
-        while place < block.count {
-            let found = try decodeField(block, at: &place, into: &list, isKept: refusal == nil)
+        while position < block.count {
+            let found = try decodeField(block, at: &position, into: &list, isKept: refusal == nil)
             if refusal == nil, let found {
                 refusal = found
                 list.removeAll()
@@ -76,9 +76,9 @@ package struct HPACKDecoder: Sendable {
     }
 
     /// Applies the size updates, which precede all fields (RFC 7541 §4.2).
-    private mutating func takeSizeUpdates(_ block: Span<UInt8>, at place: inout Int) throws(HPACKError) {
-        while place < block.count, block[place] & 0xE0 == 0x20 {
-            let size = try HPACKInteger.decode(block, at: &place, prefix: 5)
+    private mutating func takeSizeUpdates(_ block: Span<UInt8>, at position: inout Int) throws(HPACKError) {
+        while position < block.count, block[position] & 0xE0 == 0x20 {
+            let size = try HPACKInteger.decode(block, at: &position, prefix: 5)
             guard size <= tableSizeLimit else {
                 throw .sizeUpdateTooLarge(size, allowed: tableSizeLimit)
             }
@@ -93,41 +93,41 @@ package struct HPACKDecoder: Sendable {
     /// Decodes one field. Returns the limit error if the field does not fit into the list, and nil otherwise.
     @inline(__always)
     private mutating func decodeField(
-        _ block: Span<UInt8>, at place: inout Int, into list: inout HeaderList, isKept: Bool
+        _ block: Span<UInt8>, at position: inout Int, into list: inout HeaderList, isKept: Bool
     ) throws(HPACKError) -> HPACKError? {
-        let first = block[place]
+        let first = block[position]
         if first & 0x80 != 0 {
-            let entry = try entry(at: HPACKInteger.decode(block, at: &place, prefix: 7))
+            let entry = try entry(at: HPACKInteger.decode(block, at: &position, prefix: 7))
             guard isKept else { return nil }
             if let refusal = refusal(of: entry.size, in: list) { return refusal }
             list.append(entry)
             return nil
         }
         if first & 0x40 != 0 {
-            return try decodeLiteral(block, at: &place, prefix: 6, .incremental, into: &list, isKept)
+            return try decodeLiteral(block, at: &position, prefix: 6, .incremental, into: &list, isKept)
         }
         if first & 0x20 != 0 { throw .misplacedSizeUpdate }
         let indexing = first & 0x10 != 0 ? HeaderList.Indexing.never : .without
-        return try decodeLiteral(block, at: &place, prefix: 4, indexing, into: &list, isKept)
+        return try decodeLiteral(block, at: &position, prefix: 4, indexing, into: &list, isKept)
     }
 
     private mutating func decodeLiteral(
-        _ block: Span<UInt8>, at place: inout Int, prefix: Int, _ indexing: HeaderList.Indexing,
+        _ block: Span<UInt8>, at position: inout Int, prefix: Int, _ indexing: HeaderList.Indexing,
         into list: inout HeaderList, _ isKept: Bool
     ) throws(HPACKError) -> HPACKError? {
         let start = list.octets.count
-        let index = try HPACKInteger.decode(block, at: &place, prefix: prefix)
+        let index = try HPACKInteger.decode(block, at: &position, prefix: prefix)
         let named = index == 0 ? nil : try entry(at: index)
         try list.withOctets { octets throws(HPACKError) in
             if let named {
                 octets.append(contentsOf: named.octets[named.name])
             } else {
-                try Self.decodeString(block, at: &place, into: &octets)
+                try Self.decodeString(block, at: &position, into: &octets)
             }
         }
         let nameCount = list.octets.count &- start
         try list.withOctets { octets throws(HPACKError) in
-            try Self.decodeString(block, at: &place, into: &octets)
+            try Self.decodeString(block, at: &position, into: &octets)
         }
         let count = list.octets.count &- start
         if indexing == .incremental {
@@ -167,14 +167,14 @@ package struct HPACKDecoder: Sendable {
 
     /// Decodes a string literal (RFC 7541 §5.2) and appends it to `octets`.
     private static func decodeString(
-        _ block: Span<UInt8>, at place: inout Int, into octets: inout [UInt8]
+        _ block: Span<UInt8>, at position: inout Int, into octets: inout [UInt8]
     ) throws(HPACKError) {
-        guard place < block.count else { throw .truncated }
-        let isCoded = block[place] & 0x80 != 0
-        let count = try HPACKInteger.decode(block, at: &place, prefix: 7)
-        guard count <= block.count &- place else { throw .truncated }
-        let text = block.extracting(place..<(place &+ count))
-        place &+= count
+        guard position < block.count else { throw .truncated }
+        let isCoded = block[position] & 0x80 != 0
+        let count = try HPACKInteger.decode(block, at: &position, prefix: 7)
+        guard count <= block.count &- position else { throw .truncated }
+        let text = block.extracting(position..<(position &+ count))
+        position &+= count
         if isCoded {
             try HuffmanDecoder.decode(text, into: &octets)
         } else {

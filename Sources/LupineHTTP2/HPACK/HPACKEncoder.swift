@@ -173,12 +173,12 @@ package struct HPACKEncoder: Sendable {
 
     /// Appends a string in its Huffman code. Returns false, and appends nothing, if that is longer than the string.
     private func encodeWithHuffman(_ text: Span<UInt8>, into output: inout OutputSpan<UInt8>) -> Bool {
-        let place = output.count
+        let position = output.count
         if text.count < Self.lengthsInOneOctet {
             // The length is known only after the string is encoded; to count first would be a second pass over it.
             output.append(0)
             if HuffmanCode.encode(text, atMost: text.count, into: &output) {
-                output[place] = 0x80 | UInt8(truncatingIfNeeded: output.count &- place &- 1)
+                output[position] = 0x80 | UInt8(truncatingIfNeeded: output.count &- position &- 1)
                 return true
             }
             output.removeLast(1)

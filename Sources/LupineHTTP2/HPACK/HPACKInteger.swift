@@ -9,26 +9,26 @@ enum HPACKInteger {
     /// The most octets of an integer, including the one with the prefix.
     static let mostOctets = 1 + mostFollowing
 
-    /// Reads the integer whose prefix is the low `prefix` bits of the octet at `place`, and advances `place` past it.
+    /// Reads the integer whose prefix is the low `prefix` bits of the octet at `index`, and advances `index` past it.
     @inline(__always)
     static func decode(
-        _ bytes: Span<UInt8>, at place: inout Int, prefix: Int
+        _ bytes: Span<UInt8>, at index: inout Int, prefix: Int
     ) throws(HPACKError) -> Int {
-        guard place < bytes.count else { throw .truncated }
+        guard index < bytes.count else { throw .truncated }
         let mask = (1 &<< prefix) &- 1
-        let value = Int(bytes[place]) & mask
-        place &+= 1
-        return value < mask ? value : try decodeRest(bytes, at: &place, from: value)
+        let value = Int(bytes[index]) & mask
+        index &+= 1
+        return value < mask ? value : try decodeRest(bytes, at: &index, from: value)
     }
 
     private static func decodeRest(
-        _ bytes: Span<UInt8>, at place: inout Int, from prefix: Int
+        _ bytes: Span<UInt8>, at index: inout Int, from prefix: Int
     ) throws(HPACKError) -> Int {
         var value = prefix
         for position in 0..<mostFollowing {
-            guard place < bytes.count else { throw .truncated }
-            let octet = bytes[place]
-            place &+= 1
+            guard index < bytes.count else { throw .truncated }
+            let octet = bytes[index]
+            index &+= 1
             // At most 255 + 127 << 28 after five octets, which is far from overflowing.
             value &+= Int(octet & 0x7F) &<< (7 &* position)
             guard value <= largest else { throw .integerOverflow }

@@ -23,21 +23,21 @@ struct HashedNumbers: Sendable {
 
     @inline(__always)
     subscript(_ hash: UInt64) -> Int? {
-        let slot = slots[place(of: hash)]
+        let slot = slots[slotIndex(of: hash)]
         return slot.number == Self.free ? nil : slot.number
     }
 
     mutating func set(_ hash: UInt64, _ number: Int) {
-        let place = place(of: hash)
-        if slots[place].number == Self.free { count &+= 1 }
-        slots[place] = Slot(hash: hash, number: number)
+        let index = slotIndex(of: hash)
+        if slots[index].number == Self.free { count &+= 1 }
+        slots[index] = Slot(hash: hash, number: number)
         if count &* 2 > slots.count { grow() }
     }
 
     /// Removes and returns the number of a hash; nil if there is none.
     @discardableResult
     mutating func remove(_ hash: UInt64) -> Int? {
-        var hole = place(of: hash)
+        var hole = slotIndex(of: hash)
         let removed = slots[hole].number
         guard removed != Self.free else { return nil }
         count &-= 1
@@ -60,16 +60,16 @@ struct HashedNumbers: Sendable {
 
     /// Returns the slot of a hash, or the free slot in which it would be stored.
     @inline(__always)
-    private func place(of hash: UInt64) -> Int {
+    private func slotIndex(of hash: UInt64) -> Int {
         let mask = mask
-        var place = Int(truncatingIfNeeded: hash) & mask
-        while slots[place].number != Self.free, slots[place].hash != hash { place = (place &+ 1) & mask }
-        return place
+        var index = Int(truncatingIfNeeded: hash) & mask
+        while slots[index].number != Self.free, slots[index].hash != hash { index = (index &+ 1) & mask }
+        return index
     }
 
     private mutating func grow() {
         let old = slots
         slots = [Slot](repeating: Slot(hash: 0, number: Self.free), count: old.count &* 2)
-        for slot in old where slot.number != Self.free { slots[place(of: slot.hash)] = slot }
+        for slot in old where slot.number != Self.free { slots[slotIndex(of: slot.hash)] = slot }
     }
 }

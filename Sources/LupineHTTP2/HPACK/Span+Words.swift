@@ -36,10 +36,10 @@ extension Span where Element == UInt8 {
     func isSame(as other: Span<UInt8>) -> Bool {
         guard count == other.count else { return false }
         guard count >= 8 else { return shortWord() == other.shortWord() }
-        var place = 0
-        while place < count &- 8 {
-            if word(at: place) != other.word(at: place) { return false }
-            place &+= 8
+        var position = 0
+        while position < count &- 8 {
+            if word(at: position) != other.word(at: position) { return false }
+            position &+= 8
         }
         // The last word may overlap the one before it.
         return word(at: count &- 8) == other.word(at: count &- 8)

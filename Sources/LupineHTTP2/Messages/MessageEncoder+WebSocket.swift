@@ -19,7 +19,7 @@ extension MessageEncoder {
         list.append(":method", Method.connect.rawValue)
         list.append(":protocol", "websocket")
         list.append(":scheme", scheme)
-        try appendAuthority(head, lookingForOwn: true, to: &list)
+        try appendAuthority(head, mayHaveHost: true, to: &list)
         list.append(":path", path, indexing: .without)
         appendFields(fields, mayHaveTE: true, to: &list)
         return list

@@ -23,16 +23,16 @@ package enum MessageEncoder {
             list.append(":authority", head.target.description)
         case .origin(let path):
             list.append(":scheme", scheme)
-            try appendAuthority(head, lookingForOwn: !isPlain, to: &list)
+            try appendAuthority(head, mayHaveHost: !isPlain, to: &list)
             list.append(":path", path, indexing: .without)
         case .asterisk:
             list.append(":scheme", scheme)
-            try appendAuthority(head, lookingForOwn: !isPlain, to: &list)
+            try appendAuthority(head, mayHaveHost: !isPlain, to: &list)
             list.append(":path", "*")
         case .absolute(let text):
             try appendAbsolute(text, head.method, to: &list)
         }
-        appendLength(body, isSaid: head.method.expectsContent, to: &list)
+        appendLength(body, announcesEmpty: head.method.expectsContent, to: &list)
         appendFields(head.fields, mayHaveTE: true, to: &list)
         return list
     }
@@ -45,7 +45,7 @@ package enum MessageEncoder {
         try refuseFraming(head.fields)
         var list = HeaderList()
         list.append(":status", String(head.status.code))
-        appendLength(body, isSaid: false, to: &list)
+        appendLength(body, announcesEmpty: false, to: &list)
         appendFields(head.fields, mayHaveTE: false, to: &list)
         return list
     }
@@ -78,9 +78,9 @@ package enum MessageEncoder {
 
     /// Appends `:authority`: the `Host` field if there is one, and otherwise the head's authority.
     static func appendAuthority(
-        _ head: RequestHead, lookingForOwn: Bool, to list: inout HeaderList
+        _ head: RequestHead, mayHaveHost: Bool, to list: inout HeaderList
     ) throws(HTTPError) {
-        guard let index = lookingForOwn ? head.fields.firstIndex(of: .host) : nil else {
+        guard let index = mayHaveHost ? head.fields.firstIndex(of: .host) : nil else {
             guard let authority = head.authority else { throw .missingHostToSend }
             return authority.withField { list.append(name: ":authority".utf8.span, value: $0) }
         }
@@ -115,9 +115,9 @@ package enum MessageEncoder {
         list.append(":path", start + String(Substring(path)), indexing: .without)
     }
 
-    private static func appendLength(_ body: OutgoingBody, isSaid: Bool, to list: inout HeaderList) {
+    private static func appendLength(_ body: OutgoingBody, announcesEmpty: Bool, to list: inout HeaderList) {
         switch body {
-        case .none: if isSaid { list.append("content-length", "0") }
+        case .none: if announcesEmpty { list.append("content-length", "0") }
         case .known(let length): list.append("content-length", String(length), indexing: .without)
         case .unknown: break
         }
@@ -137,7 +137,8 @@ package enum MessageEncoder {
             if namesOthers, isNamed(names, in: fields) { continue }
             fields.withValue(at: index) { value in
                 if names.isText("te"), !mayHaveTE || !value.isText("trailers") { return }
-                list.append(name: names, value: value, indexing: isFleeting(names) ? .without : .incremental)
+                list.append(
+                    name: names, value: value, indexing: rarelyRepeats(names) ? .without : .incremental)
             }
         }
     }
@@ -151,7 +152,7 @@ package enum MessageEncoder {
     }
 
     /// Returns whether a field rarely has the same value twice, so that it is not worth the space in the dynamic table.
-    private static func isFleeting(_ name: Span<UInt8>) -> Bool {
+    private static func rarelyRepeats(_ name: Span<UInt8>) -> Bool {
         switch name.count {
         case 3: name.isText("age")
         case 4: name.isText("etag")

@@ -27,14 +27,14 @@ struct PseudoFields {
             let name = octets.extracting(list.nameRange(at: count))
             guard !name.isEmpty, name[0] == 0x3A else { break }
             let value = list.valueRange(at: count)
-            guard let place = Self.place(of: name, in: section) else {
+            guard let known = Self.knownName(name, in: section) else {
                 throw .unexpectedPseudoField(Excerpt(name))
             }
-            guard values[place.rawValue] == nil else { throw .repeatedPseudoField(Excerpt(name)) }
+            guard values[known.rawValue] == nil else { throw .repeatedPseudoField(Excerpt(name)) }
             guard FieldRule.isValue(octets.extracting(value)) else {
                 throw .invalidValue(name: Excerpt(name))
             }
-            values[place.rawValue] = value
+            values[known.rawValue] = value
             count &+= 1
         }
     }
@@ -42,7 +42,7 @@ struct PseudoFields {
     /// The range in the list's octets of the value of a pseudo-field; nil if it is absent.
     subscript(_ name: Name) -> Range<Int>? { values[name.rawValue] }
 
-    private static func place(of name: Span<UInt8>, in section: Section) -> Name? {
+    private static func knownName(_ name: Span<UInt8>, in section: Section) -> Name? {
         switch section {
         case .request:
             if name.isText(":method") { return .method }

@@ -27,21 +27,21 @@ package struct StreamSlots: Sendable {
     }
 
     /// Returns the index of a stream; nil if it has none.
-    package func place(of stream: StreamID) -> Int? { numbers[Self.key(stream)] }
+    package func index(of stream: StreamID) -> Int? { numbers[Self.key(stream)] }
 
     /// Assigns an index to a stream that has none: a free index, or else the next one.
     package mutating func insert(_ stream: StreamID) -> Int {
         precondition(!stream.isConnection, "the connection has no place among the streams")
-        let place = vacant.popLast() ?? count
-        numbers.set(Self.key(stream), place)
-        return place
+        let index = vacant.popLast() ?? count
+        numbers.set(Self.key(stream), index)
+        return index
     }
 
     /// Frees and returns the index of a stream; nil if it has none.
     package mutating func remove(_ stream: StreamID) -> Int? {
-        guard let place = numbers.remove(Self.key(stream)) else { return nil }
-        vacant.append(place)
-        return place
+        guard let index = numbers.remove(Self.key(stream)) else { return nil }
+        vacant.append(index)
+        return index
     }
 
     /// The streams, in the order of their identifiers.

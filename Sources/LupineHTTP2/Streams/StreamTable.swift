@@ -25,7 +25,7 @@ struct StreamEntry: Sendable {
 /// that the client has used are idle. There is no push: only clients open streams.
 struct StreamTable: Sendable {
     /// The lifecycle state of a stream, as far as the table knows it.
-    enum Place: Sendable {
+    enum Status: Sendable {
         case idle
         case open
         /// The stream is closed; its machine decides which frames are still allowed.
@@ -57,17 +57,17 @@ struct StreamTable: Sendable {
     var open: [StreamID] { slots.sorted }
 
     /// Returns whether a stream is open or half-closed.
-    func isOpen(_ stream: StreamID) -> Bool { slots.place(of: stream) != nil }
+    func isOpen(_ stream: StreamID) -> Bool { slots.index(of: stream) != nil }
 
     /// Returns whether the peer may still send DATA on a stream.
     func peerMaySend(on stream: StreamID) -> Bool {
-        slots.place(of: stream).map { entries[$0].peerMaySend } ?? false
+        slots.index(of: stream).map { entries[$0].peerMaySend } ?? false
     }
 
     /// Returns the octets of DATA that the stream's window allows this endpoint to send.
     func sendRoom(of stream: StreamID) -> Int {
-        guard let place = slots.place(of: stream) else { return 0 }
-        return entries[place].sendWindow.available
+        guard let index = slots.index(of: stream) else { return 0 }
+        return entries[index].sendWindow.available
     }
 
     /// The identifier of the next stream that a client opens; nil if no identifiers are left.
@@ -77,7 +77,7 @@ struct StreamTable: Sendable {
     }
 
     /// Returns the lifecycle state of a stream.
-    func place(of stream: StreamID) -> Place {
+    func status(of stream: StreamID) -> Status {
         if isOpen(stream) { return .open }
         // A server opens no streams, so every even identifier is idle.
         guard stream.isClientInitiated, stream <= highest else { return .idle }
@@ -99,8 +99,8 @@ struct StreamTable: Sendable {
     /// Adds a stream that was opened.
     mutating func insert(_ stream: StreamID, _ entry: StreamEntry) {
         use(stream)
-        let place = slots.insert(stream)
-        if place < entries.count { entries[place] = entry } else { entries.append(entry) }
+        let index = slots.insert(stream)
+        if index < entries.count { entries[index] = entry } else { entries.append(entry) }
     }
 
     /// Records a stream that was refused without having been open: further frames on it count as late.
@@ -113,15 +113,15 @@ struct StreamTable: Sendable {
     mutating func with<Value, Failure: Error>(
         _ stream: StreamID, _ body: (inout StreamEntry) throws(Failure) -> Value
     ) throws(Failure) -> Value? {
-        guard let place = slots.place(of: stream) else { return nil }
-        return try body(&entries[place])
+        guard let index = slots.index(of: stream) else { return nil }
+        return try body(&entries[index])
     }
 
     /// Returns the verdict on a received frame, and updates the machine of an open stream.
     mutating func receive(_ frame: HTTP2StreamMachine.Frame, on stream: StreamID)
         -> HTTP2StreamMachine.Verdict
     {
-        switch place(of: stream) {
+        switch status(of: stream) {
         case .idle:
             var machine = HTTP2StreamMachine(role, stream)
             return machine.handle(.receive(frame))
@@ -147,7 +147,7 @@ struct StreamTable: Sendable {
 
     /// Removes a stream if both endpoints have ended it. Returns whether it was removed.
     mutating func removeIfEnded(_ stream: StreamID) -> Bool {
-        guard let place = slots.place(of: stream), entries[place].machine.state == .closed(.ended) else {
+        guard let index = slots.index(of: stream), entries[index].machine.state == .closed(.ended) else {
             return false
         }
         return slots.remove(stream) != nil
@@ -156,15 +156,15 @@ struct StreamTable: Sendable {
     /// Resets a stream, which may be closed already, for a sent or received RST_STREAM. Returns whether the state machine allows
     /// it; a sent reset must then be written.
     mutating func reset(_ stream: StreamID, by event: HTTP2StreamMachine.Event) -> Bool {
-        switch place(of: stream) {
+        switch status(of: stream) {
         case .idle, .forgotten, .skipped:
             return false
         case .open:
-            guard let place = slots.place(of: stream), entries[place].machine.handle(event) == .proceed
+            guard let index = slots.index(of: stream), entries[index].machine.handle(event) == .proceed
             else { return false }
             _ = slots.remove(stream)
             closed.remember(
-                stream, entries[place].machine, room: entries[place].receiveWindow.available)
+                stream, entries[index].machine, room: entries[index].receiveWindow.available)
             return true
         case .closed(var machine):
             guard machine.handle(event) == .proceed else { return false }

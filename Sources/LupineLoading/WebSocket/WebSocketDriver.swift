@@ -204,7 +204,7 @@ final class WebSocketDriver: UpgradeHandler {
         while true {
             let octets: [UInt8]?
             do throws(CodingError) {
-                octets = try decompressor.goOn(with: &current.message, limit: codec.messageLimit)
+                octets = try decompressor.resume(&current.message, limit: codec.messageLimit)
             } catch {
                 if case .outputLimit = error { throw .messageTooBig(limit: codec.messageLimit) }
                 throw .invalidCompression

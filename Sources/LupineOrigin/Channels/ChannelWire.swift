@@ -9,18 +9,18 @@ internal import LupineTransport
 /// cuts its output off where a script requires it.
 final class ChannelWire: TLSWire {
     private let channel: any ClientChannel
-    private var early: [UInt8]
-    private var earlyStart = 0
+    private var initialBytes: [UInt8]
+    private var initialStart = 0
     private var cut: WireCut?
     /// The error after which nothing is sent or received.
     private(set) var failure: Errno?
     /// The number of received bytes.
     private(set) var received = 0
 
-    /// Creates a wire over `channel`, from which `early` has already been received.
-    init(over channel: any ClientChannel, early: [UInt8], cut: WireCut?) {
+    /// Creates a wire over `channel`, from which `initialBytes` has already been received.
+    init(over channel: any ClientChannel, initialBytes: [UInt8], cut: WireCut?) {
         self.channel = channel
-        self.early = early
+        self.initialBytes = initialBytes
         self.cut = cut
     }
 
@@ -29,11 +29,11 @@ final class ChannelWire: TLSWire {
 
     func receive(into buffer: inout OutputSpan<UInt8>) -> TLSWireOutcome {
         guard failure == nil else { return .failed }
-        if earlyStart < early.count {
-            let count = min(early.count - earlyStart, buffer.freeCapacity)
-            for index in earlyStart..<earlyStart + count { buffer.append(early[index]) }
-            earlyStart += count
-            if earlyStart == early.count { early = [] }
+        if initialStart < initialBytes.count {
+            let count = min(initialBytes.count - initialStart, buffer.freeCapacity)
+            for index in initialStart..<initialStart + count { buffer.append(initialBytes[index]) }
+            initialStart += count
+            if initialStart == initialBytes.count { initialBytes = [] }
             received += count
             return .bytes(count)
         }

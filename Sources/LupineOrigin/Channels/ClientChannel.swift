@@ -33,9 +33,8 @@ package protocol ClientChannel: AnyObject {
     var holdsOutput: Bool { get }
     /// Whether a `receive` that does not fill its buffer has emptied the socket.
     var emptiesSocket: Bool { get }
-    /// After a thrown error: whether a final message (an alert) was sent that the client should read, so that the socket should
-    /// not be reset.
-    var hasLastWord: Bool { get }
+    /// After a thrown error: whether an alert was sent, which the client should read, so that the socket should not be reset.
+    var hasSentAlert: Bool { get }
     /// The outcome of the handshake; nil without one.
     var tls: OriginHandshake? { get }
     /// Whether the client has requested a renegotiation, which was refused.
@@ -87,7 +86,7 @@ final class PlainChannel: ClientChannel {
 
     var emptiesSocket: Bool { true }
 
-    var hasLastWord: Bool { false }
+    var hasSentAlert: Bool { false }
 
     var tls: OriginHandshake? { nil }
 

@@ -27,15 +27,15 @@ final class TLSChannel: ClientChannel {
     private var state = State.handshaking
     private(set) var tls: OriginHandshake?
 
-    /// Creates TLS over `inner`, from which `early` has already been received. `number` is the connection's.
+    /// Creates TLS over `inner`, from which `initialBytes` has already been received. `number` is the connection's.
     init(
-        _ context: TLSServerContext, over inner: any ClientChannel, early: [UInt8] = [], cut: WireCut? = nil,
-        number: Int, record: HandshakeRecord
+        _ context: TLSServerContext, over inner: any ClientChannel, initialBytes: [UInt8] = [],
+        cut: WireCut? = nil, number: Int, record: HandshakeRecord
     ) throws(TLSError) {
         self.inner = inner
         self.number = number
         self.record = record
-        wire = ChannelWire(over: inner, early: early, cut: cut)
+        wire = ChannelWire(over: inner, initialBytes: initialBytes, cut: cut)
         engine = try TLSEngine(server: context, over: wire)
     }
 
@@ -174,26 +174,26 @@ final class TLSChannel: ClientChannel {
     }
 
     func close() {
-        leave()
+        recordUnfinishedHandshake()
         _ = endContent()
         state = .closed
         inner.close()
     }
 
     func abandon() {
-        leave()
+        recordUnfinishedHandshake()
         state = .closed
         inner.abandon()
     }
 
     func reset() {
-        leave()
+        recordUnfinishedHandshake()
         state = .closed
         inner.reset()
     }
 
     /// Records an unfinished handshake as failed.
-    private func leave() {
+    private func recordUnfinishedHandshake() {
         if case .handshaking = state { conclude(.failure(.closedInHandshake)) }
     }
 
@@ -206,7 +206,7 @@ final class TLSChannel: ClientChannel {
 
     var emptiesSocket: Bool { false }
 
-    var hasLastWord: Bool { if case .failed = state { true } else { false } }
+    var hasSentAlert: Bool { if case .failed = state { true } else { false } }
 
     var hasRefusedRenegotiation: Bool { engine.hasRefusedRenegotiation }
 

@@ -22,7 +22,7 @@ package struct WebSocketBehaviour: Sendable {
     var closure: WebSocketClosure?
     var fragment: Int?
     var drop: Int?
-    var isMute = false
+    var ignoresCloseFrame = false
     /// The maximum number of octets of a message.
     static let messageLimit = 64 << 20
 
@@ -41,7 +41,7 @@ package struct WebSocketBehaviour: Sendable {
         }
         fragment = try request.number(argument: "fragment").map { max(1, $0) }
         drop = try request.number(argument: "drop")
-        isMute = arguments["mute"] == "1"
+        ignoresCloseFrame = arguments["mute"] == "1"
         if let code = try request.number(argument: "close") {
             closure = try Self.closure(code, arguments["reason"] ?? "")
         }

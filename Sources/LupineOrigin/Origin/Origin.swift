@@ -13,7 +13,7 @@ package final class Origin: Sendable {
     package let address: SocketAddress
     private let service: OriginService
     private let ownGroup: EventLoopGroup?
-    private let homes: [(loop: EventLoop, residents: LoopBound<LoopResidents>)]
+    private let loops: [(loop: EventLoop, connections: LoopBound<LoopConnections>)]
 
     /// Starts an origin on an IP address given as text; for port 0 the kernel chooses one.
     package static func start(
@@ -59,26 +59,27 @@ package final class Origin: Sendable {
         self.address = address
         self.service = service
         ownGroup = own
-        homes = (group ?? own)?.loops.map { ($0, LoopBound(sending: LoopResidents(), to: $0)) } ?? []
+        loops = (group ?? own)?.loops.map { ($0, LoopBound(sending: LoopConnections(), to: $0)) } ?? []
     }
 
     private func listen(_ socket: consuming Socket) {
-        let home = homes[0]
+        let entry = loops[0]
         let handle = socket.intoDescriptor().release()
-        let (homes, service) = (homes, service)
-        let accepted = home.loop.executeInline {
-            let residents = home.residents.value
+        let (loops, service) = (loops, service)
+        let accepted = entry.loop.executeInline {
+            let connections = entry.connections.value
             let listener = Listener(
-                Socket(adopting: Descriptor(adopting: handle)), on: home.loop, homes: homes, service: service)
-            guard !residents.isClosed else { return }
+                Socket(adopting: Descriptor(adopting: handle)), on: entry.loop, loops: loops,
+                service: service)
+            guard !connections.isClosed else { return }
             // Registering fails only when the kernel is out of memory; the listener then never accepts, and closes.
             do throws(Errno) { try listener.start() } catch { return listener.stop() }
-            residents.adopt(listener)
+            connections.adopt(listener)
         }
         if !accepted { Descriptor(adopting: handle).close() }
     }
 
-    // MARK: where
+    // MARK: addresses
 
     /// The port at which the origin listens; 0 for Unix-domain sockets.
     package var port: UInt16 { address.port ?? 0 }
@@ -90,7 +91,7 @@ package final class Origin: Sendable {
         return address.isIPv6 ? "\(scheme)://[\(host)]:\(port)" : "\(scheme)://\(host):\(port)"
     }
 
-    // MARK: what it answers
+    // MARK: routes
 
     /// Answers `method` (nil: any) at paths that match `pattern`, which takes precedence over the standard endpoints. A segment
     /// in braces matches any one segment, which is added to `parameters`; `{*}` at the end matches the rest. The handler runs
@@ -115,7 +116,7 @@ package final class Origin: Sendable {
     /// Returns the gate that scripts use under that name: to open it for them, or to wait until they open it.
     package func gate(_ name: String) -> Gate { service.gate(name) }
 
-    // MARK: what it has seen
+    // MARK: records
 
     /// The live counts.
     package var counts: OriginCounts { service.counts }
@@ -139,13 +140,13 @@ package final class Origin: Sendable {
         return service.handshakes.outcomes(of: connection).dropFirst(index).first
     }
 
-    // MARK: the end
+    // MARK: shutdown
 
     /// Closes the listener and all connections. Returns when all descriptors are closed and the origin's own threads have ended.
     package func shutdown() async {
         let gate = Gate()
-        let count = CountDown(homes.count) { gate.open() }
-        closeHomes { count.arrive() }
+        let count = CountDown(loops.count) { gate.open() }
+        closeConnections { count.arrive() }
         await gate.wait()
         await ownGroup?.shutdown()
         removeSocketFile()
@@ -153,17 +154,17 @@ package final class Origin: Sendable {
 
     /// Does the same, and blocks the calling thread, which must not be a loop's.
     package func shutdownAndWait() {
-        let latch = Latch(homes.count)
-        closeHomes { latch.arrive() }
+        let latch = Latch(loops.count)
+        closeConnections { latch.arrive() }
         latch.wait()
         ownGroup?.shutdownAndWait()
         removeSocketFile()
     }
 
-    private func closeHomes(_ done: @escaping @Sendable () -> Void) {
-        for home in homes {
-            let accepted = home.loop.executeInline {
-                home.residents.value.close()
+    private func closeConnections(_ done: @escaping @Sendable () -> Void) {
+        for entry in loops {
+            let accepted = entry.loop.executeInline {
+                entry.connections.value.close()
                 done()
             }
             // A loop that refuses work has already made its channels close.

@@ -43,7 +43,7 @@ package final class OriginCounts: Sendable {
     func closed() { open.subtract(1, ordering: .relaxed) }
 
     /// Counts a request.
-    func begun() { understood.add(1, ordering: .relaxed) }
+    func countRequest() { understood.add(1, ordering: .relaxed) }
 
     /// Counts a completed handshake.
     func established(isResumed: Bool) {

@@ -14,16 +14,16 @@ package struct OriginPriority: Hashable, Sendable {
 
 /// Records the first PRIORITY_UPDATE frames of all clients. Any thread may use it.
 final class PriorityRecord: Sendable {
-    private static let room = 1_000
+    private static let most = 1_000
 
-    private let noted = Lock<[OriginPriority]>([])
+    private let frames = Lock<[OriginPriority]>([])
 
-    var all: [OriginPriority] { noted.withLock { $0 } }
+    var all: [OriginPriority] { frames.withLock { $0 } }
 
-    func note(_ value: [UInt8], of stream: UInt32, on connection: Int) {
-        noted.withLock { noted in
-            guard noted.count < Self.room else { return }
-            noted.append(
+    func add(_ value: [UInt8], of stream: UInt32, on connection: Int) {
+        frames.withLock { frames in
+            guard frames.count < Self.most else { return }
+            frames.append(
                 OriginPriority(
                     connection: connection, stream: stream, value: String(decoding: value, as: UTF8.self)))
         }

@@ -11,12 +11,12 @@ enum DigestRoutes {
     private static let realm = "lupine@origin"
 
     static func add(to router: inout Router) {
-        let book = DigestBook()
+        let nonces = NonceStore()
         for pattern in [
             "/digest-auth/{qop}/{user}/{password}", "/digest-auth/{qop}/{user}/{password}/{algorithm}",
             "/digest-auth/{qop}/{user}/{password}/{algorithm}/{stale_after}",
         ] {
-            router.any(pattern) { request throws(Refusal) in try answer(request, book) }
+            router.any(pattern) { request throws(Refusal) in try answer(request, nonces) }
         }
     }
 
@@ -46,8 +46,9 @@ enum DigestRoutes {
         func hash(_ bytes: [UInt8]) -> String { Hexadecimal.lowercase(function.digest(of: bytes) ?? []) }
     }
 
-    private static func answer(_ request: OriginRequest, _ book: DigestBook) throws(Refusal) -> OriginResponse
-    {
+    private static func answer(
+        _ request: OriginRequest, _ nonces: NonceStore
+    ) throws(Refusal) -> OriginResponse {
         let parameters = request.parameters
         let name = parameters.count > 3 ? parameters[3] : "MD5"
         guard let algorithm = Algorithm(name) else {
@@ -63,33 +64,33 @@ enum DigestRoutes {
             given["realm"] == realm, given["username"] == parameters[1],
             given["uri"] == request.head.target.description || given["uri"] == request.pathAndQuery,
             (given["algorithm"] ?? "MD5").uppercased() == algorithm.name
-        else { return try challenge(offered, algorithm, isStale: false, book) }
+        else { return try challenge(offered, algorithm, isStale: false, nonces) }
         let quality = given["qop"]
         guard offered.isEmpty ? quality == nil : offered.contains(quality ?? "") else {
-            return try challenge(offered, algorithm, isStale: false, book)
+            return try challenge(offered, algorithm, isStale: false, nonces)
         }
         let (expected, mutual) = digests(request, given, algorithm)
-        guard response == expected else { return try challenge(offered, algorithm, isStale: false, book) }
+        guard response == expected else { return try challenge(offered, algorithm, isStale: false, nonces) }
         // The digest is correct: `stale` tells the client to retry with a new nonce, not to ask for another password.
-        guard book.check(nonce, uses: limit) == .good else {
-            return try challenge(offered, algorithm, isStale: true, book)
+        guard nonces.check(nonce, uses: limit) == .good else {
+            return try challenge(offered, algorithm, isStale: true, nonces)
         }
-        guard book.use(nonce, count: given["nc"]) else {
-            return try challenge(offered, algorithm, isStale: true, book)
+        guard nonces.use(nonce, count: given["nc"]) else {
+            return try challenge(offered, algorithm, isStale: true, nonces)
         }
-        return try welcome(request, given, mutual, book)
+        return try welcome(request, given, mutual, nonces)
     }
 
     private static func welcome(
-        _ request: OriginRequest, _ given: [String: String], _ mutual: String, _ book: DigestBook
+        _ request: OriginRequest, _ given: [String: String], _ mutual: String, _ nonces: NonceStore
     ) throws(Refusal) -> OriginResponse {
         var info: [String] = []
         if let quality = given["qop"], let client = given["cnonce"], let count = given["nc"] {
             info = ["qop=\(quality)", "rspauth=\"\(mutual)\"", "cnonce=\"\(client)\"", "nc=\(count)"]
         }
         if request.arguments["nextnonce"] != nil, let nonce = given["nonce"] {
-            book.retire(nonce)
-            info.append("nextnonce=\"\(book.issue())\"")
+            nonces.retire(nonce)
+            info.append("nextnonce=\"\(nonces.issue())\"")
         }
         var response = try BasicAuthRoutes.welcome(request.parameters[1])
         if !info.isEmpty { try response.add("Authentication-Info", info.joined(separator: ", ")) }
@@ -122,10 +123,10 @@ enum DigestRoutes {
     }
 
     private static func challenge(
-        _ offered: [String], _ algorithm: Algorithm, isStale: Bool, _ book: DigestBook
+        _ offered: [String], _ algorithm: Algorithm, isStale: Bool, _ nonces: NonceStore
     ) throws(Refusal) -> OriginResponse {
         var parts = [
-            "realm=\"\(realm)\"", "nonce=\"\(book.issue())\"", "opaque=\"origin\"",
+            "realm=\"\(realm)\"", "nonce=\"\(nonces.issue())\"", "opaque=\"origin\"",
             "algorithm=\(algorithm.name.replacing("-SESS", with: "-sess"))", "stale=\(isStale)",
         ]
         if !offered.isEmpty { parts.insert("qop=\"\(offered.joined(separator: ","))\"", at: 1) }

@@ -10,7 +10,7 @@ package import LupineHTTP2
 /// a stream that it considers open. Over HTTP/1.1 the request is refused (400).
 package struct StreamScript: Sendable {
     /// The stream of a frame.
-    package enum Place: Hashable, Sendable {
+    package enum Target: Hashable, Sendable {
         /// The script's own stream.
         case own
         /// The client's stream that many streams after the script's own.
@@ -44,11 +44,11 @@ package struct StreamScript: Sendable {
         case set([Setting])
         /// Announces the connection's end with GOAWAY: at once, or in two steps, which accept requests until the client has
         /// received the announcement.
-        case leave(inSteps: Bool)
+        case shutDown(inSteps: Bool)
         /// Sends a GOAWAY frame without changing the connection's state.
-        case goAway(HTTP2ErrorCode, last: Place)
+        case goAway(HTTP2ErrorCode, last: Target)
         /// Sends a frame of any kind.
-        case frame(type: UInt8, flags: UInt8 = 0, Place = .own, [UInt8] = [])
+        case frame(type: UInt8, flags: UInt8 = 0, Target = .own, [UInt8] = [])
         /// Sends octets that need not be a frame.
         case octets([UInt8])
         /// Does nothing for a while.

@@ -14,9 +14,9 @@ package struct HTTP2Behaviour: Sendable {
     /// answered: the two steps of RFC 9113 §6.8.
     package var requestsPerConnection: Int?
     /// Whether it announces that it uses the priorities of RFC 9218. It uses them in either case.
-    package var heedsPriorities = true
+    package var announcesPriorities = true
     /// Whether it announces that it accepts web sockets (SETTINGS_ENABLE_CONNECT_PROTOCOL, RFC 8441).
-    package var takesWebSockets = true
+    package var acceptsWebSockets = true
 
     /// Creates the default behaviour.
     package init() {}

@@ -7,29 +7,29 @@ internal import LupineTransport
 extension HTTP2Conversation {
     /// Starts a stream's script.
     func perform(_ script: StreamScript, on stream: OriginStream, _ connection: ServerConnection) {
-        stream.walk = StreamWalk(script)
+        stream.scriptProgress = StreamScriptProgress(script)
         stream.reply = .streaming(nil)
-        walk(stream, connection)
+        runScript(stream, connection)
     }
 
     /// Handles content received on a scripted stream.
     func take(_ octets: Span<UInt8>, on stream: OriginStream, _ connection: ServerConnection) {
-        stream.walk?.received.append(octets)
-        if stream.walk?.keepsContent == true {
-            stream.walk?.kept += octets.count
+        stream.scriptProgress?.received.append(octets)
+        if stream.scriptProgress?.keepsContent == true {
+            stream.scriptProgress?.kept += octets.count
         } else {
             machine.consumed(octets.count, on: stream.id)
         }
-        walk(stream, connection)
+        runScript(stream, connection)
     }
 
     /// Runs a stream's script as far as possible.
-    func walk(_ stream: OriginStream, _ connection: ServerConnection) {
-        while streams[stream.id] === stream, !isOver, !isSilent, let step = stream.walk?.step {
+    func runScript(_ stream: OriginStream, _ connection: ServerConnection) {
+        while streams[stream.id] === stream, !isOver, !isSilent, let step = stream.scriptProgress?.step {
             guard perform(step, on: stream, connection) else { return }
-            stream.walk?.advance()
+            stream.scriptProgress?.advance()
         }
-        guard stream.walk?.step == nil else { return }
+        guard stream.scriptProgress?.step == nil else { return }
         stream.reply = .sent
         forgetIfOver(stream)
     }
@@ -41,12 +41,12 @@ extension HTTP2Conversation {
         switch step {
         case .expectExactly(let content):
             guard case .ended = stream.intake else { return false }
-            if stream.walk?.received != content {
+            if stream.scriptProgress?.received != content {
                 machine.reset(stream.id, .internalError)
                 forget(stream)
             }
-        case .expectContent(let count): return stream.walk?.received.count ?? 0 >= count
-        case .keepContent: stream.walk?.keepsContent = true
+        case .expectContent(let count): return stream.scriptProgress?.received.count ?? 0 >= count
+        case .keepContent: stream.scriptProgress?.keepsContent = true
         case .head(let fields, let endsStream):
             var list = HeaderList()
             for field in fields { list.append(field.name, field.value) }
@@ -55,8 +55,10 @@ extension HTTP2Conversation {
                 forget(stream)
             }
         case .content(let octets, _, let endsStream):
-            if stream.walk?.isUnderWay == true { return stream.content.isEmpty && stream.trailers == nil }
-            stream.walk?.isUnderWay = true
+            if stream.scriptProgress?.isUnderWay == true {
+                return stream.content.isEmpty && stream.trailers == nil
+            }
+            stream.scriptProgress?.isUnderWay = true
             stream.content = octets
             stream.contentStart = 0
             stream.trailers = endsStream ? .init() : nil
@@ -70,29 +72,29 @@ extension HTTP2Conversation {
             // An illegal value is a mistake of the script, and is not announced.
             guard (try? settings.apply(changes, from: .server, isFirst: false)) != nil else { return true }
             machine.change(settings, at: .nanoseconds(connection.loop.now.nanoseconds))
-        case .leave(let inSteps):
+        case .shutDown(let inSteps):
             guard inSteps else {
-                machine.leave()
+                machine.shutDown()
                 return true
             }
-            machine.announceLeave()
+            machine.announceShutdown()
             machine.sendPing(0)
         case .goAway(let code, let last):
             machine.takeOutput(into: &connection.output)
             FrameWriter.goAway(last: number(of: last, stream), code, into: &connection.output)
-        case .frame(let type, let flags, let place, let payload):
+        case .frame(let type, let flags, let target, let payload):
             machine.takeOutput(into: &connection.output)
             FrameWriter.header(
                 FrameType(rawValue: type), length: payload.count, flags: FrameFlags(rawValue: flags),
-                number(of: place, stream), into: &connection.output)
+                number(of: target, stream), into: &connection.output)
             connection.output += payload
         case .octets(let octets):
             machine.takeOutput(into: &connection.output)
             connection.output += octets
         case .pause(let duration):
-            if stream.walk?.isUnderWay == true { return false }
-            stream.walk?.isUnderWay = true
-            connection.call(after: duration, walking(stream, connection))
+            if stream.scriptProgress?.isUnderWay == true { return false }
+            stream.scriptProgress?.isUnderWay = true
+            connection.call(after: duration, scriptResumption(stream, connection))
             return false
         case .waitForSignal(let name):
             wait(for: connection.service.gate(name), stream, connection)
@@ -114,32 +116,32 @@ extension HTTP2Conversation {
 
     /// Called when the client has reset a stream or the connection ends. If its script waits for that, the `signal` steps that
     /// directly follow are still performed; all other steps are not.
-    func given(up stream: OriginStream, _ connection: ServerConnection) {
-        guard case .expectReset? = stream.walk?.step else { return }
-        stream.walk?.advance()
-        while case .signal(let name)? = stream.walk?.step {
+    func abandonScript(of stream: OriginStream, _ connection: ServerConnection) {
+        guard case .expectReset? = stream.scriptProgress?.step else { return }
+        stream.scriptProgress?.advance()
+        while case .signal(let name)? = stream.scriptProgress?.step {
             connection.service.gate(name).open()
-            stream.walk?.advance()
+            stream.scriptProgress?.advance()
         }
     }
 
     /// Returns a closure that ends the current step's wait. It holds weak references only.
-    private func walking(_ stream: OriginStream, _ connection: ServerConnection) -> () -> Void {
+    private func scriptResumption(_ stream: OriginStream, _ connection: ServerConnection) -> () -> Void {
         { [weak self, weak stream, weak connection] in
             guard let self, let stream, let connection, streams[stream.id] === stream else { return }
-            stream.walk?.advance()
-            walk(stream, connection)
+            stream.scriptProgress?.advance()
+            runScript(stream, connection)
         }
     }
 
     private func wait(for gate: Gate, _ stream: OriginStream, _ connection: ServerConnection) {
-        guard stream.walk?.isUnderWay == false else { return }
-        stream.walk?.isUnderWay = true
-        connection.call(when: gate, walking(stream, connection))
+        guard stream.scriptProgress?.isUnderWay == false else { return }
+        stream.scriptProgress?.isUnderWay = true
+        connection.call(when: gate, scriptResumption(stream, connection))
     }
 
-    private func number(of place: StreamScript.Place, _ stream: OriginStream) -> StreamID {
-        switch place {
+    private func number(of target: StreamScript.Target, _ stream: OriginStream) -> StreamID {
+        switch target {
         case .own: stream.id
         case .ahead(let count): StreamID(stream.id.rawValue &+ 2 &* count)
         case .connection: .connection

@@ -26,9 +26,9 @@ extension HTTP2Conversation {
         guard let wire = stream.socket, streams[stream.id] === stream else { return }
         wire.backlog = stream.content.count - stream.contentStart
         while !wire.isOver, wire.echo.advance(over: wire) {}
-        let owed = wire.owed
-        wire.owed = 0
-        if owed > 0 { machine.consumed(owed, on: stream.id) }
+        let unreturned = wire.unreturned
+        wire.unreturned = 0
+        if unreturned > 0 { machine.consumed(unreturned, on: stream.id) }
         if stream.contentStart == stream.content.count {
             stream.content = []
             stream.contentStart = 0

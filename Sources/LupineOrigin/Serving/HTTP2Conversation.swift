@@ -33,8 +33,8 @@ final class HTTP2Conversation: Conversation {
         settings.maxConcurrentStreams = behaviour.streams
         settings.initialWindowSize = behaviour.streamWindow
         settings.headerTableSize = behaviour.headerTable
-        settings.noRFC7540Priorities = behaviour.heedsPriorities
-        settings.enableConnectProtocol = behaviour.takesWebSockets
+        settings.noRFC7540Priorities = behaviour.announcesPriorities
+        settings.enableConnectProtocol = behaviour.acceptsWebSockets
         var bounds = HTTP2Limits()
         bounds.lists.listOctets = limits.headBytes
         bounds.lists.fieldCount = limits.fieldCount
@@ -54,7 +54,7 @@ final class HTTP2Conversation: Conversation {
         if endIfRenegotiating(connection) { return true }
         var progress = false
         while !isOver, !isSilent, connection.hasRoom, machine.waitingCount < Self.pieceBytes,
-            understand(connection)
+            handleNextEvent(connection)
         {
             progress = true
         }
@@ -91,7 +91,7 @@ final class HTTP2Conversation: Conversation {
     // MARK: in
 
     /// Handles one event of the input. Returns false if there is none.
-    private func understand(_ connection: ServerConnection) -> Bool {
+    private func handleNextEvent(_ connection: ServerConnection) -> Bool {
         do throws(HTTP2ConnectionError) {
             let now = Duration.nanoseconds(connection.loop.now.nanoseconds)
             let (event, consumed) = try connection.withInput { input throws(HTTP2ConnectionError) in
@@ -99,7 +99,7 @@ final class HTTP2Conversation: Conversation {
             }
             var scripted: (stream: OriginStream, octets: [UInt8])?
             if case .content(let id, let range) = event {
-                if let stream = streams[id], stream.walk != nil || stream.socket != nil {
+                if let stream = streams[id], stream.scriptProgress != nil || stream.socket != nil {
                     var octets: [UInt8] = []
                     connection.withInput { octets.append($0, range) }
                     scripted = (stream, octets)
@@ -127,12 +127,12 @@ final class HTTP2Conversation: Conversation {
             case .end(let id, let trailers): requestEnded(id, trailers, connection)
             case .reset(let id, _), .failed(let id, _):
                 if let stream = streams[id] {
-                    given(up: stream, connection)
+                    abandonScript(of: stream, connection)
                     forget(stream)
                 }
             case .windowOpened, .settings:
                 for stream in streams.values.sorted(by: { $0.id < $1.id }) { enqueue(stream) }
-            case .pong: machine.leave()
+            case .pong: machine.shutDown()
             case .priority(let id, let value): reprioritise(id, value, connection)
             case .content, .settingsAcknowledged, .goAway, .interim, .response, .refused: break
             }
@@ -145,7 +145,7 @@ final class HTTP2Conversation: Conversation {
     }
 
     private func reprioritise(_ id: StreamID, _ value: [UInt8], _ connection: ServerConnection) {
-        connection.service.priorities.note(value, of: id.rawValue, on: connection.number)
+        connection.service.priorities.add(value, of: id.rawValue, on: connection.number)
         let urgency = Urgency(fieldValue: value.span)
         guard let stream = streams[id] else {
             earlyUrgency = (id, urgency)
@@ -176,26 +176,26 @@ final class HTTP2Conversation: Conversation {
         if case .body(let sink) = before {
             answer(stream, connection) { () throws(Refusal) in try sink.finish(trailers: trailers) }
         }
-        if stream.walk != nil { walk(stream, connection) }
+        if stream.scriptProgress != nil { runScript(stream, connection) }
         stream.socket?.peerEnded = true
         converse(on: stream)
         forgetIfOver(stream)
     }
 
     private func begin(_ id: StreamID, _ received: ReceivedRequest, _ connection: ServerConnection) {
-        connection.service.counts.begun()
+        connection.service.counts.countRequest()
         requests += 1
         if requests == behaviour.requestsPerConnection {
-            machine.announceLeave()
+            machine.announceShutdown()
             // The acknowledgement shows that the client has received this GOAWAY; the final one is sent then.
             machine.sendPing(0)
         }
         let stream = OriginStream(id, received.head.method)
         streams[id] = stream
-        let said = received.head.fields.withFirstValue(of: .priority) { Urgency(fieldValue: $0) }
+        let fieldUrgency = received.head.fields.withFirstValue(of: .priority) { Urgency(fieldValue: $0) }
         // The frame overrides the field (RFC 9218 §7).
-        let early = earlyUrgency?.id == id ? earlyUrgency?.urgency : nil
-        stream.urgency = early ?? said ?? .normal
+        let frameUrgency = earlyUrgency?.id == id ? earlyUrgency?.urgency : nil
+        stream.urgency = frameUrgency ?? fieldUrgency ?? .normal
         var head = received.head
         if let name = received.protocol {
             guard name == "websocket" else {
@@ -210,8 +210,8 @@ final class HTTP2Conversation: Conversation {
         switch connection.service.match(head.method.rawValue, request.path) {
         case .endpoint(let endpoint, let parameters):
             request.parameters = parameters
-            if received.protocol != nil, meetWebSocket(endpoint, request, stream, connection) { return }
-            meet(endpoint, request, received.contentLength, stream, connection)
+            if received.protocol != nil, serveWebSocket(endpoint, request, stream, connection) { return }
+            serve(endpoint, request, received.contentLength, stream, connection)
         case .otherMethods(let methods):
             answer(stream, connection) { () throws(Refusal) in
                 var response = try OriginResponse(
@@ -224,7 +224,7 @@ final class HTTP2Conversation: Conversation {
         }
     }
 
-    private func meet(
+    private func serve(
         _ endpoint: Endpoint, _ request: OriginRequest, _ length: Int64?, _ stream: OriginStream,
         _ connection: ServerConnection
     ) {
@@ -265,7 +265,7 @@ final class HTTP2Conversation: Conversation {
 
     /// Answers an extended CONNECT if the endpoint is `webSocket` or `collected`. A `collected` endpoint is answered without
     /// waiting for the content, which ends only with the client's half. Returns false for endpoints that answer it like a GET.
-    private func meetWebSocket(
+    private func serveWebSocket(
         _ endpoint: Endpoint, _ request: OriginRequest, _ stream: OriginStream, _ connection: ServerConnection
     ) -> Bool {
         switch endpoint {
@@ -298,12 +298,12 @@ final class HTTP2Conversation: Conversation {
     private func follow(_ script: Script, _ connection: ServerConnection) {
         machine.takeOutput(into: &connection.output)
         isOver = true
-        connection.become(ScriptConversation(script))
+        connection.replaceConversation(with: ScriptConversation(script))
     }
 
     func end(_ connection: ServerConnection, lingering: Bool) {
         isOver = true
-        for stream in streams.values { given(up: stream, connection) }
+        for stream in streams.values { abandonScript(of: stream, connection) }
         streams = [:]
         senders = []
         connection.finish(lingering: lingering)
@@ -327,28 +327,28 @@ final class HTTP2Conversation: Conversation {
         }
         guard let response, case .none = stream.reply else { return }
         if let gate = response.gate {
-            stream.reply = .held(response)
-            connection.call(when: gate, goingOn(stream, connection))
+            stream.reply = .delayed(response)
+            connection.call(when: gate, resumption(stream, connection))
         } else if let delay = response.delay {
-            stream.reply = .held(response)
-            connection.call(after: delay, goingOn(stream, connection))
+            stream.reply = .delayed(response)
+            connection.call(after: delay, resumption(stream, connection))
         } else {
             send(response, on: stream, connection)
         }
     }
 
     /// Returns a closure that resumes a stream after a wait. It holds weak references only.
-    private func goingOn(_ stream: OriginStream, _ connection: ServerConnection) -> () -> Void {
+    private func resumption(_ stream: OriginStream, _ connection: ServerConnection) -> () -> Void {
         { [weak self, weak stream, weak connection] in
-            if let self, let stream, let connection { goOn(stream, connection) }
+            if let self, let stream, let connection { resumeStream(stream, connection) }
         }
     }
 
     /// Resumes a stream whose wait has ended.
-    private func goOn(_ stream: OriginStream, _ connection: ServerConnection) {
+    private func resumeStream(_ stream: OriginStream, _ connection: ServerConnection) {
         guard streams[stream.id] === stream else { return }
         switch stream.reply {
-        case .held(let response):
+        case .delayed(let response):
             stream.reply = .none
             guard let choice = response.choice else { return send(response, on: stream, connection) }
             answer(stream, connection) { () throws(Refusal) in
@@ -362,7 +362,7 @@ final class HTTP2Conversation: Conversation {
                     return nil
                 }
             }
-        case .resting(let producer):
+        case .paused(let producer):
             stream.reply = .streaming(producer)
             enqueue(stream)
         case .none, .streaming, .sent: break
@@ -390,13 +390,13 @@ final class HTTP2Conversation: Conversation {
             machine.reset(stream.id, .internalError)
             streams[stream.id] = nil
         }
-        if response.closes { machine.leave() }
+        if response.closes { machine.shutDown() }
     }
 
     private func send(
         _ head: ResponseHead, _ body: OriginResponse.Body, on stream: OriginStream
     ) throws(HTTPError) {
-        let isMute = stream.method == .head || head.status.code == 204 || head.status.code == 304
+        let omitsContent = stream.method == .head || head.status.code == 204 || head.status.code == 304
         let announcement: OutgoingBody
         switch body {
         case .none: announcement = head.status.code == 204 || head.status.code == 304 ? .none : .known(0)
@@ -407,7 +407,11 @@ final class HTTP2Conversation: Conversation {
         case .stream(let length, _): announcement = length.map { .known($0) } ?? .unknown
         }
         let isEmpty: Bool
-        if case .stream = body { isEmpty = isMute } else { isEmpty = isMute || stream.content.isEmpty }
+        if case .stream = body {
+            isEmpty = omitsContent
+        } else {
+            isEmpty = omitsContent || stream.content.isEmpty
+        }
         let list = try MessageEncoder.response(head, body: announcement)
         do throws(HTTP2SendError) { try machine.send(list, on: stream.id, endsStream: isEmpty) } catch {
             streams[stream.id] = nil
@@ -461,11 +465,11 @@ final class HTTP2Conversation: Conversation {
         switch continuation {
         case .more: break
         case .pause(let delay):
-            stream.reply = .resting(producer)
-            connection.call(after: delay, goingOn(stream, connection))
+            stream.reply = .paused(producer)
+            connection.call(after: delay, resumption(stream, connection))
         case .wait(let gate):
-            stream.reply = .resting(producer)
-            connection.call(when: gate, goingOn(stream, connection))
+            stream.reply = .paused(producer)
+            connection.call(when: gate, resumption(stream, connection))
         case .end(let trailers): stream.trailers = trailers
         }
     }
@@ -473,7 +477,7 @@ final class HTTP2Conversation: Conversation {
     /// Sends a piece of the stream's content. Returns false if there is none, or the windows have no space.
     private func sendContent(of stream: OriginStream, _ connection: ServerConnection) -> Bool {
         let rest = stream.content.count - stream.contentStart
-        let count = min(rest, stream.walk?.frameSize ?? Self.pieceBytes)
+        let count = min(rest, stream.scriptProgress?.frameSize ?? Self.pieceBytes)
         let endsStream = stream.trailers?.isEmpty == true && count == rest
         guard count > 0 || stream.trailers != nil else { return false }
         do throws(HTTP2SendError) {
@@ -491,9 +495,9 @@ final class HTTP2Conversation: Conversation {
                 stream.contentStart = 0
             }
             let isSent = endsStream && taken == count
-            if stream.walk != nil, isTaken {
+            if stream.scriptProgress != nil, isTaken {
                 if isSent { stream.trailers = nil }
-                walk(stream, connection)
+                runScript(stream, connection)
             } else if isSent {
                 stream.reply = .sent
                 forgetIfOver(stream)
@@ -529,6 +533,8 @@ final class HTTP2Conversation: Conversation {
     func forget(_ stream: OriginStream) {
         guard streams[stream.id] === stream else { return }
         streams[stream.id] = nil
-        if let kept = stream.walk?.kept ?? stream.socket?.inputCount { machine.consumed(kept, on: stream.id) }
+        if let kept = stream.scriptProgress?.kept ?? stream.socket?.inputCount {
+            machine.consumed(kept, on: stream.id)
+        }
     }
 }

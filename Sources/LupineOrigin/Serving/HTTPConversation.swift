@@ -20,10 +20,10 @@ final class HTTPConversation: Conversation {
     private enum Reply {
         case none
         /// The response waits for its delay or its gate.
-        case held(OriginResponse)
+        case delayed(OriginResponse)
         case streaming((inout [UInt8], Int) -> OriginResponse.Continuation)
         /// A streamed response pauses between two pieces.
-        case resting((inout [UInt8], Int) -> OriginResponse.Continuation)
+        case paused((inout [UInt8], Int) -> OriginResponse.Continuation)
         case sent
         /// Nothing more is sent on this connection by this conversation.
         case over
@@ -46,18 +46,18 @@ final class HTTPConversation: Conversation {
 
     var awaitsClient: Bool {
         switch reply {
-        case .held, .resting: false
+        case .delayed, .paused: false
         case .none, .streaming, .sent, .over: true
         }
     }
 
     func resume(_ connection: ServerConnection) {
         switch reply {
-        case .held(let response):
+        case .delayed(let response):
             guard let choice = response.choice else { return send(response, connection) }
             reply = .none
             answer(connection) { () throws(Refusal) in try take(choice(), connection) }
-        case .resting(let producer): reply = .streaming(producer)
+        case .paused(let producer): reply = .streaming(producer)
         case .none, .streaming, .sent, .over: break
         }
     }
@@ -70,7 +70,7 @@ final class HTTPConversation: Conversation {
                 produce(producer, connection)
                 moved = true
             }
-            if understand(connection) { moved = true }
+            if handleNextEvent(connection) { moved = true }
             if case .over = reply { return true }
             guard moved else { return progress }
             progress = true
@@ -81,7 +81,7 @@ final class HTTPConversation: Conversation {
     // MARK: in
 
     /// Handles one event of the input. Returns false if there is none.
-    private func understand(_ connection: ServerConnection) -> Bool {
+    private func handleNextEvent(_ connection: ServerConnection) -> Bool {
         do throws(HTTPError) {
             let (event, consumed) = try connection.withInput { input throws(HTTPError) in
                 try codec.next(input)
@@ -127,13 +127,13 @@ final class HTTPConversation: Conversation {
             reply = .over
             connection.finish(lingering: false)
             return true
-        case (_, .none), (_, .held), (_, .streaming), (_, .resting), (_, .over):
+        case (_, .none), (_, .delayed), (_, .streaming), (_, .paused), (_, .over):
             return false
         }
     }
 
     private func begin(_ head: RequestHead, _ framing: BodyFraming, _ connection: ServerConnection) {
-        connection.service.counts.begun()
+        connection.service.counts.countRequest()
         reply = .none
         intake = .discarding
         var request = OriginRequest(
@@ -162,7 +162,7 @@ final class HTTPConversation: Conversation {
                 }
             case .webSocket(let behaviour):
                 answer(connection) { () throws(Refusal) in
-                    try leave(for: try behaviour(found), found.head, connection)
+                    try acceptWebSocket(with: try behaviour(found), found.head, connection)
                 }
             case .script(let plan):
                 follow(plan, connection)
@@ -189,7 +189,7 @@ final class HTTPConversation: Conversation {
     }
 
     /// Accepts a web socket, which takes over the connection. Returns the refusal if its request is not valid.
-    private func leave(
+    private func acceptWebSocket(
         for behaviour: WebSocketBehaviour, _ head: RequestHead, _ connection: ServerConnection
     ) throws(Refusal) -> OriginResponse? {
         let acceptance: WebSocketAcceptance
@@ -201,7 +201,7 @@ final class HTTPConversation: Conversation {
             try codec.send(acceptance.response, body: .none, into: &connection.output)
         } catch { throw .badRequest(error.description) }
         reply = .over
-        connection.become(WebSocketEcho(behaviour, acceptance.agreement))
+        connection.replaceConversation(with: WebSocketEcho(behaviour, acceptance.agreement))
         return nil
     }
 
@@ -229,7 +229,7 @@ final class HTTPConversation: Conversation {
 
     private func follow(_ script: Script, _ connection: ServerConnection) {
         reply = .over
-        connection.become(ScriptConversation(script))
+        connection.replaceConversation(with: ScriptConversation(script))
     }
 
     // MARK: out
@@ -252,10 +252,10 @@ final class HTTPConversation: Conversation {
         guard let response else { return }
         guard case .none = reply else { return }
         if let gate = response.gate {
-            reply = .held(response)
+            reply = .delayed(response)
             connection.wait(for: gate)
         } else if let delay = response.delay {
-            reply = .held(response)
+            reply = .delayed(response)
             connection.wait(for: delay)
         } else {
             send(response, connection)
@@ -291,7 +291,7 @@ final class HTTPConversation: Conversation {
             }
             try codec.send(head, body: .known(Int64(bytes.count)), close: closes, into: &connection.output)
             try codec.sendContent(bytes.count, into: &connection.output)
-            if !codec.isMute {
+            if !codec.omitsContent {
                 if bytes.count <= Self.copiedBytes {
                     connection.output += bytes
                 } else {
@@ -303,7 +303,7 @@ final class HTTPConversation: Conversation {
         case .stream(let length, let producer):
             let body = length.map { OutgoingBody.known($0) } ?? .unknown
             try codec.send(head, body: body, close: closes, into: &connection.output)
-            if codec.isMute {
+            if codec.omitsContent {
                 try codec.sendEnd(into: &connection.output)
                 reply = .sent
             } else {
@@ -327,10 +327,10 @@ final class HTTPConversation: Conversation {
             switch continuation {
             case .more: break
             case .pause(let delay):
-                reply = .resting(producer)
+                reply = .paused(producer)
                 connection.wait(for: delay)
             case .wait(let gate):
-                reply = .resting(producer)
+                reply = .paused(producer)
                 connection.wait(for: gate)
             case .end(let trailers):
                 try codec.sendEnd(trailers: trailers, into: &connection.output)
@@ -373,7 +373,7 @@ final class HTTPConversation: Conversation {
             intake = .discarding
             answer(connection) { () throws(Refusal) in throw Refusal(status, error.description) }
             if case .over = reply { return }
-        case (_, .held), (_, .streaming), (_, .resting), (_, .sent), (_, .over): break
+        case (_, .delayed), (_, .streaming), (_, .paused), (_, .sent), (_, .over): break
         }
         reply = .over
         connection.finish(lingering: true)

@@ -6,7 +6,7 @@ internal import LupineTransport
 /// Accepts connections and distributes them among the loops in turn. Used on its loop only.
 final class Listener: LoopChannel {
     private let loop: EventLoop
-    private let homes: [(loop: EventLoop, residents: LoopBound<LoopResidents>)]
+    private let loops: [(loop: EventLoop, connections: LoopBound<LoopConnections>)]
     private let service: OriginService
     private let script: ScriptPlan?
     private var socket: Socket?
@@ -19,11 +19,11 @@ final class Listener: LoopChannel {
 
     init(
         _ socket: consuming Socket, on loop: EventLoop,
-        homes: [(loop: EventLoop, residents: LoopBound<LoopResidents>)], service: OriginService
+        loops: [(loop: EventLoop, connections: LoopBound<LoopConnections>)], service: OriginService
     ) {
         self.socket = consume socket
         self.loop = loop
-        self.homes = homes
+        self.loops = loops
         self.service = service
         script = service.configuration.script
     }
@@ -55,7 +55,7 @@ final class Listener: LoopChannel {
         while socket != nil {
             do throws(Errno) {
                 guard let client = try socket?.accept() ?? nil else { return }
-                place(client)
+                assign(client)
             } catch {
                 // Otherwise each further client would start another timer.
                 guard retry == nil else { return }
@@ -68,7 +68,7 @@ final class Listener: LoopChannel {
         }
     }
 
-    private func place(_ client: consuming Socket) {
+    private func assign(_ client: consuming Socket) {
         let number = service.counts.opened()
         guard service.counts.connectionsOpen <= service.configuration.connections
         else { return service.counts.closed() }
@@ -78,7 +78,7 @@ final class Listener: LoopChannel {
             try? client.setBufferSizes(send: size, receive: size)
         }
         let peer = (try? client.peerAddress()) ?? nil
-        let home = homes[turn % homes.count]
+        let entry = loops[turn % loops.count]
         turn += 1
         let following: Script?
         switch script?.script(for: number) {
@@ -91,8 +91,8 @@ final class Listener: LoopChannel {
         }
         let handle = client.intoDescriptor().release()
         let service = service
-        let accepted = home.loop.executeInline {
-            Self.move(in: handle, peer, number, following, service, home.residents.value, home.loop)
+        let accepted = entry.loop.executeInline {
+            Self.move(in: handle, peer, number, following, service, entry.connections.value, entry.loop)
         }
         if !accepted {
             Descriptor(adopting: handle).close()
@@ -102,10 +102,10 @@ final class Listener: LoopChannel {
 
     private static func move(
         in handle: Int32, _ peer: SocketAddress?, _ number: Int, _ script: Script?,
-        _ service: OriginService, _ residents: LoopResidents, _ loop: EventLoop
+        _ service: OriginService, _ connections: LoopConnections, _ loop: EventLoop
     ) {
         let socket = Socket(adopting: Descriptor(adopting: handle))
-        guard !residents.isClosed else { return service.counts.closed() }
+        guard !connections.isClosed else { return service.counts.closed() }
         let conversation: any Conversation =
             if let script {
                 ScriptConversation(script)
@@ -125,9 +125,9 @@ final class Listener: LoopChannel {
             }
         }
         let connection = ServerConnection(
-            channel, peer: peer, number: number, service: service, residents: residents,
+            channel, peer: peer, number: number, service: service, connections: connections,
             loop: loop, conversation: conversation)
-        residents.add(connection)
+        connections.add(connection)
         connection.start()
     }
 }

@@ -16,11 +16,11 @@ final class OriginStream {
     enum Reply {
         case none
         /// The response waits for its delay or its gate.
-        case held(OriginResponse)
+        case delayed(OriginResponse)
         /// The head has been sent; `content` follows, and then the content of the producer, if there is one.
         case streaming(Producer?)
         /// A streamed response pauses between two pieces.
-        case resting(Producer)
+        case paused(Producer)
         case sent
     }
 
@@ -38,7 +38,7 @@ final class OriginStream {
     /// Whether the stream is in the queue of senders.
     var isQueued = false
     /// The script that the stream follows instead of an answer.
-    var walk: StreamWalk?
+    var scriptProgress: StreamScriptProgress?
     /// The web socket that the stream carries.
     var socket: StreamWire?
     /// The trailers, perhaps empty, that end the stream after `content`; nil while more content may follow.
@@ -51,9 +51,9 @@ final class OriginStream {
 
     /// Whether the stream may wait for something other than the client, so that the idle timeout does not apply.
     var isWaiting: Bool {
-        if walk != nil || socket != nil { return true }
+        if scriptProgress != nil || socket != nil { return true }
         return switch reply {
-        case .held, .resting: true
+        case .delayed, .paused: true
         case .none, .streaming, .sent: false
         }
     }

@@ -22,10 +22,10 @@ final class ProtocolChoice: Conversation {
         guard let isHTTP2 = isHTTP2(connection) else { return false }
         let configuration = connection.service.configuration
         if isHTTP2 {
-            connection.become(
-                HTTP2Conversation(behaviour, limits: configuration.limits, at: connection.loop.now))
+            connection.replaceConversation(
+                with: HTTP2Conversation(behaviour, limits: configuration.limits, at: connection.loop.now))
         } else {
-            connection.become(HTTPConversation(limits: configuration.limits))
+            connection.replaceConversation(with: HTTPConversation(limits: configuration.limits))
         }
         return true
     }

@@ -9,7 +9,7 @@ final class ScriptConversation: Conversation {
         /// Waits until the connection resumes it.
         case waiting
         /// Pauses between slow reads; `allowance` is refilled afterwards.
-        case breathing
+        case readingPaused
         case over
     }
 
@@ -49,7 +49,7 @@ final class ScriptConversation: Conversation {
         case .waiting:
             state = .running
             next()
-        case .breathing:
+        case .readingPaused:
             state = .running
             allowance = pace?.bytes ?? 0
         case .running, .over: break
@@ -120,8 +120,8 @@ final class ScriptConversation: Conversation {
             guard connection.isFlushed else { return false }
             state = .over
             let configuration = connection.service.configuration
-            connection.become(
-                configuration.http2.map { ProtocolChoice($0) }
+            connection.replaceConversation(
+                with: configuration.http2.map { ProtocolChoice($0) }
                     ?? HTTPConversation(limits: configuration.limits))
         case .startTLS(let cut):
             guard connection.isFlushed else { return false }
@@ -167,7 +167,7 @@ final class ScriptConversation: Conversation {
     private func expect(
         _ connection: ServerConnection, _ take: (Span<UInt8>) -> (taken: Int, isOver: Bool)
     ) -> Bool {
-        if pace != nil, allowance == 0 { return breathe(connection) }
+        if pace != nil, allowance == 0 { return pauseReading(connection) }
         let most = pace == nil ? connection.inputCount : min(allowance, connection.inputCount)
         let (taken, isOver) = connection.withInput { take($0.extracting(0..<most)) }
         connection.consume(taken)
@@ -180,9 +180,9 @@ final class ScriptConversation: Conversation {
         return taken > 0
     }
 
-    private func breathe(_ connection: ServerConnection) -> Bool {
+    private func pauseReading(_ connection: ServerConnection) -> Bool {
         guard let pace else { return false }
-        state = .breathing
+        state = .readingPaused
         connection.wait(for: pace.pause)
         return true
     }

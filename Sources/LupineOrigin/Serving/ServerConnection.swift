@@ -50,7 +50,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
     private var registration: Registration?
     private var phase = Phase.opening
     private var conversation: any Conversation
-    private let residents: LoopResidents
+    private let connections: LoopConnections
 
     private var input = InputBuffer()
     private var isReadable = true
@@ -75,13 +75,13 @@ final class ServerConnection: LoopChannel, TimerTarget {
     /// Creates a connection on `loop`, which must be the current loop.
     init(
         _ channel: any ClientChannel, peer: SocketAddress?, number: Int, service: OriginService,
-        residents: LoopResidents, loop: EventLoop, conversation: any Conversation
+        connections: LoopConnections, loop: EventLoop, conversation: any Conversation
     ) {
         self.channel = channel
         self.peer = peer
         self.number = number
         self.service = service
-        self.residents = residents
+        self.connections = connections
         self.loop = loop
         self.conversation = conversation
         lastActivity = loop.now
@@ -146,7 +146,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
         let number = waitNumber
         waitTimer = loop.schedule(after: delay) { [weak self] reason in
             guard reason == .due else { return }
-            self?.waited(number)
+            self?.endWait(number)
         }
     }
 
@@ -159,14 +159,14 @@ final class ServerConnection: LoopChannel, TimerTarget {
         let bound = LoopBound(WeakConnection(self), on: loop)
         gate.whenOpen {
             // A loop that has shut down has closed its connections.
-            _ = loop.execute { bound.value.connection?.waited(number) }
+            _ = loop.execute { bound.value.connection?.endWait(number) }
         }
     }
 
     /// Runs `body` after `delay` and continues, if the connection is open then.
     func call(after delay: Duration, _ body: @escaping () -> Void) {
         _ = loop.schedule(after: delay) { [weak self] reason in
-            if reason == .due { self?.called(body) }
+            if reason == .due { self?.runCallback(body) }
         }
     }
 
@@ -176,12 +176,12 @@ final class ServerConnection: LoopChannel, TimerTarget {
         let bound = LoopBound((connection: WeakConnection(self), body: body), on: loop)
         gate.whenOpen {
             // A loop that has shut down has closed its connections.
-            _ = loop.execute { bound.value.connection.connection?.called(bound.value.body) }
+            _ = loop.execute { bound.value.connection.connection?.runCallback(bound.value.body) }
         }
     }
 
     /// Runs a body whose delay or gate `call` has waited for.
-    private func called(_ body: () -> Void) {
+    private func runCallback(_ body: () -> Void) {
         guard case .open = phase else { return }
         lastActivity = loop.now
         body()
@@ -189,7 +189,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
     }
 
     /// Ends the wait with this number.
-    private func waited(_ number: Int) {
+    private func endWait(_ number: Int) {
         guard number == waitNumber, case .open = phase else { return }
         waitTimer = nil
         lastActivity = loop.now
@@ -198,7 +198,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
     }
 
     /// Replaces the conversation. Received bytes that have not been consumed are the new one's input.
-    func become(_ other: any Conversation) { conversation = other }
+    func replaceConversation(with other: any Conversation) { conversation = other }
 
     /// Ends the connection once all output is sent. `lingering`: the client may still be sending.
     func finish(lingering: Bool) { finish(.orderly(lingering: lingering)) }
@@ -213,12 +213,13 @@ final class ServerConnection: LoopChannel, TimerTarget {
     /// configured, or OpenSSL fails.
     func startTLS(cutting cut: WireCut?) -> Bool {
         guard let context = service.tls(for: number) else { return false }
-        var early: [UInt8] = []
-        input.withOctets { early.append($0) }
+        var initialBytes: [UInt8] = []
+        input.withOctets { initialBytes.append($0) }
         consume(inputCount)
         do throws(TLSError) {
             channel = try TLSChannel(
-                context, over: channel, early: early, cut: cut, number: number, record: service.handshakes)
+                context, over: channel, initialBytes: initialBytes, cut: cut, number: number,
+                record: service.handshakes)
         } catch {
             return false
         }
@@ -298,10 +299,10 @@ final class ServerConnection: LoopChannel, TimerTarget {
                     linger()
                     return true
                 }
-                dropWhatHasCome()
+                dropReceivedBytes()
                 close(.orderly)
             case .abandoned:
-                dropWhatHasCome()
+                dropReceivedBytes()
                 close(.abandoned)
             }
             return false
@@ -349,7 +350,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
     private func fail() -> Bool {
         let mayLinger =
             switch phase {
-            case .opening, .open, .finishing: channel.hasLastWord
+            case .opening, .open, .finishing: channel.hasSentAlert
             case .lingering, .closed: false
             }
         guard mayLinger else {
@@ -398,7 +399,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
 
     /// Empties the kernel's receive buffer, because closing a socket with unread bytes resets the connection. Bytes that arrive
     /// later still cause a reset.
-    private func dropWhatHasCome() {
+    private func dropReceivedBytes() {
         for _ in 0..<Self.turnsPerPump {
             consume(inputCount)
             guard receive() else { return }
@@ -461,7 +462,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
         timer = nil
         waitTimer = nil
         service.counts.closed()
-        residents.remove(self)
+        connections.remove(self)
     }
 }
 

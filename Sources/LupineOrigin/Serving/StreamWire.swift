@@ -8,7 +8,7 @@ final class StreamWire: EchoWire {
     /// The number of octets that already wait on the stream, ahead of `output`.
     var backlog = 0
     /// The number of consumed octets that have not been returned to the windows.
-    var owed = 0
+    var unreturned = 0
     private(set) var isOver = false
     private var input = InputBuffer()
 
@@ -23,7 +23,7 @@ final class StreamWire: EchoWire {
     /// Appends received octets to the input. After the end they are dropped.
     func receive(_ octets: Span<UInt8>) {
         if isOver {
-            owed += octets.count
+            unreturned += octets.count
         } else {
             input.append(octets)
         }
@@ -39,7 +39,7 @@ final class StreamWire: EchoWire {
 
     func consume(_ count: Int) {
         input.consume(count)
-        owed += count
+        unreturned += count
     }
 
     func finish(_ ending: ServerConnection.Ending) {

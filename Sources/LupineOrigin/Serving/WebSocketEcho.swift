@@ -77,7 +77,7 @@ final class WebSocketEcho: Conversation {
             case .needMore, .pong: break
             case .ping(let payload): codec.sendPong(payload.span, mask: nil, into: &connection.output)
             case .message(let message): try echo(message, connection)
-            case .close(let closure): if !behaviour.isMute { close(closure, connection) }
+            case .close(let closure): if !behaviour.ignoresCloseFrame { close(closure, connection) }
             }
         } catch {
             // The input after an error cannot be parsed.

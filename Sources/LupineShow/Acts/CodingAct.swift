@@ -10,17 +10,17 @@ enum CodingAct: DemoAct {
         let brotli = await session.request("\\(root)/brotli").serializingString().response
         """
 
-    static func run(on stage: DemoStage) async throws {
-        let (session, root) = (stage.session, stage.root)
+    static func run(in demo: DemoContext) async throws {
+        let (session, root) = (demo.session, demo.root)
         let gzip = await session.request("\(root)/gzip").serializingString().response
         let brotli = await session.request("\(root)/brotli").serializingString().response
         for response in [gzip, brotli] {
             let coding = response.response?.value(forHTTPHeaderField: "Content-Encoding") ?? "nothing"
             let transaction = response.metrics?.transactionMetrics.last
-            stage.tell(
+            demo.printResult(
                 "\(coding): \(transaction?.countOfResponseBodyBytesReceived ?? 0) bytes came, \(response.value?.utf8.count ?? 0) were handed over"
             )
-            try stage.require(response.value?.contains("headers") == true, "\(coding) is undone")
+            try demo.require(response.value?.contains("headers") == true, "\(coding) is undone")
         }
     }
 }

@@ -56,8 +56,8 @@ enum RefreshAct: DemoAct {
         }
     }
 
-    static func run(on stage: DemoStage) async throws {
-        let (session, root) = (stage.session, stage.root)
+    static func run(in demo: DemoContext) async throws {
+        let (session, root) = (demo.session, demo.root)
         let oauth = OAuth(root)
         let stale = Token(value: "stale")
         let interceptor = AuthenticationInterceptor(authenticator: oauth, credential: stale)
@@ -69,8 +69,8 @@ enum RefreshAct: DemoAct {
         async let second = me()
         async let third = me()
         let names = try await [first, second, third]
-        stage.tell("\(names.joined(separator: ", ")): three answers, \(oauth.refreshes) refresh")
-        try stage.require(
+        demo.printResult("\(names.joined(separator: ", ")): three answers, \(oauth.refreshes) refresh")
+        try demo.require(
             names == ["Ada", "Ada", "Ada"] && oauth.refreshes == 1, "one refresh serves all three")
     }
 }

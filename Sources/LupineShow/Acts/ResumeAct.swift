@@ -18,8 +18,8 @@ enum ResumeAct: DemoAct {
         let file = try await rest.serializingDownloadedFileURL().value
         """
 
-    static func run(on stage: DemoStage) async throws {
-        let (session, root) = (stage.session, stage.root)
+    static func run(in demo: DemoContext) async throws {
+        let (session, root) = (demo.session, demo.root)
         let place = FileManager.default.temporaryDirectory.appendingPathComponent(
             "lupine-demo-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: place) }
@@ -34,9 +34,10 @@ enum ResumeAct: DemoAct {
         let rest = session.download(resumingWith: cut.resumeData ?? Data(), to: destination)
         let file = try await rest.serializingDownloadedFileURL().value
         let size = try FileManager.default.attributesOfItem(atPath: file.path)[.size] as? NSNumber
-        stage.tell("cut behind \(kept) bytes; the rest came with status \(rest.response?.statusCode ?? 0)")
-        stage.tell("\(size?.intValue ?? 0) bytes are in the file")
-        try stage.require(
+        demo.printResult(
+            "cut behind \(kept) bytes; the rest came with status \(rest.response?.statusCode ?? 0)")
+        demo.printResult("\(size?.intValue ?? 0) bytes are in the file")
+        try demo.require(
             size?.intValue == 4_194_304 && rest.response?.statusCode == 206, "the rest is added")
     }
 }

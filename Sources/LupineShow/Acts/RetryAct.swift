@@ -12,17 +12,17 @@ enum RetryAct: DemoAct {
         let text = try await request.serializingString().value
         """
 
-    static func run(on stage: DemoStage) async throws {
-        let (session, root) = (stage.session, stage.root)
+    static func run(in demo: DemoContext) async throws {
+        let (session, root) = (demo.session, demo.root)
         let policy = RetryPolicy(retryLimit: 3, exponentialBackoffScale: 0.1)
         let request = session.request("\(root)/flaky", interceptor: policy).validate()
         let text = try await request.serializingString().value
         for (index, metrics) in request.allMetrics.enumerated() {
             let start = request.allMetrics[0].taskInterval.start
             let milliseconds = Int(metrics.taskInterval.start.timeIntervalSince(start) * 1000)
-            stage.tell("attempt \(index + 1) after \(milliseconds) ms")
+            demo.printResult("attempt \(index + 1) after \(milliseconds) ms")
         }
-        stage.tell("\"\(text)\" came, after \(request.retryCount) retries")
-        try stage.require(request.retryCount == 2, "the third attempt succeeds")
+        demo.printResult("\"\(text)\" came, after \(request.retryCount) retries")
+        try demo.require(request.retryCount == 2, "the third attempt succeeds")
     }
 }

@@ -12,17 +12,17 @@ enum StreamAct: DemoAct {
         }
         """
 
-    static func run(on stage: DemoStage) async throws {
-        let (session, root) = (stage.session, stage.root)
+    static func run(in demo: DemoContext) async throws {
+        let (session, root) = (demo.session, demo.root)
         var count = 0
         let show = { (event: ServerSentEvent) in
             count += 1
-            stage.tell("\(event.type) \(event.lastEventID): \(event.data)")
+            demo.printResult("\(event.type) \(event.lastEventID): \(event.data)")
         }
         let stream = session.streamRequest("\(root)/events?count=3&interval=0.2").streamTask()
         for await part in stream.streamingResponses(serializedUsing: .serverSentEvents) {
             if let event = part.value { show(event) }
         }
-        try stage.require(count == 3, "three events come")
+        try demo.require(count == 3, "three events come")
     }
 }

@@ -9,14 +9,14 @@ enum TimingAct: DemoAct {
         $ lupine -L --timing -o /dev/null "$root/redirect-to?url=/drip?duration=0.3"
         """
 
-    static func run(on stage: DemoStage) async throws {
-        var context = stage.context
+    static func run(in demo: DemoContext) async throws {
+        var context = demo.context
         // Reports go to the standard error; here they are the output to be shown.
         context.errors = context.output
-        let url = "\(stage.root)/redirect-to?url=/drip%3Fduration%3D0.3%26numbytes%3D10"
+        let url = "\(demo.root)/redirect-to?url=/drip%3Fduration%3D0.3%26numbytes%3D10"
         let code = await Command(context).run([
             "-L", "--timing", "--no-progress-meter", "-o", "/dev/null", url,
         ])
-        try stage.require(code == 0, "the line succeeds")
+        try demo.require(code == 0, "the line succeeds")
     }
 }

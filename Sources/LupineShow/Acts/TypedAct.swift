@@ -16,13 +16,13 @@ enum TypedAct: DemoAct {
 
     struct Flower: Decodable, Sendable { let name: String, petals: Int }
 
-    static func run(on stage: DemoStage) async throws {
-        let (session, root) = (stage.session, stage.root)
+    static func run(in demo: DemoContext) async throws {
+        let (session, root) = (demo.session, demo.root)
         let flowers = try await session.request("\(root)/flowers")
             .validate()
             .serializingDecodable([Flower].self)
             .value
-        for flower in flowers { stage.tell("\(flower.name), \(flower.petals) petals") }
-        try stage.require(flowers.count == 2, "two flowers come back")
+        for flower in flowers { demo.printResult("\(flower.name), \(flower.petals) petals") }
+        try demo.require(flowers.count == 2, "two flowers come back")
     }
 }

@@ -23,8 +23,8 @@ enum UploadAct: DemoAct {
         func note(_ fraction: Double) { seen.withLock { _ = $0.insert(Int(fraction * 4) * 25) } }
     }
 
-    static func run(on stage: DemoStage) async throws {
-        let (session, root) = (stage.session, stage.root)
+    static func run(in demo: DemoContext) async throws {
+        let (session, root) = (demo.session, demo.root)
         let data = Data(repeating: 0x6C, count: 32 << 20)
         let marks = Marks()
         let queue = DispatchQueue(label: "demo.progress")
@@ -32,8 +32,8 @@ enum UploadAct: DemoAct {
             .uploadProgress(queue: queue) { progress in marks.note(progress.fractionCompleted) }
         let answer = try await upload.serializingDecodable(Hash.self).value
         queue.sync {}
-        stage.tell("passed \(marks.quarters.map { "\($0)%" }.joined(separator: ", "))")
-        stage.tell("\(answer.bytes >> 20) MiB arrived, SHA-256 \(answer.sha256.prefix(16))...")
-        try stage.require(answer.bytes == data.count, "every byte arrives")
+        demo.printResult("passed \(marks.quarters.map { "\($0)%" }.joined(separator: ", "))")
+        demo.printResult("\(answer.bytes >> 20) MiB arrived, SHA-256 \(answer.sha256.prefix(16))...")
+        try demo.require(answer.bytes == data.count, "every byte arrives")
     }
 }

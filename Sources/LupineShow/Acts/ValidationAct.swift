@@ -13,13 +13,13 @@ enum ValidationAct: DemoAct {
             .response
         """
 
-    static func run(on stage: DemoStage) async throws {
-        let (session, root) = (stage.session, stage.root)
+    static func run(in demo: DemoContext) async throws {
+        let (session, root) = (demo.session, demo.root)
         let response = await session.request("\(root)/status/404")
             .validate()
             .serializingData()
             .response
-        stage.tell("\(response.error.map { "\($0.localizedDescription)" } ?? "no error")")
-        try stage.require(response.error?.responseCode == 404, "404 is an error")
+        demo.printResult("\(response.error.map { "\($0.localizedDescription)" } ?? "no error")")
+        try demo.require(response.error?.responseCode == 404, "404 is an error")
     }
 }

@@ -14,12 +14,12 @@ public enum Demo {
     /// Runs all acts. Returns the exit status of the process.
     public static func run(_ arguments: [String], _ context: ProcessContext) async -> Int32 {
         do {
-            let stage = try DemoStage(context)
-            stage.say("An origin answers at \(stage.origin.url), another at \(stage.secureOrigin.url).\n")
-            stage.say("`session` is a Session(configuration: .ephemeral), `root` the address of the first.\n")
+            let demo = try DemoContext(context)
+            demo.say("An origin answers at \(demo.origin.url), another at \(demo.secureOrigin.url).\n")
+            demo.say("`session` is a Session(configuration: .ephemeral), `root` the address of the first.\n")
             var failure: (any Error)?
-            do { try await show(stage) } catch { failure = error }
-            await stage.end()
+            do { try await show(demo) } catch { failure = error }
+            await demo.end()
             if let failure { throw failure }
             return ExitCode.success.rawValue
         } catch {
@@ -28,26 +28,26 @@ public enum Demo {
         }
     }
 
-    private static func show(_ stage: DemoStage) async throws {
+    private static func show(_ demo: DemoContext) async throws {
         let clock = ContinuousClock()
         let start = clock.now
         for (index, act) in acts.enumerated() {
-            if stage.context.interruption.hasCome { throw DemoFailure(description: "interrupted") }
-            stage.title(index + 1, act.title)
-            stage.code(act.code)
-            try await act.run(on: stage)
+            if demo.context.interruption.hasCome { throw DemoFailure(description: "interrupted") }
+            demo.title(index + 1, act.title)
+            demo.code(act.code)
+            try await act.run(in: demo)
         }
-        let plain = stage.origin.counts
-        let secure = stage.secureOrigin.counts
+        let plain = demo.origin.counts
+        let secure = demo.secureOrigin.counts
         let requests = plain.requests + secure.requests
         let connections = plain.connectionsAccepted + secure.connectionsAccepted
         let seconds = ((clock.now - start) / .seconds(1) * 10).rounded() / 10
-        stage.title(acts.count + 1, "Summary")
-        stage.tell("\(requests) requests over \(connections) connections in \(seconds) s")
-        stage.tell(
+        demo.title(acts.count + 1, "Summary")
+        demo.printResult("\(requests) requests over \(connections) connections in \(seconds) s")
+        demo.printResult(
             "the first origin had \(plain.requests) requests on \(plain.connectionsAccepted) connections:")
-        stage.tell(
+        demo.printResult(
             "\(plain.requests - plain.connectionsAccepted) of them went out on one that was there already")
-        try stage.require(plain.requests > plain.connectionsAccepted, "connections are used again")
+        try demo.require(plain.requests > plain.connectionsAccepted, "connections are used again")
     }
 }

@@ -28,16 +28,16 @@ public struct TestResponse: Sendable {
     }
 
     /// How an interrupted connection ends.
-    enum Break: Sendable { case closed, reset, stalled }
+    enum ConnectionEnd: Sendable { case closed, reset, stalled }
 
     /// How the response is sent.
-    enum Course: Sendable {
+    enum Delivery: Sendable {
         /// The response is sent completely.
         case whole
         /// The first octets of the content are sent, then the connection ends.
-        case broken(after: Int, Break)
+        case broken(after: Int, ConnectionEnd)
         /// Nothing is sent, not even a head.
-        case unanswered(Break)
+        case unanswered(ConnectionEnd)
         /// Octets are sent that are not an HTTP response.
         case garbage(Data)
         /// A stubbed session reports the error; an origin resets the connection.
@@ -53,8 +53,8 @@ public struct TestResponse: Sendable {
     /// Whether the pieces are sent one by one, without a `Content-Length`.
     var isStreamed: Bool
     /// The signal that the response waits for.
-    var hold: TestSignal?
-    var course = Course.whole
+    var awaitedSignal: TestSignal?
+    var delivery = Delivery.whole
 
     init(_ status: Int, _ type: String?, _ pieces: [Piece], isStreamed: Bool = false) {
         self.status = status
@@ -122,7 +122,7 @@ public struct TestResponse: Sendable {
     /// Returns a response of octets that are not HTTP, followed by the end of the connection.
     public static func garbage(_ octets: Data = Data("\u{7}garbage\r\n\r\n".utf8)) -> TestResponse {
         var response = status(200)
-        response.course = .garbage(octets)
+        response.delivery = .garbage(octets)
         return response
     }
 
@@ -130,13 +130,13 @@ public struct TestResponse: Sendable {
     /// connection.
     public static func failure(_ error: any Error) -> TestResponse {
         var response = status(200)
-        response.course = .failed(error)
+        response.delivery = .failed(error)
         return response
     }
 
-    private static func unanswered(_ end: Break) -> TestResponse {
+    private static func unanswered(_ end: ConnectionEnd) -> TestResponse {
         var response = status(200)
-        response.course = .unanswered(end)
+        response.delivery = .unanswered(end)
         return response
     }
 
@@ -152,7 +152,7 @@ public struct TestResponse: Sendable {
     /// Returns the response, delayed until the signal is open, to simulate a slow server.
     public func held(until signal: TestSignal) -> TestResponse {
         var response = self
-        response.hold = signal
+        response.awaitedSignal = signal
         return response
     }
 
@@ -165,9 +165,9 @@ public struct TestResponse: Sendable {
     /// Returns the response, but stops sending after this number of content octets.
     public func stalled(after octets: Int) -> TestResponse { broken(after: octets, .stalled) }
 
-    private func broken(after octets: Int, _ end: Break) -> TestResponse {
+    private func broken(after octets: Int, _ end: ConnectionEnd) -> TestResponse {
         var response = self
-        response.course = .broken(after: max(0, octets), end)
+        response.delivery = .broken(after: max(0, octets), end)
         return response
     }
 
@@ -175,7 +175,7 @@ public struct TestResponse: Sendable {
 
     /// The pieces that are sent: truncated at the break, or all of them without one.
     var sentPieces: [Piece] {
-        guard case .broken(var left, _) = course else { return pieces }
+        guard case .broken(var left, _) = delivery else { return pieces }
         var sent: [Piece] = []
         for piece in pieces {
             guard let octets = piece.octets else {

@@ -47,7 +47,7 @@ final class OriginCore: Sendable {
         let request = TestRequest(incoming, at: base)
         log.add(request)
         let answer = Answer()
-        handle(request) { answer.give(self.dated($0)) }
+        handle(request) { answer.set(self.dated($0)) }
         return .later(answer.gate) { () throws(Refusal) in try answer.response.choice() }
     }
 
@@ -135,13 +135,13 @@ final class OriginCore: Sendable {
 /// Passes the response of a handler to the loop that waits for it.
 private final class Answer: Sendable {
     let gate = Gate()
-    private let given = Lock(TestResponse.closed)
+    private let stored = Lock(TestResponse.closed)
 
     /// The response; to be read only after the gate has opened.
-    var response: TestResponse { given.withLock { $0 } }
+    var response: TestResponse { stored.withLock { $0 } }
 
-    func give(_ response: TestResponse) {
-        given.withLock { $0 = response }
+    func set(_ response: TestResponse) {
+        stored.withLock { $0 = response }
         gate.open()
     }
 }

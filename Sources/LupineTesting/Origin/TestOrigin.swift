@@ -124,7 +124,7 @@ public final class TestOrigin: SessionSource {
         return configuration
     }
 
-    // MARK: what it answers
+    // MARK: routes
 
     /// Answers requests of a method (nil: any) whose paths match a pattern. Of several matching routes, the latest answers.
     ///
@@ -146,7 +146,7 @@ public final class TestOrigin: SessionSource {
         core.add(method, pattern) { _ in response }
     }
 
-    // MARK: what it got
+    // MARK: received requests
 
     /// The received requests, in order, including those without a matching route.
     public var requests: [TestRequest] { core.log.requests }
@@ -166,7 +166,7 @@ public final class TestOrigin: SessionSource {
     /// The number of connections accepted so far.
     public var connectionCount: Int { origin.counts.connectionsAccepted }
 
-    // MARK: the end
+    // MARK: shutdown
 
     /// Shuts the origin down and cancels running handlers. Returns when the last connection and the last handler have ended.
     /// Further calls wait for the same shutdown. Must not be awaited in a handler.

@@ -8,11 +8,11 @@ internal import LupineOrigin
 extension TestResponse {
     /// Returns what the connection does. Called on its loop.
     func choice() throws(Refusal) -> EndpointChoice {
-        switch course {
+        switch delivery {
         case .whole:
             var response = OriginResponse(status)
             for field in headers.fields { try response.add(field.name, field.value) }
-            response.gate = hold?.gate
+            response.gate = awaitedSignal?.gate
             response.body = isStreamed ? streamedBody() : collectedBody()
             return .respond(response)
         case .broken(_, let end): return follow([.send(head())] + contentSteps() + [end.step])
@@ -23,8 +23,8 @@ extension TestResponse {
     }
 
     private func follow(_ steps: [Script.Step]) -> EndpointChoice {
-        let hold = hold.map { [Script.Step.waitForGate($0.gate)] } ?? []
-        return .follow(Script(hold + steps))
+        let wait = awaitedSignal.map { [Script.Step.waitForGate($0.gate)] } ?? []
+        return .follow(Script(wait + steps))
     }
 
     private func collectedBody() -> OriginResponse.Body {
@@ -77,7 +77,7 @@ extension TestResponse {
     }
 }
 
-extension TestResponse.Break {
+extension TestResponse.ConnectionEnd {
     fileprivate var step: Script.Step {
         switch self {
         case .closed: .close

@@ -17,7 +17,7 @@ final class RecorderCore: Sendable {
     private let folder: RecordingFolder
     private let redaction: RecordingRedaction
     private let upstream: Upstream
-    private let front: URLSessionConfiguration
+    private let template: URLSessionConfiguration
     private let state = Lock(State())
 
     init(
@@ -28,10 +28,10 @@ final class RecorderCore: Sendable {
         self.folder = folder
         self.redaction = redaction
         try folder.requireEmpty()
-        front = Self.copy(configuration)
+        template = Self.copy(configuration)
         var headers = HTTPHeaders.default
         for header in configuration.headers { headers.update(header) }
-        front.headers = headers
+        template.headers = headers
         let behind = Self.copy(configuration)
         behind.lupine.collectedBodyLimit = folder.limits.fileBytes
         clock?.govern(behind)
@@ -47,7 +47,7 @@ final class RecorderCore: Sendable {
 
     /// Returns a new configuration whose sessions are recorded.
     func configuration() -> URLSessionConfiguration {
-        let configuration = Self.copy(front)
+        let configuration = Self.copy(template)
         configuration.urlCache = nil
         install(in: configuration)
         clock?.govern(configuration)
@@ -64,14 +64,14 @@ final class RecorderCore: Sendable {
     }
 }
 
-extension RecorderCore: Answering {
+extension RecorderCore: StubResponder {
     /// True: the loads of `upstream` store the cookies, because they know the connection.
     var hasStoredCookies: Bool { true }
 
-    func answer(_ request: TestRequest, _ original: URLRequest, for asker: StubURLProtocol) async throws
+    func answer(_ request: TestRequest, _ original: URLRequest, for urlProtocol: StubURLProtocol) async throws
         -> TestResponse
     {
-        try upstream.requireEqualSecurity(original, of: asker)
+        try upstream.requireEqualSecurity(original, of: urlProtocol)
         let number = state.withLock { state -> Int in
             state.count += 1
             return state.count
@@ -80,7 +80,7 @@ extension RecorderCore: Answering {
         outgoing.httpBodyStream = nil
         outgoing.httpBody = request.body.isEmpty ? nil : request.body
         do {
-            let (body, head) = try await upstream.load(outgoing, for: asker)
+            let (body, head) = try await upstream.load(outgoing, for: urlProtocol)
             guard let head = head as? HTTPURLResponse else { throw URLError(.badServerResponse) }
             // These fields do not apply to the decoded content.
             let gone: Set = ["content-encoding", "content-length", "transfer-encoding", "connection"]

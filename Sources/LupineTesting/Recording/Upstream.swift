@@ -10,10 +10,10 @@ internal import LupineTransport
 /// for server trust and client certificates are also passed to that session. Can be used on any thread.
 final class Upstream: Sendable {
     /// The session for the origin of the program's request.
-    private let own: URLSession
+    private let sameOrigin: URLSession
     /// The session for other origins after redirects: without the configuration's client identity, unless the configuration
     /// defines the origins for it.
-    private let elsewhere: URLSession
+    private let otherOrigins: URLSession
 
     init(_ configuration: URLSessionConfiguration) {
         configuration.httpAdditionalHeaders = nil
@@ -21,17 +21,18 @@ final class Upstream: Sendable {
         configuration.httpShouldSetCookies = false
         configuration.httpCookieStorage = nil
         configuration.urlCredentialStorage = nil
-        own = URLSession(configuration: configuration)
+        sameOrigin = URLSession(configuration: configuration)
         if configuration.lupine.tls.identityOrigins == nil { configuration.lupine.tls.identity = nil }
-        elsewhere = URLSession(configuration: configuration)
+        otherOrigins = URLSession(configuration: configuration)
     }
 
-    deinit { for session in [own, elsewhere] { session.finishTasksAndInvalidate() } }
+    deinit { for session in [sameOrigin, otherOrigins] { session.finishTasksAndInvalidate() } }
 
     /// Throws when the program's session has other TLS options: it would trust other authorities, or use another client
     /// identity, than the connection made here.
-    func requireEqualSecurity(_ request: URLRequest, of asker: StubURLProtocol) throws(URLError) {
-        guard request.url?.scheme?.lowercased() == "https", let task = asker.task, !task.isSecured(as: own)
+    func requireEqualSecurity(_ request: URLRequest, of urlProtocol: StubURLProtocol) throws(URLError) {
+        guard request.url?.scheme?.lowercased() == "https", let task = urlProtocol.task,
+            !task.isSecured(as: sameOrigin)
         else { return }
         throw URLError(
             .secureConnectionFailed,
@@ -40,11 +41,11 @@ final class Upstream: Sendable {
     }
 
     /// Loads one request, without following redirects. The load is cancelled with the calling task.
-    func load(_ request: URLRequest, for asker: StubURLProtocol) async throws -> (Data, URLResponse) {
+    func load(_ request: URLRequest, for urlProtocol: StubURLProtocol) async throws -> (Data, URLResponse) {
         let running = Lock<URLSessionTask?>(nil)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let session = asker.task?.hasLeftOrigin ?? false ? elsewhere : own
+                let session = urlProtocol.task?.hasLeftOrigin ?? false ? otherOrigins : sameOrigin
                 let task = session.dataTask(with: request) { data, response, error in
                     if let error { return continuation.resume(throwing: error) }
                     guard let response else {
@@ -52,8 +53,8 @@ final class Upstream: Sendable {
                     }
                     continuation.resume(returning: (data ?? Data(), response))
                 }
-                task.delegate = UpstreamDelegate(asker)
-                if let principal = asker.task { task.load(for: principal) }
+                task.delegate = UpstreamDelegate(urlProtocol)
+                if let principal = urlProtocol.task { task.load(for: principal) }
                 running.withLock { $0 = task }
                 if Task.isCancelled { task.cancel() }
                 task.resume()
@@ -66,9 +67,9 @@ final class Upstream: Sendable {
 
 /// Passes challenges to the program's session, and does not follow redirects, because each response is an exchange.
 private final class UpstreamDelegate: NSObject, URLSessionTaskDelegate, Sendable {
-    private let asker: StubURLProtocol
+    private let urlProtocol: StubURLProtocol
 
-    init(_ asker: StubURLProtocol) { self.asker = asker }
+    init(_ urlProtocol: StubURLProtocol) { self.urlProtocol = urlProtocol }
 
     func urlSession(
         _ session: URLSession, task: URLSessionTask,
@@ -82,6 +83,6 @@ private final class UpstreamDelegate: NSObject, URLSessionTaskDelegate, Sendable
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        asker.ask(challenge, completionHandler)
+        urlProtocol.ask(challenge, completionHandler)
     }
 }

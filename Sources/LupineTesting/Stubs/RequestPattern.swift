@@ -63,7 +63,7 @@ public struct RequestPattern: Sendable, CustomStringConvertible {
     /// Matches DELETE requests.
     public static func delete(_ address: String) -> RequestPattern { RequestPattern("DELETE", address) }
 
-    // MARK: what else is wanted
+    // MARK: further conditions
 
     /// Returns the pattern, restricted to requests that also have a field of this name and value.
     public func header(_ name: String, _ value: String) -> RequestPattern {
@@ -110,7 +110,7 @@ public struct RequestPattern: Sendable, CustomStringConvertible {
     /// The method and the address.
     public var description: String { "\(method ?? "any method") \(address.text)" }
 
-    // MARK: comparing
+    // MARK: comparison
 
     /// Returns the values of the names in braces for a matching request.
     func parameters(of request: TestRequest) -> [String: String] {

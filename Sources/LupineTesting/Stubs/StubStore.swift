@@ -123,10 +123,10 @@ final class StubStore: Sendable {
     }
 }
 
-extension StubStore: Answering {
+extension StubStore: StubResponder {
     var hasStoredCookies: Bool { false }
 
-    func answer(_ request: TestRequest, _ original: URLRequest, for asker: StubURLProtocol) async throws
+    func answer(_ request: TestRequest, _ original: URLRequest, for urlProtocol: StubURLProtocol) async throws
         -> TestResponse
     {
         log.add(request)

@@ -7,18 +7,18 @@ internal import LupineTransport
 
 /// Answers the requests of a session without sockets. It is stored in the configuration's `lupine.protocolValue`, which the
 /// protocol reads as its `sessionValue`.
-protocol Answering: Sendable {
+protocol StubResponder: Sendable {
     /// Whether the cookies of its responses have already been stored.
     var hasStoredCookies: Bool { get }
     /// Returns the response; a thrown error fails the load. Called in a task that is cancelled when the load ends.
     ///
-    /// `original` is the same request as the session made it. `asker` is the load to be answered; with it, challenges of a
+    /// `original` is the same request as the session made it. `urlProtocol` is the load to be answered; with it, challenges of a
     /// simulated server are passed to the session.
-    func answer(_ request: TestRequest, _ original: URLRequest, for asker: StubURLProtocol) async throws
+    func answer(_ request: TestRequest, _ original: URLRequest, for urlProtocol: StubURLProtocol) async throws
         -> TestResponse
 }
 
-extension Answering {
+extension StubResponder {
     /// Makes this object answer all http and https requests of the configuration's sessions.
     func install(in configuration: URLSessionConfiguration) {
         configuration.protocolClasses = [StubURLProtocol.self]
@@ -32,31 +32,31 @@ extension Answering {
 /// the base class cannot be checked: it stores only a lock, and its client may be called on any thread.
 final class StubURLProtocol: URLProtocol, @unchecked Sendable {
     /// The task that obtains and delivers the response; nil before the start and after the stop.
-    private let playing = Lock<Task<Void, Never>?>(nil)
+    private let deliveryTask = Lock<Task<Void, Never>?>(nil)
 
     override class func canInit(with request: URLRequest) -> Bool {
         ["http", "https"].contains(request.url?.scheme?.lowercased())
     }
 
     override func startLoading() {
-        guard let answering = sessionValue as? any Answering, let url = request.url else {
+        guard let responder = sessionValue as? any StubResponder, let url = request.url else {
             client?.urlProtocol(self, didFailWithError: URLError(.unsupportedURL))
             return
         }
         let original = request
-        let asked = TestRequest(original, at: url, body: original.wholeBody())
+        let received = TestRequest(original, at: url, body: original.wholeBody())
         let task = Task {
             do {
-                let response = try await answering.answer(asked, original, for: self)
-                try await play(response, to: asked, original, answering)
+                let response = try await responder.answer(received, original, for: self)
+                try await deliver(response, to: received, original, responder)
             } catch {
                 client?.urlProtocol(self, didFailWithError: error)
             }
         }
-        playing.withLock { $0 = task }
+        deliveryTask.withLock { $0 = task }
     }
 
-    override func stopLoading() { playing.withLock { $0.take() }?.cancel() }
+    override func stopLoading() { deliveryTask.withLock { $0.take() }?.cancel() }
 
     /// Passes a server's challenge to the session, whose rules and delegate answer it. `reply` is not called after the load
     /// has ended.
@@ -71,21 +71,22 @@ final class StubURLProtocol: URLProtocol, @unchecked Sendable {
     }
 
     /// Delivers a response to the client, or fails as the response describes.
-    private func play(
-        _ response: TestResponse, to asked: TestRequest, _ original: URLRequest, _ answering: any Answering
+    private func deliver(
+        _ response: TestResponse, to received: TestRequest, _ original: URLRequest,
+        _ responder: any StubResponder
     ) async throws {
-        try await response.hold?.wait()
-        var end: TestResponse.Break?
-        switch response.course {
+        try await response.awaitedSignal?.wait()
+        var end: TestResponse.ConnectionEnd?
+        switch response.delivery {
         case .whole: break
         case .broken(_, let how): end = how
         case .unanswered(let how): return try finish(how)
         case .garbage:
-            throw URLError(.cannotParseResponse, stubbed: "the stub answers with garbage", asked.url)
+            throw URLError(.cannotParseResponse, stubbed: "the stub answers with garbage", received.url)
         case .failed(let error): throw error
         }
-        let head = try HTTPURLResponse(url: asked.url, head: response.head(), isDecoded: false)
-        if !answering.hasStoredCookies { task?.storeCookies(of: head, to: original) }
+        let head = try HTTPURLResponse(url: received.url, head: response.head(), isDecoded: false)
+        if !responder.hasStoredCookies { task?.storeCookies(of: head, to: original) }
         switch RedirectRule.verdict(
             on: head, to: original, task?.sessionOptions ?? URLSessionConfiguration.LupineOptions(),
             followed: 0)
@@ -97,14 +98,14 @@ final class StubURLProtocol: URLProtocol, @unchecked Sendable {
             client?.urlProtocol(self, wasRedirectedTo: next.request, redirectResponse: head)
         }
         client?.urlProtocol(self, didReceive: head, cacheStoragePolicy: .notAllowed)
-        for piece in asked.method == "HEAD" ? [] : response.sentPieces {
+        for piece in received.method == "HEAD" ? [] : response.sentPieces {
             if case .wait(let signal) = piece { try await signal.wait() }
             if let octets = piece.octets { client?.urlProtocol(self, didLoad: octets) }
         }
         try finish(end)
     }
 
-    private func finish(_ end: TestResponse.Break?) throws {
+    private func finish(_ end: TestResponse.ConnectionEnd?) throws {
         switch end {
         case nil: client?.urlProtocolDidFinishLoading(self)
         case .closed:

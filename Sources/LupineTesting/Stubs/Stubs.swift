@@ -17,7 +17,7 @@ public import LupineLoading
 /// including redirects. Cookies are stored, nothing is cached, and WebSockets are not stubbed. No state is shared between
 /// `Stubs`, so that tests may run in parallel. Can be used on any thread.
 public final class Stubs: SessionSource {
-    private let book: StubStore
+    private let store: StubStore
     /// Retains the sessions.
     public let shelf = SessionShelf()
 
@@ -27,14 +27,14 @@ public final class Stubs: SessionSource {
     ///   - inOrder: Whether an expectation may only be met after all those before it have been met.
     ///   - clock: The clock of the sessions; nil for the system clock.
     public init(inOrder: Bool = false, clock: ManualClock? = nil) {
-        book = StubStore(inOrder: inOrder, clock: clock)
+        store = StubStore(inOrder: inOrder, clock: clock)
     }
 
-    // MARK: what is answered
+    // MARK: stubs
 
     /// Answers all requests that match a pattern with the same response.
     public func stub(_ pattern: RequestPattern, _ response: TestResponse) {
-        book.add(pattern, .any) { _ in response }
+        store.add(pattern, .any) { _ in response }
     }
 
     /// Answers all requests that match a pattern with a closure.
@@ -46,12 +46,12 @@ public final class Stubs: SessionSource {
         _ pattern: RequestPattern,
         _ handler: @escaping @Sendable (_ request: TestRequest) async throws -> TestResponse
     ) {
-        book.add(pattern, .any, handler)
+        store.add(pattern, .any, handler)
     }
 
     /// Expects requests that match a pattern, and answers them with the same response.
     public func expect(_ pattern: RequestPattern, times: StubTimes = .once, _ response: TestResponse) {
-        book.add(pattern, times) { _ in response }
+        store.add(pattern, times) { _ in response }
     }
 
     /// Expects requests that match a pattern, and answers them with a closure.
@@ -64,27 +64,27 @@ public final class Stubs: SessionSource {
         _ pattern: RequestPattern, times: StubTimes = .once,
         _ handler: @escaping @Sendable (_ request: TestRequest) async throws -> TestResponse
     ) {
-        book.add(pattern, times, handler)
+        store.add(pattern, times, handler)
     }
 
     // MARK: sessions
 
     /// A new configuration with its own in-memory stores, whose sessions are answered by this object: for a `URLSession`, or
     /// for a `Session` that the test creates itself.
-    public var configuration: URLSessionConfiguration { book.configuration() }
+    public var configuration: URLSessionConfiguration { store.configuration() }
 
-    // MARK: what came
+    // MARK: received requests
 
     /// The received requests, in order, including those without a matching stub.
-    public var requests: [TestRequest] { book.log.requests }
+    public var requests: [TestRequest] { store.log.requests }
 
     /// Waits for the request with that index and returns it.
     ///
     /// - Throws: `CancellationError` when the task is cancelled.
-    public func request(at index: Int) async throws -> TestRequest { try await book.log.request(at: index) }
+    public func request(at index: Int) async throws -> TestRequest { try await store.log.request(at: index) }
 
     /// Checks that all expectations were met and all requests had a stub.
     ///
     /// - Throws: `StubError.notMet`, whose text lists all problems, line by line.
-    public func verify() throws(StubError) { try book.verify() }
+    public func verify() throws(StubError) { try store.verify() }
 }

@@ -67,7 +67,7 @@ public final class ManualClock: Clock, Sendable {
         start.addingTimeInterval(Double((core.now - .zero).nanoseconds) / 1e9)
     }
 
-    // MARK: what it shows
+    // MARK: time
 
     /// The current instant.
     public var now: Instant { Instant(core.now) }
@@ -78,7 +78,7 @@ public final class ManualClock: Clock, Sendable {
     /// One nanosecond.
     public var minimumResolution: Duration { .nanoseconds(1) }
 
-    // MARK: moving it
+    // MARK: advancing
 
     /// Moves the clock forward. Alarms that are due fire in order, each at its own time. A negative duration has no effect.
     ///
@@ -111,7 +111,7 @@ public final class ManualClock: Clock, Sendable {
     /// The number of pending delays, as counted by `untilWaiting(_:)`.
     public var waitingCount: Int { core.waits }
 
-    // MARK: waiting for it
+    // MARK: sleeping
 
     /// Returns once the clock has reached an instant; at once if it has reached it already.
     ///
@@ -128,7 +128,7 @@ public final class ManualClock: Clock, Sendable {
         try await waiter.value()
     }
 
-    // MARK: whom it governs
+    // MARK: configurations
 
     /// Sets this clock in the configuration, for sessions that are created from it afterwards.
     public func govern(_ configuration: URLSessionConfiguration) {

@@ -315,7 +315,7 @@ extension HTTP1Connection {
     func responseEnded(_ trailers: Fields, leftOver: Int) {
         // Bytes after a response belong to no request: a peer that sends them must not receive another request.
         let isShared = route.tls?.isPersonal != true
-        let reusable = leftOver == 0 && codec.mayBegin && !peerIsClosing && isShared
+        let reusable = leftOver == 0 && codec.maySendRequest && !peerIsClosing && isShared
         perform(machine.handle(.responseEnded(reusable: reusable)), .success(trailers))
     }
 

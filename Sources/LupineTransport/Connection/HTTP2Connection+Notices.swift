@@ -8,7 +8,7 @@ extension HTTP2Connection {
     func notifyOpened(_ stream: HTTP2Stream) {
         guard let observation = stream.exchange.observation else { return }
         observation.reportNotice(.opened(stream: stream.id.rawValue))
-        if machine.peerHasSet { observation.reportNotice(HTTP2Notice(machine.peerSettings)) }
+        if machine.hasPeerSettings { observation.reportNotice(HTTP2Notice(machine.peerSettings)) }
     }
 
     /// Reports the server's settings.

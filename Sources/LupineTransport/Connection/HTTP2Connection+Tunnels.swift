@@ -8,7 +8,7 @@ extension HTTP2Connection {
     /// Whether an exchange that opens a WebSocket may be sent now: only a peer that has enabled extended CONNECT accepts one
     /// (RFC 8441 §3). If the peer's settings have not arrived, the exchange waits for them.
     func mayOpenWebSocket(_ exchange: Exchange, _ metrics: ExchangeMetrics) -> Bool {
-        guard machine.peerHasSet else {
+        guard machine.hasPeerSettings else {
             if exchange.awaitSettings(in: pool) {
                 awaitingSettings.append(exchange)
                 decline(exchange)

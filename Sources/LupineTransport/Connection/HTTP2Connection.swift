@@ -193,7 +193,7 @@ final class HTTP2Connection: Carrier {
             case .headerListTooLarge(let size, let allowed):
                 let error = http2(.requestTooLarge(size, allowed: allowed))
                 return refuse(exchange, named(error, for: exchange), metrics)
-            case .connectionLeaving: pool.retireConnection(self.id)
+            case .connectionShuttingDown: pool.retireConnection(self.id)
             case .tooManyStreams, .connectionOver, .streamOver: break
             }
             return sendElsewhere(exchange, metrics)
@@ -422,13 +422,13 @@ final class HTTP2Connection: Carrier {
             return
         }
         submitAwaiting()
-        machine.leave()
+        machine.shutDown()
         end(.shutDown)
     }
 
     override func abort(_ error: TransportError) {
         guard life != .closed else { return }
-        machine.leave()
+        machine.shutDown()
         let broken = streams.ordered
         closeSocket(delivering: false)
         for stream in broken where isCarrying(stream) {
@@ -541,12 +541,12 @@ final class HTTP2Connection: Carrier {
     }
 
     func settingsAcknowledged() {
-        guard machine.settingsWaitSince == nil, let timer = settingsTimer.take() else { return }
+        guard machine.settingsPendingSince == nil, let timer = settingsTimer.take() else { return }
         loop.cancel(timer)
     }
 
     private func settingsAreLate() {
-        guard life == .open, machine.settingsWaitSince != nil else { return }
+        guard life == .open, machine.settingsPendingSince != nil else { return }
         machine.fail(.settingsTimeout)
         end(http2(HTTP2Failure(.settingsTimeout)))
     }

@@ -14,7 +14,7 @@ struct OpenStreams {
     var ordered: [HTTP2Stream] { slots.sorted.compactMap { self[$0] } }
 
     subscript(_ id: StreamID) -> HTTP2Stream? {
-        guard let place = slots.place(of: id) else { return nil }
+        guard let place = slots.index(of: id) else { return nil }
         return streams[place]
     }
 

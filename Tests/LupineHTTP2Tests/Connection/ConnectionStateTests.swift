@@ -9,54 +9,54 @@ import Testing
     typealias State = GoAwayState
 
     /// Each row has a state of this end, an event, the action that it leads to, and the next state.
-    static let own: [(State.Own, State.Event, State.Action, State.Own)] = {
+    static let local: [(State.Local, State.Event, State.Action, State.Local)] = {
         let (low, high) = (StreamID(3), StreamID(7))
         return [
-            (.staying, .announce, .send(last: .last), .announced),
-            (.staying, .leave(last: low), .send(last: low), .leaving(last: low)),
-            (.staying, .fail(last: low), .send(last: low), .leaving(last: low)),
+            (.open, .announce, .send(last: .last), .announced),
+            (.open, .shutDown(last: low), .send(last: low), .shuttingDown(last: low)),
+            (.open, .fail(last: low), .send(last: low), .shuttingDown(last: low)),
             (.announced, .announce, .nothing, .announced),
-            (.announced, .leave(last: low), .send(last: low), .leaving(last: low)),
-            (.announced, .fail(last: low), .send(last: low), .leaving(last: low)),
-            (.leaving(last: low), .announce, .nothing, .leaving(last: low)),
-            (.leaving(last: low), .leave(last: low), .nothing, .leaving(last: low)),
-            (.leaving(last: low), .leave(last: high), .nothing, .leaving(last: low)),
-            (.leaving(last: high), .leave(last: low), .send(last: low), .leaving(last: low)),
-            (.leaving(last: low), .fail(last: high), .send(last: low), .leaving(last: low)),
+            (.announced, .shutDown(last: low), .send(last: low), .shuttingDown(last: low)),
+            (.announced, .fail(last: low), .send(last: low), .shuttingDown(last: low)),
+            (.shuttingDown(last: low), .announce, .nothing, .shuttingDown(last: low)),
+            (.shuttingDown(last: low), .shutDown(last: low), .nothing, .shuttingDown(last: low)),
+            (.shuttingDown(last: low), .shutDown(last: high), .nothing, .shuttingDown(last: low)),
+            (.shuttingDown(last: high), .shutDown(last: low), .send(last: low), .shuttingDown(last: low)),
+            (.shuttingDown(last: low), .fail(last: high), .send(last: low), .shuttingDown(last: low)),
         ]
     }()
 
-    static func state(_ own: State.Own) -> State {
+    static func state(_ local: State.Local) -> State {
         var state = State()
-        switch own {
-        case .staying: break
+        switch local {
+        case .open: break
         case .announced: _ = state.handle(.announce)
-        case .leaving(let last): _ = state.handle(.leave(last: last))
+        case .shuttingDown(let last): _ = state.handle(.shutDown(last: last))
         }
         return state
     }
 
-    @Test("[H-6.19] this end goes", arguments: own.indices) func ownSide(_ index: Int) {
-        let (before, event, action, after) = Self.own[index]
+    @Test("[H-6.19] this end goes", arguments: local.indices) func ownSide(_ index: Int) {
+        let (before, event, action, after) = Self.local[index]
         var state = Self.state(before)
-        #expect(state.own == before)
+        #expect(state.local == before)
         #expect(state.handle(event) == action)
-        #expect(state.own == after)
-        #expect(state.peer == .staying)
+        #expect(state.local == after)
+        #expect(state.peer == .open)
         #expect(!state.allowsOpening)
-        #expect(state.takes(StreamID(5)) == (after == .announced))
+        #expect(state.accepts(StreamID(5)) == (after == .announced))
     }
 
     @Test("[H-6.18] the peer goes") func peerSide() {
         var state = State()
-        #expect(state.allowsOpening && !state.isLeaving)
+        #expect(state.allowsOpening && !state.isShuttingDown)
         #expect(state.handle(.received(last: .last)) == .refuse(above: .last))
-        #expect(!state.allowsOpening && state.isLeaving)
+        #expect(!state.allowsOpening && state.isShuttingDown)
         #expect(state.handle(.received(last: StreamID(5))) == .refuse(above: StreamID(5)))
         #expect(state.handle(.received(last: StreamID(5))) == .refuse(above: StreamID(5)))
         #expect(state.handle(.received(last: StreamID(7))) == .raised(after: StreamID(5)))
-        #expect(state.peer == .leaving(last: StreamID(5)))
-        #expect(state.own == .staying)
+        #expect(state.peer == .shuttingDown(last: StreamID(5)))
+        #expect(state.local == .open)
     }
 
     @Test func theDataAtHand() {

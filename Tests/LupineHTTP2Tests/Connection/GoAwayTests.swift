@@ -15,7 +15,7 @@ import Testing
     static let leaving: MachineSession = {
         var session = server
         session.receive(Wire.post(1))
-        session.machine.leave()
+        session.machine.shutDown()
         _ = (session.takeLines(), session.sent())
         return session
     }()
@@ -121,13 +121,13 @@ import Testing
     @Test("[H-6.19] a server goes in two steps") func twoSteps() {
         var session = Self.server
         session.receive(Wire.post(1))
-        session.machine.announceLeave()
-        session.machine.announceLeave()
+        session.machine.announceShutdown()
+        session.machine.announceShutdown()
         session.receive(Wire.post(3))
         #expect(!session.machine.isDrained)
-        session.machine.leave()
-        session.machine.leave()
-        session.machine.announceLeave()
+        session.machine.shutDown()
+        session.machine.shutDown()
+        session.machine.announceShutdown()
         session.receive(Wire.post(5))
         #expect(session.sent() == ["sent GOAWAY 2147483647 NO_ERROR", "sent GOAWAY 3 NO_ERROR"])
         #expect(session.takeLines() == ["request 1 POST /", "request 3 POST /"])
@@ -140,9 +140,9 @@ import Testing
 
     @Test func aClientThatGoes() throws {
         var session = MachineSession.opened(.client, gets: 1)
-        session.machine.announceLeave()
+        session.machine.announceShutdown()
         #expect(session.sent() == ["sent GOAWAY 0 NO_ERROR"])
-        #expect(throws: HTTP2SendError.connectionLeaving) { try session.machine.requireRoomForStream() }
+        #expect(throws: HTTP2SendError.connectionShuttingDown) { try session.machine.requireRoomForStream() }
         session.receive(Wire.response(1, end: true))
         #expect(session.machine.isDrained)
     }
@@ -151,7 +151,7 @@ import Testing
         var session = MachineSession.opened(.client, gets: 1)
         #expect(!session.machine.isDrained)
         session.receive(Wire.goAway(1))
-        #expect(throws: HTTP2SendError.connectionLeaving) { try session.machine.requireRoomForStream() }
+        #expect(throws: HTTP2SendError.connectionShuttingDown) { try session.machine.requireRoomForStream() }
         session.receive(Wire.response(1, end: true))
         #expect(session.machine.isDrained)
     }
@@ -187,7 +187,7 @@ import Testing
 
     @Test func aServerOpensNoStreams() {
         var session = Self.server
-        #expect(throws: HTTP2SendError.connectionLeaving) {
+        #expect(throws: HTTP2SendError.connectionShuttingDown) {
             try session.machine.open(HeaderList(), method: .get, endsStream: true)
         }
         session.machine.sendPriority("u=1".utf8.span, of: StreamID(1))

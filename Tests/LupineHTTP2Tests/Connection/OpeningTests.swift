@@ -115,7 +115,7 @@ import Testing
         let long = { (count: Int) in Wire.frame(0xBA, 0, [UInt8](repeating: 0, count: count)) }
         settings.maxFrameSize = 20_000
         session.machine.change(settings, at: .seconds(1))
-        #expect(session.machine.settingsWaitSince == .seconds(1))
+        #expect(session.machine.settingsPendingSince == .seconds(1))
         #expect(session.sent() == ["sent SETTINGS SETTINGS_MAX_FRAME_SIZE=20000"])
         session.receive(long(20_000) + Wire.settingsAck)
         settings.maxFrameSize = 16_384
@@ -124,7 +124,7 @@ import Testing
         session.receive(long(20_000))
         #expect(session.takeLines() == ["settings acknowledged"])
         session.receive(Wire.settingsAck)
-        #expect(session.machine.settingsWaitSince == nil)
+        #expect(session.machine.settingsPendingSince == nil)
         session.receive(long(20_000))
         #expect(
             session.machine.error
@@ -216,8 +216,8 @@ import Testing
         session.machine.sendPing(1)
         session.machine.reset(StreamID(1), .cancel)
         session.machine.raiseWindow(to: 1 << 20)
-        session.machine.leave()
-        session.machine.announceLeave()
+        session.machine.shutDown()
+        session.machine.announceShutdown()
         session.machine.change(HTTP2Settings(), at: .zero)
         #expect(session.sent() == [])
         #expect(throws: HTTP2SendError.connectionOver) { try session.send([1], on: 1) }

@@ -70,7 +70,7 @@ import Testing
                 try window.take(count)
                 unconsumed += count
             case .give(let count, let said):
-                #expect(window.giveBack(count) == said)
+                #expect(window.release(count) == said)
                 unconsumed -= count
             case .raise(let size, let said): #expect(window.raise(to: size) == said)
             case .change(let difference): _ = window.change(by: difference)
@@ -78,7 +78,9 @@ import Testing
         }
         #expect(window.available == row.available)
         #expect(window.target == row.target)
-        if window.available > 0 { #expect(window.available + window.owed + unconsumed == window.target) }
+        if window.available > 0 {
+            #expect(window.available + window.pendingIncrement + unconsumed == window.target)
+        }
     }
 
     @Test func moreThanThereIsRoomFor() {

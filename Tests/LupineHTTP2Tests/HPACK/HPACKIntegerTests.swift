@@ -29,9 +29,9 @@ import Testing
     ]
 
     static func decoded(_ bytes: [UInt8], _ prefix: Int) throws(HPACKError) -> (value: Int, end: Int) {
-        var place = 0
-        let value = try HPACKInteger.decode(bytes.span, at: &place, prefix: prefix)
-        return (value, place)
+        var position = 0
+        let value = try HPACKInteger.decode(bytes.span, at: &position, prefix: prefix)
+        return (value, position)
     }
 
     @Test(arguments: rows) func bothWays(_ row: Row) throws {

@@ -31,10 +31,10 @@ import Testing
                 kept[stream] = slots.insert(stream)
             } else if let stream = kept.keys.sorted().randomElement(using: &numbers) {
                 #expect(slots.remove(stream) == kept.removeValue(forKey: stream))
-                #expect(slots.place(of: stream) == nil && slots.remove(stream) == nil)
+                #expect(slots.index(of: stream) == nil && slots.remove(stream) == nil)
             }
             #expect(slots.count == kept.count && kept.values.allSatisfy { $0 < 100 })
-            #expect(kept.allSatisfy { slots.place(of: $0.key) == $0.value })
+            #expect(kept.allSatisfy { slots.index(of: $0.key) == $0.value })
             #expect(Set(kept.values).count == kept.count)
         }
         #expect(slots.sorted == kept.keys.sorted())
@@ -42,6 +42,6 @@ import Testing
 
     @Test func theConnectionHasNoPlace() {
         var slots = StreamSlots()
-        #expect(slots.place(of: .connection) == nil && slots.remove(.connection) == nil)
+        #expect(slots.index(of: .connection) == nil && slots.remove(.connection) == nil)
     }
 }

@@ -76,24 +76,24 @@ import Testing
         ("close", "HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nContent-Length: 0\r\n\r\n", false),
         ("closed", "HTTP/1.1 204 No Content\r\n\r\n", true),
     ])
-    func reuse(_ connection: String, _ response: String, _ mayBegin: Bool) throws {
+    func reuse(_ connection: String, _ response: String, _ maySendRequest: Bool) throws {
         var client = Client()
-        #expect(client.codec.mayBegin)
+        #expect(client.codec.maySendRequest)
         if connection.isEmpty {
             try client.send()
         } else {
             try client.send(.get, fields: ("Connection", connection))
         }
-        #expect(!client.codec.mayBegin)
+        #expect(!client.codec.maySendRequest)
         try client.receive(response)
-        #expect(client.codec.mayBegin == mayBegin)
+        #expect(client.codec.maySendRequest == maySendRequest)
     }
 
     @Test func aRequestOfHTTP10IsTheLast() throws {
         var client = Client()
         try client.send(version: .http10)
         try client.receive("HTTP/1.1 204 No Content\r\n\r\n")
-        #expect(!client.codec.mayBegin)
+        #expect(!client.codec.maySendRequest)
     }
 
     @Test func exchangesFollowOneAnother() throws {
@@ -102,7 +102,7 @@ import Testing
             try client.send()
             #expect(client.codec.requestIsSent)
             #expect(try client.receive(Self.ok) == ["head 200", "content 2", "end"], "round \(round)")
-            #expect(client.codec.mayBegin)
+            #expect(client.codec.maySendRequest)
         }
     }
 
@@ -126,7 +126,7 @@ import Testing
             try client.send()
             try client.receive("HTTP/1.1 100 Continue\r\n\r\n" + Self.ok)
         }
-        #expect(client.codec.mayBegin)
+        #expect(client.codec.maySendRequest)
     }
 
     @Test func anEarlyResponseWhileTheRequestIsStillSent() throws {
@@ -134,11 +134,11 @@ import Testing
         try client.send(.post, .known(4))
         try client.codec.sendContent(2, into: &client.sent)
         #expect(try client.receive(Self.ok) == ["head 200", "content 2", "end"])
-        #expect(!client.codec.mayBegin)
+        #expect(!client.codec.maySendRequest)
         #expect(!client.codec.requestIsSent)
         try client.codec.sendContent(2, into: &client.sent)
         try client.codec.sendEnd(into: &client.sent)
-        #expect(client.codec.mayBegin)
+        #expect(client.codec.maySendRequest)
     }
 
     @Test func aBodyCutShortIsNeverReused() throws {
@@ -149,7 +149,7 @@ import Testing
             try client.codec.sendEnd(into: &client.sent)
         }
         try client.receive(Self.ok)
-        #expect(!client.codec.mayBegin)
+        #expect(!client.codec.maySendRequest)
     }
 
     @Test func aChunkedRequest() throws {
@@ -202,7 +202,7 @@ import Testing
         var client = Client()
         #expect(throws: HTTPError.self) { try client.send(.post, .known(1), fields: ("Content-Length", "1")) }
         #expect(client.sent.isEmpty)
-        #expect(client.codec.mayBegin)
+        #expect(client.codec.maySendRequest)
         try client.send()
         #expect(try client.receive(Self.ok).last == "end")
     }
@@ -213,14 +213,14 @@ import Testing
             try client.send(.post, .known(-5))
         }
         #expect(client.sent.isEmpty)
-        #expect(client.codec.mayBegin)
+        #expect(client.codec.maySendRequest)
     }
 
     @Test(arguments: ["H", "HTTP/1.1 200 OK\r\n\r\n", "\r\n"])
     func bytesBeforeARequestAreAnError(_ text: String) throws {
         var client = Client()
         #expect(throws: HTTPError.unexpectedBytes(octet: text.utf8.first ?? 0)) { try client.receive(text) }
-        #expect(!client.codec.mayBegin)
+        #expect(!client.codec.maySendRequest)
     }
 
     @Test func anErrorSticks() throws {
@@ -231,7 +231,7 @@ import Testing
         #expect(throws: error) { try client.receive(Self.ok) }
         #expect(throws: error) { try client.receive("") }
         #expect(throws: error) { _ = try client.codec.peerClosed() }
-        #expect(!client.codec.mayBegin)
+        #expect(!client.codec.maySendRequest)
     }
 
     @Test func aCloseBetweenExchangesIsNoError() throws {
@@ -240,7 +240,7 @@ import Testing
             Issue.record("an event")
             return
         }
-        #expect(!client.codec.mayBegin)
+        #expect(!client.codec.maySendRequest)
         client = Client()
         try client.send()
         try client.receive(Self.ok)
@@ -248,14 +248,14 @@ import Testing
             Issue.record("an event")
             return
         }
-        #expect(!client.codec.mayBegin)
+        #expect(!client.codec.maySendRequest)
     }
 
     @Test func handoverEndsTheProtocol() throws {
         var client = Client()
         try client.send(.connect)
         #expect(try client.receive("HTTP/1.1 200 OK\r\n\r\nraw") == ["head 200", "handover 3"])
-        #expect(!client.codec.mayBegin)
+        #expect(!client.codec.maySendRequest)
         #expect(try client.receive("more") == ["handover 4"])
     }
 
@@ -263,6 +263,6 @@ import Testing
         var client = Client()
         try client.send(.connect)
         try client.receive("HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n")
-        #expect(client.codec.mayBegin)
+        #expect(client.codec.maySendRequest)
     }
 }

@@ -62,11 +62,11 @@ import Testing
         var maker = Maker(random: SeededRandom(seed: seed))
         var client = ClientCodec()
         var server = ServerCodec()
-        for _ in 0..<4 where client.mayBegin {
+        for _ in 0..<4 where client.maySendRequest {
             let method = try Method(["GET", "POST", "HEAD", "PUT", "X!"][maker.below(5)])
             try request(method, &maker, &client, &server)
             try response(method, &maker, &client, &server)
-            #expect(client.mayBegin == server.mayContinue)
+            #expect(client.maySendRequest == server.mayContinue)
         }
     }
 
@@ -141,14 +141,14 @@ import Testing
             try server.sendInterim(ResponseHead(status: Status(103)), into: &wire)
         }
         try server.send(head, body: body, close: maker.below(8) == 0, into: &wire)
-        if !server.isMute {
+        if !server.omitsContent {
             sent.content = content
             if body == .unknown { sent.trailers = try maker.fields("T-") }
         }
         if body != .none {
             for piece in pieces {
                 try server.sendContent(piece.count, into: &wire)
-                if !server.isMute { wire += piece }
+                if !server.omitsContent { wire += piece }
             }
             try server.sendEnd(trailers: sent.trailers, into: &wire)
         }

@@ -40,7 +40,7 @@ import Testing
             if body != .none {
                 for piece in pieces {
                     try codec.sendContent(piece.utf8.count, into: &sent)
-                    if !codec.isMute { sent += piece.utf8 }
+                    if !codec.omitsContent { sent += piece.utf8 }
                 }
                 try codec.sendEnd(into: &sent)
             }

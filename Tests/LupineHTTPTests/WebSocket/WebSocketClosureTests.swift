@@ -13,9 +13,9 @@ import Testing
                 let closure = try WebSocketClosure(code)
                 let expected = [UInt8(number >> 8), UInt8(number & 255)]
                 let read = try WebSocketClosure(received: closure.payload)
-                return !code.mayStandOnTheWire || closure.payload != expected || read != closure
+                return !code.isAllowedInFrames || closure.payload != expected || read != closure
             } catch {
-                return code.mayStandOnTheWire || error != .invalidCloseCodeToSend(number)
+                return code.isAllowedInFrames || error != .invalidCloseCodeToSend(number)
             }
         }
         #expect(wrong.isEmpty)

@@ -41,7 +41,7 @@ import Testing
         let (error, code, fault) = Self.all[index]
         #expect(error.closeCode == code)
         #expect(error.fault == fault)
-        #expect(error.closeCode.mayStandOnTheWire)
+        #expect(error.closeCode.isAllowedInFrames)
     }
 
     @Test func eachSaysSomethingOfItsOwn() {

@@ -92,7 +92,7 @@ import Testing
                     $0.httpBody = Data("what is protected".utf8)
                 }
                 #expect(status == 200 && text.contains("Mufasa"))
-                let wire = String(decoding: origin.heard(on: 0), as: UTF8.self)
+                let wire = String(decoding: origin.receivedAsHTTP1(on: 0), as: UTF8.self)
                 #expect(wire.components(separatedBy: "what is protected").count == 3)
                 #expect(wire.components(separatedBy: "POST ").count == 3)
             }

@@ -67,7 +67,9 @@ import Testing
     }
 
     private static func said(to origin: LupineOrigin.Origin, counts: Bool = false) -> [String] {
-        (0..<origin.counts.connectionsAccepted).flatMap { SpokenNames.read(origin.heard(on: $0)) }
+        (0..<origin.counts.connectionsAccepted).flatMap {
+            CredentialUsers.read(origin.receivedAsHTTP1(on: $0))
+        }
             .map { counts ? $0 : String($0.prefix { $0 != "#" }) }
     }
 
@@ -397,7 +399,7 @@ import Testing
             }
             session.invalidateAndCancel()
             let names = (0..<stage.origin.counts.connectionsAccepted).map { index in
-                SpokenNames.read(stage.origin.received(on: index), "Proxy-Authorization").first ?? "?"
+                CredentialUsers.read(stage.origin.received(on: index), "Proxy-Authorization").first ?? "?"
             }
             #expect(names == ["-", "alice", "-", "bob", "-", "-", "alice", "-"])
         }

@@ -180,7 +180,7 @@ struct HostileDownloadTests {
         #expect(!FileManager.default.fileExists(atPath: part), "the part is used up")
         let heads = (0..<origin.counts.connectionsAccepted)
             .flatMap { connection in
-                String(decoding: origin.heard(on: connection), as: UTF8.self).lowercased()
+                String(decoding: origin.receivedAsHTTP1(on: connection), as: UTF8.self).lowercased()
                     .split(separator: "\r\n\r\n")
             }
         #expect(heads.count == (answer.end == .startedOver ? 3 : 2), "it starts over once")

@@ -92,7 +92,7 @@ struct LoadStage {
 
     /// Returns the octets received on a connection, as text of HTTP/1.1.
     func wire(_ connection: Int = 0) -> String {
-        String(decoding: origin.heard(on: connection), as: UTF8.self)
+        String(decoding: origin.receivedAsHTTP1(on: connection), as: UTF8.self)
     }
 }
 

@@ -186,7 +186,7 @@ struct LupineOptionsSessionTests {
         ) { stage in
             let (data, response) = try await stage.session.data(from: try stage.url())
             #expect(Array(data) == packed && response.expectedContentLength == Int64(packed.count))
-            let sent = String(decoding: stage.origin.heard(on: 0), as: UTF8.self)
+            let sent = String(decoding: stage.origin.receivedAsHTTP1(on: 0), as: UTF8.self)
             #expect(!sent.contains("Accept-Encoding"))
         }
     }
@@ -242,7 +242,7 @@ struct LupineOptionsSessionTests {
             request.httpMethod = "PUT"
             let (_, response) = try await stage.session.upload(for: request, from: Data("abc".utf8))
             #expect((response as? HTTPURLResponse)?.statusCode == (isAnnounced ? 417 : 200))
-            let sent = String(decoding: stage.origin.heard(on: 0), as: UTF8.self)
+            let sent = String(decoding: stage.origin.receivedAsHTTP1(on: 0), as: UTF8.self)
             #expect(sent.contains("Expect: 100-continue") == isAnnounced)
             #expect(sent.hasSuffix("\r\n\r\n" + (isAnnounced ? "" : "abc")))
         }

@@ -161,7 +161,7 @@ struct SessionEngineTests {
         try await withEngine(serving: serving, over: spoken) { engine, origin in
             let made = try engine.begin("http://u:p@name.test:\(origin.port)/status/204?a=%7e&b#f")
             #expect(await made.sink.answer.status == 204)
-            let sent = String(decoding: origin.heard(on: 0), as: UTF8.self)
+            let sent = String(decoding: origin.receivedAsHTTP1(on: 0), as: UTF8.self)
             #expect(sent.hasPrefix("GET /status/204?a=%7e&b HTTP/1.1\r\n"))
             #expect(sent.contains("\r\nHost: name.test:\(origin.port)\r\n"))
         }

@@ -49,7 +49,7 @@ struct WebSocketHTTP2Tests {
         takesWebSockets: Bool = true, streams: Int = 100, window: Int = 65_535
     ) -> HTTP2Behaviour {
         var behaviour = HTTP2Behaviour()
-        behaviour.takesWebSockets = takesWebSockets
+        behaviour.acceptsWebSockets = takesWebSockets
         behaviour.streams = streams
         behaviour.streamWindow = window
         return behaviour
@@ -252,7 +252,9 @@ struct WebSocketHTTP2Tests {
                 "GET", "/leave",
                 .chosen { _ throws(Refusal) in
                     .perform(
-                        StreamScript([.leave(inSteps: false), .head([(":status", "204")], endsStream: true)]))
+                        StreamScript([
+                            .shutDown(inSteps: false), .head([(":status", "204")], endsStream: true),
+                        ]))
                 })
             let task = try socket(session, origin)
             try await says("a", task)

@@ -27,7 +27,7 @@ import Testing
         case request, address, delegate
     }
 
-    /// The expected result of one task: its user, and the `Authorization` fields that it sends, as words of `SpokenNames`
+    /// The expected result of one task: its user, and the `Authorization` fields that it sends, as words of `CredentialUsers`
     /// without the nonce count.
     struct Visit: Sendable {
         let user: String?
@@ -73,7 +73,7 @@ import Testing
         to origin: LupineOrigin.Origin, _ field: String = "Authorization", counts: Bool = false
     ) -> [String] {
         (0..<origin.counts.connectionsAccepted).flatMap {
-            SpokenNames.read(origin.heard(on: $0), field)
+            CredentialUsers.read(origin.receivedAsHTTP1(on: $0), field)
         }.map { counts ? $0 : String($0.prefix { $0 != "#" }) }
     }
 

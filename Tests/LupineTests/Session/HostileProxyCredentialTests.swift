@@ -178,7 +178,7 @@ import Testing
         session.session.invalidateAndCancel()
         await origin.shutdown()
         let names = (0..<origin.counts.connectionsAccepted).map { index in
-            SpokenNames.read(origin.received(on: index), "Proxy-Authorization").first.map {
+            CredentialUsers.read(origin.received(on: index), "Proxy-Authorization").first.map {
                 String($0.prefix { $0 != "#" })
             } ?? "?"
         }

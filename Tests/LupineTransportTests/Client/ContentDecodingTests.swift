@@ -74,7 +74,7 @@ import Testing
             let bytes = try await client.get(origin.url + "/").body.collect()
             #expect(bytes == body)
             #expect(
-                !String(decoding: origin.heard(on: 0), as: UTF8.self).contains(
+                !String(decoding: origin.receivedAsHTTP1(on: 0), as: UTF8.self).contains(
                     "Accept-Encoding"))
         }
     }

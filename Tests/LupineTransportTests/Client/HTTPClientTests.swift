@@ -90,7 +90,8 @@ import Testing
                 let response = try await client.send(HTTPRequest(method: method, url: origin.url + rest))
                 _ = try await response.body.collect()
             }
-            let lines = String(decoding: origin.heard(on: 0), as: UTF8.self).split(separator: "\r\n")
+            let lines = String(decoding: origin.receivedAsHTTP1(on: 0), as: UTF8.self)
+                .split(separator: "\r\n")
                 .filter { $0.hasSuffix(" HTTP/1.1") }
             #expect(
                 lines == [

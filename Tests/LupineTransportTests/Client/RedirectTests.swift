@@ -45,7 +45,7 @@ import Testing
                     body: hasBody ? .text("body") : .none))
             #expect(response.status.code == 204)
             #expect(response.url.path == "/there")
-            let wire = String(decoding: origin.heard(on: 0), as: UTF8.self)
+            let wire = String(decoding: origin.receivedAsHTTP1(on: 0), as: UTF8.self)
             let second = wire[(wire.firstRange(of: "/there")?.lowerBound ?? wire.startIndex)...]
             #expect(wire.contains("\(row.following) /there HTTP/1.1"))
             #expect(second.contains("Authorization: secret"))
@@ -69,7 +69,7 @@ import Testing
             try fields.append(.accept, "text/x-kept")
             let response = try await client.send(HTTPRequest(url: origin.url + "/", fields: fields))
             #expect(response.status.code == 200)
-            let wire = String(decoding: other.heard(on: 0), as: UTF8.self)
+            let wire = String(decoding: other.receivedAsHTTP1(on: 0), as: UTF8.self)
             #expect(!wire.contains("secret") && wire.contains("text/x-kept"))
             #expect(wire.contains("Host: 127.0.0.1:\(other.port)\r\n"))
         }

@@ -226,7 +226,7 @@ import Testing
             let request = try HTTPRequest(method: .post, url: origin.url + "/", body: .text("body"))
             let text = try await client.send(request).body.text()
             #expect(text == "ok")
-            let wire = String(decoding: origin.heard(on: 0), as: UTF8.self)
+            let wire = String(decoding: origin.receivedAsHTTP1(on: 0), as: UTF8.self)
             #expect(wire.contains("Expect: 100-continue\r\n") && wire.hasSuffix("\r\n\r\nbody"))
         }
     }
@@ -244,7 +244,7 @@ import Testing
             #expect(response.status.code == 417)
             _ = try await response.body.collect()
             await origin.gate("gone").wait()
-            #expect(!String(decoding: origin.heard(on: 0), as: UTF8.self).contains("body"))
+            #expect(!String(decoding: origin.receivedAsHTTP1(on: 0), as: UTF8.self).contains("body"))
             let next = try await client.get(origin.url + "/").body.text()
             #expect(next == "next")
         }

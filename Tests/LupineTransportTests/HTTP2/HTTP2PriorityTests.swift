@@ -104,7 +104,7 @@ import Testing
     @Test("[H-12.6] a server that does not say that it listens is told nothing")
     func deafServer() async throws {
         var behaviour = HTTP2Behaviour()
-        behaviour.heedsPriorities = false
+        behaviour.announcesPriorities = false
         try await withHeldRequest(http2: behaviour) { stage, exchange in
             exchange.priority = 1
             await stage.settle()

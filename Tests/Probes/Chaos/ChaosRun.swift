@@ -13,7 +13,7 @@ final class ChaosRun: Sendable {
     /// Nil uses TLS for every second seed.
     private let isSecure: Bool?
     /// Nil lets the seed decide.
-    private let speech: ChaosSpeech?
+    private let version: ChaosVersion?
     private let patience: Duration
 
     /// Parses the arguments; nil if they are wrong.
@@ -21,14 +21,14 @@ final class ChaosRun: Sendable {
         var seeds: [UInt64] = []
         var (count, requests, patience) = (10, 1_000, 60)
         var isSecure: Bool?
-        var speech: ChaosSpeech?
+        var version: ChaosVersion?
         var rest = arguments[...]
         while let option = rest.popFirst() {
             switch option {
             case "--tls": isSecure = true
             case "--plain": isSecure = false
-            case "--http1": speech = .http1
-            case "--http2": speech = .http2
+            case "--http1": version = .http1
+            case "--http2": version = .http2
             case "--seeds", "--requests", "--seed", "--patience":
                 guard let number = rest.popFirst().flatMap({ Int($0) }), number > 0 else { return nil }
                 switch option {
@@ -45,7 +45,7 @@ final class ChaosRun: Sendable {
         self.seeds = seeds.isEmpty ? (1...count).map { UInt64($0) } : seeds
         self.requests = requests
         self.isSecure = isSecure
-        self.speech = speech
+        self.version = version
         self.patience = .seconds(patience)
     }
 
@@ -53,8 +53,8 @@ final class ChaosRun: Sendable {
     func holds() async throws -> Bool {
         // Creates the objects that are created once and kept, such as the loops.
         for isSecure in [false, true] {
-            for speech in ChaosSpeech.allCases {
-                _ = try await round(0, 150, isSecure, speech).run(since: nil)
+            for version in ChaosVersion.allCases {
+                _ = try await round(0, 150, isSecure, version).run(since: nil)
             }
         }
         let before = await ProcessInventory.settled()
@@ -64,21 +64,21 @@ final class ChaosRun: Sendable {
         let begin = ContinuousClock.now
         for (index, seed) in seeds.enumerated() {
             let isSecure = isSecure ?? (seed % 2 == 1)
-            let speech = speech ?? ChaosSpeech(seed: seed)
-            let round = round(seed, requests, isSecure, speech)
+            let version = version ?? ChaosVersion(seed: seed)
+            let round = round(seed, requests, isSecure, version)
             let start = ContinuousClock.now
-            let watchdog = Watchdog(round, patience) { Self.replay(seed, self.requests, isSecure, speech) }
+            let watchdog = Watchdog(round, patience) { Self.replay(seed, self.requests, isSecure, version) }
             let (own, violations) = try await round.run(since: before)
             watchdog.end()
             tally.add(own)
             let rate = Double(requests) / Self.seconds(since: start)
             report(
-                "[\(index + 1)/\(seeds.count)] seed \(seed) \(speech)\(isSecure ? " tls" : ""): \(own.requests) requests, "
+                "[\(index + 1)/\(seeds.count)] seed \(seed) \(version)\(isSecure ? " tls" : ""): \(own.requests) requests, "
                     + "\(own.whole) whole, \(own.retries) retries, \(Int(rate)) requests/s"
                     + (violations.isEmpty ? "" : ", \(violations.count) VIOLATIONS"))
             guard !violations.isEmpty else { continue }
             for violation in violations.prefix(20) { report("  seed \(seed): \(violation)") }
-            let replay = Self.replay(seed, requests, isSecure, speech)
+            let replay = Self.replay(seed, requests, isSecure, version)
             report("  to have it again: \(replay)")
             broken.append(replay)
         }
@@ -94,16 +94,16 @@ final class ChaosRun: Sendable {
     }
 
     private func round(
-        _ seed: UInt64, _ requests: Int, _ isSecure: Bool, _ speech: ChaosSpeech
+        _ seed: UInt64, _ requests: Int, _ isSecure: Bool, _ version: ChaosVersion
     ) -> ChaosRound {
         ChaosRound(
-            seed: seed, requests: requests, secure: isSecure, speaking: speech, doors: doors, folder: folder)
+            seed: seed, requests: requests, secure: isSecure, over: version, doors: doors, folder: folder)
     }
 
     private static func replay(
-        _ seed: UInt64, _ requests: Int, _ isSecure: Bool, _ speech: ChaosSpeech
+        _ seed: UInt64, _ requests: Int, _ isSecure: Bool, _ version: ChaosVersion
     ) -> String {
-        "Scripts/chaos --seed \(seed) --requests \(requests) \(isSecure ? "--tls" : "--plain") --\(speech)"
+        "Scripts/chaos --seed \(seed) --requests \(requests) \(isSecure ? "--tls" : "--plain") --\(version)"
     }
 
     private static func summary(_ inventory: ProcessInventory) -> String {

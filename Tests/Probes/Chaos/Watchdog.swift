@@ -11,11 +11,11 @@ final class Watchdog: Sendable {
     private let gone = DispatchSemaphore(value: 0)
 
     /// Watches a round until `end`.
-    init(_ round: ChaosRound, _ patience: Duration, replay: @escaping @Sendable () -> String) {
+    init(_ round: ChaosRound, _ limit: Duration, replay: @escaping @Sendable () -> String) {
         let (over, gone) = (over, gone)
         Thread {
             while over.wait(timeout: .now() + .seconds(1)) == .timedOut {
-                guard let hanging = round.hanging(longerThan: patience) else { continue }
+                guard let hanging = round.hanging(longerThan: limit) else { continue }
                 report("a request has no end: \(hanging)")
                 report("to have it again: \(replay())")
                 _exit(1)

@@ -19,19 +19,19 @@ import Lupine
     static func main() async {
         let arguments = CommandLine.arguments
         guard arguments.count >= 3, let port = UInt16(arguments[2]) else { misuse() }
-        let place = FaultPlace(port: port)
+        let origin = FaultOrigin(port: port)
         do {
             switch arguments[1] {
-            case "lookups": try await LookUpFaults(place: place).run()
-            case "descriptors": try await DescriptorFaults(place: place).run()
-            case "no-loop": try await DescriptorFaults(place: place).runWithoutLoop()
-            case "memory": try await MemoryFaults(place: place).run()
-            case "exhausted": try await MemoryFaults(place: place).runOut()
-            case "signals": try await SignalFaults(place: place).run()
-            case "pause": try await SignalFaults(place: place).pause()
-            case "clock": try await ClockFaults(place: place).run()
-            case "fork": try await ForkFaults(place: place).run()
-            case "exit": try await ExitFaults(place: place).run(arguments.dropFirst(3).first ?? "")
+            case "lookups": try await LookUpFaults(origin: origin).run()
+            case "descriptors": try await DescriptorFaults(origin: origin).run()
+            case "no-loop": try await DescriptorFaults(origin: origin).runWithoutLoop()
+            case "memory": try await MemoryFaults(origin: origin).run()
+            case "exhausted": try await MemoryFaults(origin: origin).runOut()
+            case "signals": try await SignalFaults(origin: origin).run()
+            case "pause": try await SignalFaults(origin: origin).pause()
+            case "clock": try await ClockFaults(origin: origin).run()
+            case "fork": try await ForkFaults(origin: origin).run()
+            case "exit": try await ExitFaults(origin: origin).run(arguments.dropFirst(3).first ?? "")
             default: misuse()
             }
         } catch {

@@ -8,25 +8,25 @@ import Lupine
 /// A host program that forks while requests are in flight. The child exits or executes another program, which inherits no
 /// descriptor of the library; the parent is not affected.
 struct ForkFaults {
-    let place: FaultPlace
+    let origin: FaultOrigin
 
     func run() async throws {
         // The descriptors that the test's process left open are not checked.
         let inherited = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
-        let folder = try place.folder()
+        let folder = try origin.folder()
         defer { try? FileManager.default.removeItem(at: folder) }
-        let session = place.session {
+        let session = origin.session {
             $0.httpMaximumConnectionsPerHost = 16
             $0.urlCache = URLCache(
                 memoryCapacity: 1 << 20, diskCapacity: 1 << 20, directory: folder.appending(path: "cache"))
         }
-        try await place.check(session)
+        try await origin.check(session)
         let look = """
             for each in /proc/$$/fd/*; do
                 case " \(inherited.joined(separator: " ")) " in *" ${each##*/} "*) ;; *) ls -l $each; exit 9 ;; esac
             done
             """
-        let place = place
+        let origin = origin
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<12 {
                 group.addTask {
@@ -34,26 +34,26 @@ struct ForkFaults {
                         if index % 3 == 0 {
                             let target = folder.appending(path: "\(index)-\(round)")
                             let file = try await session.download(
-                                place.url("/range/300000"), to: { _, _ in (target, []) }
+                                origin.url("/range/300000"), to: { _, _ in (target, []) }
                             ).serializingDownloadedFileURL().value
-                            try place.require(
-                                try Self.content(of: file) == place.alphabet(300_000), "a download")
+                            try origin.require(
+                                try Self.content(of: file) == origin.alphabet(300_000), "a download")
                         } else {
-                            try await place.check(session, 20_000)
+                            try await origin.check(session, 20_000)
                         }
                     }
                 }
             }
             for round in 0..<20 {
                 let status = round % 2 == 0 ? lupine_fork(nil, nil) : unsafe lupine_fork("/bin/sh", look)
-                try place.require(
+                try origin.require(
                     status == (round % 2 == 0 ? 7 << 8 : 0),
                     "the child of round \(round) ended with \(status)")
                 await Task.yield()
             }
             try await group.waitForAll()
         }
-        try await place.check(session)
+        try await origin.check(session)
     }
 
     /// Reads through a descriptor that no child inherits, unlike `Data(contentsOf:)`.

@@ -7,20 +7,20 @@ import Lupine
 /// Signals that a host program receives: SIGPIPE with its default action, and the pause between SIGSTOP and SIGCONT, which
 /// resembles a suspended machine.
 struct SignalFaults {
-    let place: FaultPlace
+    let origin: FaultOrigin
 
     /// Peers reset during uploads of each kind. SIGPIPE would kill this process.
     func run() async throws {
         _ = signal(SIGPIPE, SIG_DFL)
-        let folder = try place.folder()
+        let folder = try origin.folder()
         defer { try? FileManager.default.removeItem(at: folder) }
         let large = Data(repeating: 1, count: 12 << 20)
         let file = folder.appending(path: "upload.bin")
         try large.write(to: file)
-        let session = place.session()
+        let session = origin.session()
         for _ in 0..<10 {
             for path in ["/reset-at-once", "/reset-later"] {
-                let url = place.url(path)
+                let url = origin.url(path)
                 let requests = [
                     session.upload(large, to: url), session.upload(file, to: url),
                     session.upload(InputStream(data: large), to: url),
@@ -28,27 +28,27 @@ struct SignalFaults {
                 ]
                 for request in requests {
                     let error = await request.serializingData().response.error?.urlError
-                    try place.require(
+                    try origin.require(
                         error?.code == .networkConnectionLost, "\(path): \(String(describing: error))")
                 }
             }
             let socket = session.webSocketRequest(
-                to: place.url("/reset-at-once").replacingOccurrences(of: "http", with: "ws"))
+                to: origin.url("/reset-at-once").replacingOccurrences(of: "http", with: "ws"))
             for await _ in socket.webSocketTask().streamingMessages() {}
         }
-        try await place.check(session)
+        try await origin.check(session)
     }
 
     /// The process is stopped for twelve seconds. Meanwhile the origin closes idle connections and sends the rest of a response.
     /// A time-out of ten seconds must not apply to data that arrived while the process was stopped.
     func pause() async throws {
-        let session = place.session {
+        let session = origin.session {
             $0.timeoutIntervalForRequest = 10
             $0.httpMaximumConnectionsPerHost = 8
         }
         // A busy connection.
         let (begun, begin) = AsyncStream.makeStream(of: Void.self)
-        let dropping = session.request(place.url("/drops"))
+        let dropping = session.request(origin.url("/drops"))
         dropping.onHTTPResponse { _ in begin.yield() }
         // If the request fails, the wait ends, and `drops` throws its error.
         dropping.response(queue: .global()) { _ in begin.finish() }
@@ -58,7 +58,7 @@ struct SignalFaults {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<6 {
                 group.addTask {
-                    _ = try await session.request(place.url("/meet")).validate().serializingData().value
+                    _ = try await session.request(origin.url("/meet")).validate().serializingData().value
                 }
             }
             try await group.waitForAll()
@@ -66,7 +66,7 @@ struct SignalFaults {
 
         let keeper = Process()
         keeper.executableURL = URL(filePath: "/bin/bash")
-        keeper.arguments = ["-c", Self.keeper, "keeper", "\(getpid())", "\(place.port)"]
+        keeper.arguments = ["-c", Self.keeper, "keeper", "\(getpid())", "\(origin.port)"]
         try keeper.run()
         // The signal stops the process, but the thread that sends it may run on for a moment. The pause shows as a gap in the
         // time.
@@ -80,24 +80,24 @@ struct SignalFaults {
             longest = max(longest, now - last)
             last = now
         }
-        try place.require(longest >= .seconds(11), "there was no pause, but one of \(longest)")
+        try origin.require(longest >= .seconds(11), "there was no pause, but one of \(longest)")
 
         let count = try await drops.value.count
-        try place.require(count == 25, "of what came in the pause there are \(count) bytes")
+        try origin.require(count == 25, "of what came in the pause there are \(count) bytes")
         // The origin has closed the idle connections: requests that must not be repeated get new ones.
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<8 {
                 group.addTask {
-                    let text = try await session.upload(Data([1, 2]), to: place.url("/hash")).validate()
+                    let text = try await session.upload(Data([1, 2]), to: origin.url("/hash")).validate()
                         .serializingString().value
-                    try place.require(text.contains("2"), "an upload behind the pause: \(text)")
-                    try await place.check(session, 100 + index)
+                    try origin.require(text.contains("2"), "an upload behind the pause: \(text)")
+                    try await origin.check(session, 100 + index)
                 }
             }
             try await group.waitForAll()
         }
         keeper.waitUntilExit()
-        try place.require(keeper.terminationStatus == 0, "the origin did not close what was idle")
+        try origin.require(keeper.terminationStatus == 0, "the origin did not close what was idle")
     }
 
     /// Waits until the process is stopped, requests `/paused` from the origin, and continues the process twelve seconds later in

@@ -43,7 +43,7 @@ struct MemoryScenario {
             for await _ in slow.beginning { break }
             try await save(beside("other"), session)
             other.invalidateAndCancel()
-            slow.goOn()
+            slow.resume()
         case .bytes:
             let (bytes, _) = try await session.bytes(from: url)
             for try await _ in bytes { break }
@@ -71,7 +71,7 @@ struct MemoryScenario {
     }
 }
 
-/// Blocks at the first piece until `goOn` is called.
+/// Blocks at the first piece until `resume` is called.
 private final class SlowDelegate: NSObject, URLSessionDataDelegate, Sendable {
     let beginning: AsyncStream<Void>
     private let begin: AsyncStream<Void>.Continuation
@@ -82,7 +82,7 @@ private final class SlowDelegate: NSObject, URLSessionDataDelegate, Sendable {
         super.init()
     }
 
-    func goOn() { rest.signal() }
+    func resume() { rest.signal() }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         begin.yield()

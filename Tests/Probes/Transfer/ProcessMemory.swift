@@ -11,7 +11,7 @@ enum ProcessMemory {
     static func peak() throws -> Int { try status("VmHWM:") }
 
     /// Whether the figures are meaningful: a sanitizer's allocator reports no statistics and keeps freed memory.
-    static var isTold: Bool { mallinfo2().uordblks != 0 }
+    static var isMeasured: Bool { mallinfo2().uordblks != 0 }
 
     private static func status(_ name: String) throws -> Int {
         let lines = try String(contentsOfFile: "/proc/self/status", encoding: .utf8).split(separator: "\n")

@@ -33,7 +33,7 @@ struct StreamScenario {
         guard await whole == count else { return false }
         let grown = try ProcessMemory.peak() - before
         print("stream: \(before) KiB before, grown by \(grown) KiB at most")
-        return grown < limit || !ProcessMemory.isTold
+        return grown < limit || !ProcessMemory.isMeasured
     }
 
     /// Returns the number of bytes that the stream of that name delivers; calls `standing` for each piece.

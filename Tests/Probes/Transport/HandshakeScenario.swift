@@ -151,9 +151,9 @@ enum HandshakeScenario {
     /// Runs a stack from start to end, and checks its growth before the end.
     private static func measure(handshakes count: Int) async throws {
         let stack = try Stack(handshakes: count)
-        try await shake(stack, 0..<count / 2)
+        try await performHandshakes(stack, 0..<count / 2)
         let (heap, objects, resident) = (heapInUse, LiveObjects.counts, try ClientScenarios.residentBytes())
-        try await shake(stack, count / 2..<count)
+        try await performHandshakes(stack, count / 2..<count)
         let (laterHeap, laterObjects) = (heapInUse, LiveObjects.counts)
         let laterResident = try ClientScenarios.residentBytes()
         let counts = stack.origins.map(\.counts)
@@ -187,7 +187,7 @@ enum HandshakeScenario {
     }
 
     /// Makes the handshakes of a range, and returns when all have ended.
-    private static func shake(_ stack: Stack, _ range: Range<Int>) async throws {
+    private static func performHandshakes(_ stack: Stack, _ range: Range<Int>) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             let width = 16
             for lane in 0..<width {

@@ -4,7 +4,7 @@
 /// request, a character that some parser takes for the end of a line.
 ///
 /// It shares no code with the codec, and implements just enough HTTP to skip bodies.
-struct WireJudge {
+struct InjectionSearch {
     /// The beginning of an injected line, in lowercase.
     static let injected = "x-injected"
 
@@ -13,18 +13,18 @@ struct WireJudge {
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     /// A description of what was injected; nil if nothing was.
-    var complaint: String? {
+    var finding: String? {
         // Splits at every character that some parser takes for the end of a line, in heads and in bodies.
         for line in bytes.split(whereSeparator: { $0 == 0x0D || $0 == 0x0A }) {
             let text = String(decoding: line, as: UTF8.self).drop { $0 == " " || $0 == "\t" }.lowercased()
             if text.hasPrefix(Self.injected) { return "a line of its own: \(text)" }
             if text.hasPrefix("get /smuggled") { return "a request of its own" }
         }
-        return headComplaint
+        return malformedHead
     }
 
     /// A description of the first malformed head; nil if all are well-formed.
-    private var headComplaint: String? {
+    private var malformedHead: String? {
         var rest = bytes[...]
         while !rest.isEmpty {
             guard let end = rest.firstRange(of: Array("\r\n\r\n".utf8)) else {

@@ -4,7 +4,7 @@ internal import Lupine
 internal import LupineLoading
 
 /// Compares the observation of a request with its plan: the invariants of a single request.
-package enum ChaosJudge {
+package enum ChaosCheck {
     /// Returns descriptions of the violations; empty if there are none.
     package static func violations(_ plan: ChaosPlan, _ seen: ChaosObservation) -> [String] {
         var found: [String] = []
@@ -19,7 +19,7 @@ package enum ChaosJudge {
         }
         found += attempts(plan, seen)
         found += end(plan, seen, mayBeCancelled)
-        if let name = seen.name { found += heard(name, plan, seen) }
+        if let name = seen.name { found += checkName(name, plan, seen) }
         return found
     }
 
@@ -76,10 +76,10 @@ package enum ChaosJudge {
 
     /// Checks that the response's name is that of the request's last attempt; a request that is cancelled between two attempts
     /// still has the response of the previous one.
-    private static func heard(_ name: String, _ plan: ChaosPlan, _ seen: ChaosObservation) -> [String] {
-        let expected = plan.errand(max(seen.attempts - 1, 0)).name
+    private static func checkName(_ name: String, _ plan: ChaosPlan, _ seen: ChaosObservation) -> [String] {
+        let expected = plan.trial(max(seen.attempts - 1, 0)).name
         if case .failure(.cancelled, _) = seen.outcome,
-            (0..<seen.attempts).contains(where: { plan.errand($0).name == name })
+            (0..<seen.attempts).contains(where: { plan.trial($0).name == name })
         {
             return []
         }

@@ -6,14 +6,14 @@ internal import Lupine
 /// The known properties of the resource that a partial file belongs to. They are stored in a file beside it until the download
 /// is complete, so that bytes of two versions are never combined. That file has three lines: the validator of the version, the
 /// total length, and the content coding of the bytes. A line is empty if its value is unknown or absent.
-struct PartialMark: Hashable, Sendable {
+struct ResumeRecord: Hashable, Sendable {
     /// A strong ETag, or a date that is a strong validator.
     var validator: String?
     var total: Int64?
     /// The content coding, as `--raw-encoding` saves it.
     var coding: String?
 
-    /// Creates the mark of a new file from its response; nil if the server does not support ranges, or the response is not a 200.
+    /// Creates the record of a new file from its response; nil if the server does not support ranges, or the response is not a 200.
     /// `decodes`: whether the content is delivered decoded.
     init?(_ response: HTTPURLResponse, decodes: Bool) {
         guard response.statusCode == 200,
@@ -58,28 +58,28 @@ struct PartialMark: Hashable, Sendable {
         return format.date(from: text)
     }
 
-    // MARK: beside the file
+    // MARK: the file beside the download
 
-    /// The suffix of a mark's file name.
+    /// The suffix of a record's file name.
     static let suffix = ".lupine-part"
     private static func path(_ file: String) -> String { file + suffix }
-    /// The maximum size of a mark; no response head is this long.
+    /// The maximum size of a record; no response head is this long.
     private static let longest = 1 << 20
 
-    /// Reads the mark of a file; nil if there is none. Only a regular file that the user owns is accepted.
-    static func read(of file: String) -> PartialMark? {
-        guard let data = try? PrivateFile.readOwn(path(file)), data.count < longest else { return nil }
+    /// Reads the record of a file; nil if there is none. Only a regular file that the user owns is accepted.
+    static func read(for file: String) -> ResumeRecord? {
+        guard let data = try? PrivateFile.readSaved(path(file)), data.count < longest else { return nil }
         let lines = String(decoding: data, as: UTF8.self).split(
             separator: "\n", omittingEmptySubsequences: false
         ).map { $0.isEmpty ? nil : String($0) }
         let line = { (number: Int) in number < lines.count ? lines[number] : nil }
-        let mark = PartialMark(validator: line(0), total: line(1).flatMap { Int64($0) }, coding: line(2))
-        return mark == PartialMark() ? nil : mark
+        let record = ResumeRecord(validator: line(0), total: line(1).flatMap { Int64($0) }, coding: line(2))
+        return record == ResumeRecord() ? nil : record
     }
 
-    /// Writes the mark, replacing an old one. If it cannot be written, the old one is removed too.
-    func keep(of file: String) {
-        guard self != PartialMark() else { return Self.remove(file) }
+    /// Writes the record, replacing an old one. If it cannot be written, the old one is removed too.
+    func write(for file: String) {
+        guard self != ResumeRecord() else { return Self.remove(file) }
         var lines = [validator ?? "", total.map { "\($0)" } ?? ""]
         if let coding { lines.append(coding) }
         do {
@@ -87,6 +87,6 @@ struct PartialMark: Hashable, Sendable {
         } catch { Self.remove(file) }
     }
 
-    /// Removes the mark of a file.
+    /// Removes the record of a file.
     static func remove(_ file: String) { try? FileManager.default.removeItem(atPath: path(file)) }
 }

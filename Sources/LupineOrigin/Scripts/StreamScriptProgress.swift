@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 /// The progress of a stream through its script. Part of an `OriginStream`.
-struct StreamWalk {
+struct StreamScriptProgress {
     private let steps: [StreamScript.Step]
     private var position = 0
     /// The content of the request that has arrived.

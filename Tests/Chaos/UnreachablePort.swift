@@ -4,10 +4,10 @@ internal import LupineTransport
 
 /// A loopback port to which connections fail: without a listener, or with a listener that never accepts and whose queue is full,
 /// so that the kernel drops new connections. The port is held for the life of the object.
-final class DeadEnd: Sendable {
+final class UnreachablePort: Sendable {
     let port: UInt16
     private let listener: Descriptor
-    private let waiting: [Held]
+    private let waiting: [QueuedConnection]
 
     /// Binds a port.
     init(isListening: Bool) throws {
@@ -18,13 +18,13 @@ final class DeadEnd: Sendable {
             throw Errno.invalidArgument
         }
         self.port = port
-        var waiting: [Held] = []
+        var waiting: [QueuedConnection] = []
         if isListening {
             try socket.listen(backlog: 0)
             for _ in 0..<4 {
                 let client = try Socket.stream(for: address)
                 _ = try client.connect(to: address)
-                waiting.append(Held(client.intoDescriptor()))
+                waiting.append(QueuedConnection(client.intoDescriptor()))
             }
         }
         self.waiting = waiting
@@ -32,7 +32,7 @@ final class DeadEnd: Sendable {
     }
 
     /// A connection that occupies a place in the queue.
-    private final class Held: Sendable {
+    private final class QueuedConnection: Sendable {
         private let descriptor: Descriptor
 
         init(_ descriptor: consuming Descriptor) { self.descriptor = descriptor }

@@ -4,7 +4,7 @@ import Foundation
 import Lupine
 
 /// The origin of the scenarios. A value.
-struct FaultPlace: Sendable {
+struct FaultOrigin: Sendable {
     let port: UInt16
 
     /// Returns a URL of the origin, with any host name.

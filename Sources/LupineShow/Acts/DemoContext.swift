@@ -8,7 +8,7 @@ import LupineTLS
 import LupineTransport
 
 /// The state that the acts of the demo share: two origins in this process, a session for the first, and the output.
-final class DemoStage: Sendable {
+final class DemoContext: Sendable {
     typealias Server = LupineOrigin.Origin
 
     let origin: Server
@@ -71,7 +71,7 @@ final class DemoStage: Sendable {
         await secureOrigin.shutdown()
     }
 
-    // MARK: paper
+    // MARK: output
 
     func title(_ number: Int, _ text: String) {
         say("\n\(paint("\(number). \(text)", "1"))\n\n")
@@ -85,7 +85,7 @@ final class DemoStage: Sendable {
         say("\n")
     }
 
-    func tell(_ text: String) { say("  \(lines: text)\n") }
+    func printResult(_ text: String) { say("  \(lines: text)\n") }
 
     func say(_ text: TerminalText) { context.output.say(text) }
 
@@ -108,5 +108,5 @@ struct DemoFailure: Error, CustomStringConvertible {
 protocol DemoAct: Sendable {
     static var title: String { get }
     static var code: String { get }
-    static func run(on stage: DemoStage) async throws
+    static func run(in demo: DemoContext) async throws
 }

@@ -4,7 +4,7 @@ internal import LupineTLS
 internal import LupineTransport
 
 /// The issued nonces, 4,096 at most, and up to 4,096 uses of each. Any thread may use it.
-final class DigestBook: Sendable {
+final class NonceStore: Sendable {
     /// The validity of a nonce.
     enum Verdict: Hashable {
         case good
@@ -19,9 +19,9 @@ final class DigestBook: Sendable {
 
         mutating func use(_ count: String?) -> Bool {
             uses += 1
-            if uses >= DigestBook.most { isRetired = true }
+            if uses >= NonceStore.most { isRetired = true }
             guard let count else { return true }
-            guard counts.count < DigestBook.most else { return false }
+            guard counts.count < NonceStore.most else { return false }
             return counts.insert(count).inserted
         }
     }
@@ -29,7 +29,7 @@ final class DigestBook: Sendable {
     private static let most = 4_096
     private let entries = Lock<[String: Entry]>([:])
 
-    /// Issues a new nonce. When the book is full, all earlier nonces are forgotten.
+    /// Issues a new nonce. When the store is full, all earlier nonces are forgotten.
     func issue() -> String {
         let nonce = Hexadecimal.lowercase((0..<16).map { _ in UInt8.random(in: 0...255) })
         entries.withLock { entries in
@@ -48,7 +48,7 @@ final class DigestBook: Sendable {
     }
 
     /// Uses a nonce. Returns false if it was already used with this `count`, a replay (RFC 7616 section 5.5), or is unknown. One
-    /// that has been used often enough is stale from then on, so that a client cannot grow the book.
+    /// that has been used often enough is stale from then on, so that a client cannot grow the store.
     func use(_ nonce: String, count: String?) -> Bool {
         entries.withLock { entries in entries[nonce]?.use(count) ?? false }
     }

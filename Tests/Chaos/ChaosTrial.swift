@@ -4,7 +4,7 @@ package import LupineOrigin
 package import LupineTestKit
 
 /// One attempt of one request, encoded in its URL: the client selects the misbehaviour, the origin performs it.
-package struct ChaosErrand: Hashable, Sendable {
+package struct ChaosTrial: Hashable, Sendable {
     /// The seed of the run.
     package var seed: UInt64
     /// The request's number, from 0.

@@ -5,7 +5,7 @@ internal import Lupine
 
 /// A `SessionDelegate` that also refuses Basic challenges with `--digest`, so that the password is never sent in clear. Called on
 /// the session's root queue.
-final class AnsweringDelegate: SessionDelegate, @unchecked Sendable {
+final class ChallengeDelegate: SessionDelegate, @unchecked Sendable {
     private let digestOnly: Bool
 
     init(digestOnly: Bool) {

@@ -13,9 +13,9 @@ import LupineTransport
 ///
 /// `/from` demands a password if configured to, and redirects to the URL in its query; `/to` always demands one, until any is
 /// sent, and records the fields that it receives.
-struct Neighbourhood {
+struct RedirectSites {
     /// The origin and host name of a URL.
-    enum Place: Hashable, CaseIterable, Sendable {
+    enum Site: Hashable, CaseIterable, Sendable {
         case home
         /// Another host name, or a subdomain, on the same port.
         case otherHost, hostBelow
@@ -27,9 +27,9 @@ struct Neighbourhood {
     private let origins: [LupineOrigin.Origin]
     private let heard: Heard
 
-    /// Returns the host name in URLs of that place.
-    static func host(_ place: Place) -> String {
-        switch place {
+    /// Returns the host name in URLs of that site.
+    static func host(_ site: Site) -> String {
+        switch site {
         case .home, .otherPort: "home.test"
         case .otherHost: "other.test"
         case .hostBelow: "below.home.test"
@@ -39,13 +39,13 @@ struct Neighbourhood {
     }
 
     /// Returns a URL.
-    func url(_ place: Place, _ path: String = "/to", user: String = "") -> String {
-        "\(Self.isSecure(place) ? "https" : "http")://\(user)\(Self.host(place)):\(port(place))\(path)"
+    func url(_ site: Site, _ path: String = "/to", user: String = "") -> String {
+        "\(Self.isSecure(site) ? "https" : "http")://\(user)\(Self.host(site)):\(port(site))\(path)"
     }
 
-    /// Returns whether that place uses TLS.
-    static func isSecure(_ place: Place) -> Bool {
-        switch place {
+    /// Returns whether that site uses TLS.
+    static func isSecure(_ site: Site) -> Bool {
+        switch site {
         case .home, .otherHost, .hostBelow, .otherPort: false
         case .secure, .secureOtherHost, .secureOtherPort: true
         }
@@ -59,18 +59,18 @@ struct Neighbourhood {
             configuration.overrides[.init(host: "*", port: origin.port)] = [origin.address]
         }
         configuration.redirectLimit = 5
-        configuration.timeout = .seconds(Int(HostileStage.patience))
+        configuration.timeout = .seconds(Int(HostileStage.timeout))
         try change(&configuration)
         return HTTPClient(configuration: configuration)
     }
 
-    /// Returns the port of that place.
-    func port(_ place: Place) -> UInt16 {
-        origins[Self.number(place)].port
+    /// Returns the port of that site.
+    func port(_ site: Site) -> UInt16 {
+        origins[Self.number(site)].port
     }
 
-    private static func number(_ place: Place) -> Int {
-        switch place {
+    private static func number(_ site: Site) -> Int {
+        switch site {
         case .home, .otherHost, .hostBelow: 0
         case .otherPort: 1
         case .secure, .secureOtherHost: 2
@@ -81,9 +81,9 @@ struct Neighbourhood {
     /// The header lines of every request that `/to` received.
     var lines: [String] { heard.lines.withLock { $0 } }
 
-    /// Returns the number of client certificates that the origin of that place received, on all of its connections.
-    func certificates(_ place: Place) -> Int {
-        let origin = origins[Self.number(place)]
+    /// Returns the number of client certificates that the origin of that site received, on all of its connections.
+    func certificates(_ site: Site) -> Int {
+        let origin = origins[Self.number(site)]
         return (0..<origin.counts.connectionsAccepted).reduce(0) { sum, index in
             sum + origin.handshakes(on: index).reduce(0) { $0 + $1.clientCertificates.count }
         }
@@ -96,10 +96,10 @@ struct Neighbourhood {
     ///   - challenges: Whether `/from` demands a password first.
     ///   - identifying: The origins that may receive the session's certificate; nil allows the default.
     static func with(
-        status: Int = 302, challenges: Bool = false, identifying: [Place]? = nil,
+        status: Int = 302, challenges: Bool = false, identifying: [Site]? = nil,
         monitors: [any EventMonitor] = [],
         _ configure: (URLSessionConfiguration) throws -> Void = { _ in },
-        _ body: (Neighbourhood) async throws -> Void
+        _ body: (RedirectSites) async throws -> Void
     ) async throws {
         let clients = try Certificate.pem(PKI.text("client-root.pem"))
         let origins = try (0..<4).map { number in
@@ -125,7 +125,7 @@ struct Neighbourhood {
         let result: Result<Void, any Error>
         do {
             try await body(
-                Neighbourhood(session: session, origins: origins, heard: heard))
+                RedirectSites(session: session, origins: origins, heard: heard))
             result = .success(())
         } catch { result = .failure(error) }
         session.session.invalidateAndCancel()
@@ -138,9 +138,9 @@ struct Neighbourhood {
     ) {
         origin.route(nil, "/from") { request throws(Refusal) in
             if challenges, request.field("Authorization") == nil { return try challenge() }
-            guard let place = request.arguments["next"] else { throw .badRequest("where to?") }
+            guard let location = request.arguments["next"] else { throw .badRequest("where to?") }
             var response = OriginResponse(status)
-            try response.add("Location", place)
+            try response.add("Location", location)
             if request.arguments["late"] != nil { try response.add("Set-Cookie", "late=s3cr3t-late; Path=/") }
             return response
         }

@@ -3,7 +3,7 @@
 /// The users in the credentials of requests without a body, read from recorded bytes: one word for each request, in order.
 ///
 /// `-` for a request without credentials, otherwise the user of Basic or Digest; for Digest followed by `#` and the nonce count.
-package enum SpokenNames {
+package enum CredentialUsers {
     /// Returns the names in the bytes received on one connection.
     ///
     /// - Parameters:

@@ -5,14 +5,14 @@ import Testing
 @testable import LupineChaos
 
 /// Tests of the checker: it reports nothing for correct observations, and each kind of violation.
-struct ChaosJudgeTests {
+struct ChaosCheckTests {
     /// Returns the first plan that meets the conditions.
     private static func plan(
-        seed: UInt64 = 1, cancelled: Bool = false, speaking speech: ChaosSpeech = .http1,
+        seed: UInt64 = 1, cancelled: Bool = false, over version: ChaosVersion = .http1,
         _ fits: (ChaosPlan) -> Bool
     ) throws -> ChaosPlan {
         let plans = (0..<50_000).lazy.map {
-            ChaosPlan(seed: seed, number: $0, secure: false, speaking: speech)
+            ChaosPlan(seed: seed, number: $0, secure: false, over: version)
         }
         return try #require(plans.first { ($0.cancellation != .never) == cancelled && fits($0) })
     }
@@ -21,22 +21,22 @@ struct ChaosJudgeTests {
     private static func good(_ plan: ChaosPlan, attempts: Int = 1) -> ChaosObservation {
         ChaosObservation(
             calls: Array(repeating: 1, count: plan.handlers), outcome: .whole, attempts: attempts,
-            name: plan.errand(attempts - 1).name)
+            name: plan.trial(attempts - 1).name)
     }
 
     @Test("what ends as planned is right")
     func right() throws {
         let plan = try Self.plan { $0.misbehaviours[0] == .none }
-        #expect(ChaosJudge.violations(plan, Self.good(plan)).isEmpty)
+        #expect(ChaosCheck.violations(plan, Self.good(plan)).isEmpty)
         let retried = try Self.plan { $0.misbehaviours[0] == .garbage && $0.misbehaviours[1] == .none }
         var seen = Self.good(retried, attempts: 2)
         seen.failures = [0: [.badResponse]]
-        #expect(ChaosJudge.violations(retried, seen).isEmpty)
+        #expect(ChaosCheck.violations(retried, seen).isEmpty)
         let failing = try Self.plan { $0.misbehaviours.last == .lateHead && $0.misbehaviours.count == 1 }
         var late = Self.good(failing)
         late.outcome = .failure(.timedOut, "")
         late.name = nil
-        #expect(ChaosJudge.violations(failing, late).isEmpty)
+        #expect(ChaosCheck.violations(failing, late).isEmpty)
     }
 
     @Test(
@@ -62,29 +62,29 @@ struct ChaosJudgeTests {
         case "no response": seen.name = nil
         case "more attempts than planned":
             seen.attempts = 4
-            seen.name = plan.errand(3).name
+            seen.name = plan.trial(3).name
         case "no attempt": seen.attempts = 0
         case "an error out of nothing": seen.outcome = .failure(.lost, "lost")
         case "an unexpected error": seen.outcome = .failure(.unexpected, "what?")
         case "a cancellation that nobody asked for": seen.outcome = .failure(.cancelled, "")
         default: seen.failures = [0: [.timedOut]]
         }
-        #expect(!ChaosJudge.violations(plan, seen).isEmpty)
+        #expect(!ChaosCheck.violations(plan, seen).isEmpty)
     }
 
     @Test("what has to fail and ends well is found, and so is the wrong error")
     func lies() throws {
         for misbehaviour in Misbehaviour.allCases where !misbehaviour.verdict.allowsSuccess {
             guard !misbehaviour.needsTLS else { continue }
-            let plan = try Self.plan(speaking: misbehaviour.speech ?? .http1) {
+            let plan = try Self.plan(over: misbehaviour.version ?? .http1) {
                 $0.misbehaviours[0] == misbehaviour
             }
-            #expect(!ChaosJudge.violations(plan, Self.good(plan)).isEmpty, "\(misbehaviour)")
+            #expect(!ChaosCheck.violations(plan, Self.good(plan)).isEmpty, "\(misbehaviour)")
             for failure in ChaosFailure.allCases where !misbehaviour.verdict.failures.contains(failure) {
                 var seen = Self.good(plan)
                 seen.name = nil
                 seen.outcome = .failure(failure, "")
-                #expect(!ChaosJudge.violations(plan, seen).isEmpty, "\(misbehaviour) \(failure)")
+                #expect(!ChaosCheck.violations(plan, seen).isEmpty, "\(misbehaviour) \(failure)")
             }
         }
     }
@@ -97,7 +97,7 @@ struct ChaosJudgeTests {
             }
             var seen = Self.good(plan)
             seen.outcome = .failure(.corrupt, "")
-            #expect(ChaosJudge.violations(plan, seen).isEmpty == !isFound)
+            #expect(ChaosCheck.violations(plan, seen).isEmpty == !isFound)
         }
     }
 
@@ -105,33 +105,33 @@ struct ChaosJudgeTests {
     func cancelled() throws {
         let plan = try Self.plan(cancelled: true) { $0.misbehaviours[0] == .none }
         var seen = Self.good(plan)
-        #expect(ChaosJudge.violations(plan, seen).isEmpty)
+        #expect(ChaosCheck.violations(plan, seen).isEmpty)
         seen.outcome = .failure(.cancelled, "")
-        #expect(ChaosJudge.violations(plan, seen).isEmpty)
+        #expect(ChaosCheck.violations(plan, seen).isEmpty)
         seen.outcome = .failure(.lost, "")
-        #expect(!ChaosJudge.violations(plan, seen).isEmpty)
+        #expect(!ChaosCheck.violations(plan, seen).isEmpty)
     }
 
     @Test("a POST that comes again is found, unless the origin had said that it did nothing about it")
     func repeated() {
-        let book = ErrandBook()
-        func errand(_ form: ChaosForm, _ misbehaviour: Misbehaviour) -> ChaosErrand {
-            ChaosErrand(
+        let log = TrialLog()
+        func trial(_ form: ChaosForm, _ misbehaviour: Misbehaviour) -> ChaosTrial {
+            ChaosTrial(
                 seed: 1, number: 2, attempt: 0, misbehaviour: misbehaviour, form: form, size: 1, uploadSize: 1
             )
         }
         for form in [ChaosForm.post, .streamUpload, .upload] {
-            for times in 0..<4 { #expect(book.note(errand(form, .streamRefused)) == (times == 0)) }
-            #expect(book.note(errand(form, .refusedOnce)))
-            #expect(!book.note(errand(form, .refusedOnce)))
-            #expect(!book.note(errand(form, .none)))
-            #expect(book.takeRepeated(seed: 1).isEmpty)
+            for times in 0..<4 { #expect(log.record(trial(form, .streamRefused)) == (times == 0)) }
+            #expect(log.record(trial(form, .refusedOnce)))
+            #expect(!log.record(trial(form, .refusedOnce)))
+            #expect(!log.record(trial(form, .none)))
+            #expect(log.takeRepeated(seed: 1).isEmpty)
         }
         for misbehaviour in [Misbehaviour.none, .refusedOnce, .silentConnection] {
-            for _ in 0..<3 { _ = book.note(errand(.post, misbehaviour)) }
-            #expect(!book.takeRepeated(seed: 1).isEmpty, "\(misbehaviour)")
+            for _ in 0..<3 { _ = log.record(trial(.post, misbehaviour)) }
+            #expect(!log.takeRepeated(seed: 1).isEmpty, "\(misbehaviour)")
         }
-        #expect(book.takeRepeated(seed: 1).isEmpty)
+        #expect(log.takeRepeated(seed: 1).isEmpty)
     }
 
     @Test("what a process has more than before is found")

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 
-/// The states of both sides of a connection, as a client sees them.
+/// The states of the current request and of its response on a connection, as a client sees them.
 ///
-///     ours      idle -> sending -> sent -> (idle, with the next request)
-///     theirs    idle -> head -> body -> ended -> (idle)
+///     request   idle -> sending -> sent -> (idle, with the next request)
+///     response  idle -> head -> body -> ended -> (idle)
 ///                          \-> handedOver            any -> closed
 ///
-/// The sides advance separately, since a response may be complete before its request is; only this type decides whether the next
-/// request may begin.
-struct PeerStates {
-    enum Ours: Hashable { case idle, sending, sent }
-    enum Theirs: Hashable { case idle, head, body, ended, handedOver, closed, failed }
+/// The two advance separately, since a response may be complete before its request is; only this type decides whether the next
+/// request may be sent.
+struct ExchangeStates {
+    enum Request: Hashable { case idle, sending, sent }
+    enum Response: Hashable { case idle, head, body, ended, handedOver, closed, failed }
 
     enum Event: Hashable {
         case requestBegan, requestEnded
@@ -18,14 +18,14 @@ struct PeerStates {
         case peerClosed, peerFailed
     }
 
-    private(set) var ours = Ours.idle
-    private(set) var theirs = Theirs.idle
+    private(set) var request = Request.idle
+    private(set) var response = Response.idle
     /// Whether neither side has announced that this message is its last.
     private(set) var keepAlive = true
 
     /// Whether a request may be sent now.
-    var mayBegin: Bool {
-        switch (ours, theirs) {
+    var maySendRequest: Bool {
+        switch (request, response) {
         case (.idle, .idle): true
         case (.sent, .ended): keepAlive
         case (.idle, _), (.sending, _), (.sent, _): false
@@ -37,28 +37,29 @@ struct PeerStates {
 
     /// The only writer of the two states. Misuse by the owner traps; a peer's violation is detected before and never gets here.
     mutating func handle(_ event: Event) {
-        switch (event, ours, theirs) {
+        switch (event, request, response) {
         case (.requestBegan, .idle, .idle), (.requestBegan, .sent, .ended):
             precondition(keepAlive, "a request on a connection that is not to be reused")
-            (ours, theirs) = (.sending, .head)
+            (request, response) = (.sending, .head)
         case (.requestEnded, .sending, _):
-            ours = .sent
+            request = .sent
         case (.headReceived, _, .head):
-            theirs = .body
+            response = .body
         case (.handoverReceived, _, .head):
-            theirs = .handedOver
+            response = .handedOver
             keepAlive = false
         case (.bodyEnded, _, .body):
-            theirs = .ended
+            response = .ended
         case (.peerClosed, _, _):
-            theirs = .closed
+            response = .closed
             keepAlive = false
         case (.peerFailed, _, _):
-            theirs = .failed
+            response = .failed
             keepAlive = false
         case (.requestBegan, _, _), (.requestEnded, _, _), (.headReceived, _, _), (.handoverReceived, _, _),
             (.bodyEnded, _, _):
-            preconditionFailure("\(event) is impossible while we are \(ours) and the peer is \(theirs)")
+            preconditionFailure(
+                "\(event) is impossible while the request is \(request) and the response is \(response)")
         }
     }
 }

@@ -13,7 +13,7 @@ import Testing
 /// One origin, one cache, and sessions with different policies that share them.
 ///
 /// Every response contains the number of its request at the origin, which shows whether it came from the cache.
-struct CacheBorder {
+struct SharedCache {
     /// The way in which a session decides whether a server is trusted.
     enum Policy: CaseIterable, Sendable {
         /// No delegate.
@@ -68,7 +68,7 @@ struct CacheBorder {
     static func with(
         leaf: String? = "good", asksForIdentity: Bool = false, cache: URLCache? = nil,
         _ fields: [(String, String)] = [("Cache-Control", "max-age=1000")],
-        _ body: (CacheBorder) async throws -> Void
+        _ body: (SharedCache) async throws -> Void
     ) async throws {
         var serving = OriginConfiguration()
         if let leaf {
@@ -79,15 +79,15 @@ struct CacheBorder {
             serving.tls = tls
         }
         let origin = try LupineOrigin.Origin.start(configuration: serving)
-        let border = CacheBorder(
+        let shared = SharedCache(
             origin: origin, cache: cache ?? URLCache(memoryCapacity: 1 << 20, diskCapacity: 0), leaf: leaf)
-        origin.route("GET", "/a/{*}") { [numbers = border.numbers] _ throws(Refusal) in
+        origin.route("GET", "/a/{*}") { [numbers = shared.numbers] _ throws(Refusal) in
             var response = try OriginResponse(200, "text/plain", Array("\(numbers.next)".utf8))
             for (name, value) in fields { try response.add(name, value) }
             return response
         }
         let result: Result<Void, any Error>
-        do { result = .success(try await body(border)) } catch { result = .failure(error) }
+        do { result = .success(try await body(shared)) } catch { result = .failure(error) }
         await origin.shutdown()
         try result.get()
     }
@@ -111,7 +111,7 @@ struct CacheBorder {
     /// Returns a session with that policy that uses the cache.
     func session(
         _ policy: Policy, _ configure: (URLSessionConfiguration) throws -> Void = { _ in }
-    ) throws -> BorderSession {
+    ) throws -> PolicySession {
         let configuration = try configuration(policy, configure)
         switch policy {
         case .standard, .otherRoots: return .plain(URLSession(configuration: configuration))
@@ -138,7 +138,7 @@ struct CacheBorder {
 
     private func pipeline(
         _ configuration: URLSessionConfiguration, _ evaluator: any ServerTrustEvaluating
-    ) throws -> BorderSession {
+    ) throws -> PolicySession {
         .pipeline(
             Session(
                 configuration: configuration,
@@ -200,11 +200,11 @@ struct CacheBorder {
 }
 
 /// A `URLSession`, or a `Session` on one.
-enum BorderSession: Sendable {
+enum PolicySession: Sendable {
     case plain(URLSession)
     case pipeline(Session)
 
-    func ask(_ url: URL, _ fields: [String: String] = [:]) async -> CacheBorder.End {
+    func ask(_ url: URL, _ fields: [String: String] = [:]) async -> SharedCache.End {
         var request = URLRequest(url: url)
         for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
         switch self {
@@ -223,11 +223,11 @@ enum BorderSession: Sendable {
         }
     }
 
-    private static func end(_ data: Data) -> CacheBorder.End {
+    private static func end(_ data: Data) -> SharedCache.End {
         Int(String(decoding: data, as: UTF8.self)).map { .answer($0) } ?? .failed("no number")
     }
 
-    private static func end(_ error: URLError) -> CacheBorder.End {
+    private static func end(_ error: URLError) -> SharedCache.End {
         switch error.code {
         case .serverCertificateUntrusted, .serverCertificateHasUnknownRoot: .refused
         default: .failed("\(error.code)")

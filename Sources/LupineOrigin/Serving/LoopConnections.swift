@@ -3,7 +3,7 @@
 internal import LupineTransport
 
 /// The connections and the listener of one origin on one loop, so that they can be closed together. Used on the loop only.
-final class LoopResidents {
+final class LoopConnections {
     private var connections: [ObjectIdentifier: ServerConnection] = [:]
     private var listener: Listener?
     /// Whether `close` was called; then no connection or listener may be added.

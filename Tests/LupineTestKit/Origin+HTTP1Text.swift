@@ -9,14 +9,14 @@ extension Origin {
     /// requests of either version.
     ///
     /// Requests are in the order in which they began, each with its own content; field names have their usual spelling.
-    package func heard(on connection: Int) -> [UInt8] {
+    package func receivedAsHTTP1(on connection: Int) -> [UInt8] {
         let octets = received(on: connection)
-        return octets.starts(with: "PRI * HTTP/2.0".utf8) ? HeardRequests.text(of: octets) : octets
+        return octets.starts(with: "PRI * HTTP/2.0".utf8) ? HTTP1Text.text(of: octets) : octets
     }
 }
 
 /// Parses requests from recorded HTTP/2.
-private enum HeardRequests {
+private enum HTTP1Text {
     static func text(of octets: [UInt8]) -> [UInt8] {
         var settings = HTTP2Machine.defaultSettings
         settings.maxConcurrentStreams = nil

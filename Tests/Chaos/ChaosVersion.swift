@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 /// The HTTP version of a round.
-package enum ChaosSpeech: String, Hashable, Sendable, CaseIterable {
+package enum ChaosVersion: String, Hashable, Sendable, CaseIterable {
     /// HTTP/1.1.
     case http1
     /// HTTP/2: negotiated with TLS, by prior knowledge without it.

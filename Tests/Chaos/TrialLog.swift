@@ -2,26 +2,26 @@
 
 internal import LupineTransport
 
-/// The errands that a chaos origin received, and the POSTs that it received again after it had accepted them. Any thread.
-final class ErrandBook: Sendable {
+/// The trials that a chaos origin received, and the POSTs that it received again after it had accepted them. Any thread.
+final class TrialLog: Sendable {
     private struct State {
         /// Received and disclaimed.
-        var disclaimed: Set<ChaosErrand> = []
+        var disclaimed: Set<ChaosTrial> = []
         /// POSTs that were accepted.
-        var taken: Set<ChaosErrand> = []
+        var taken: Set<ChaosTrial> = []
         var repeated: [UInt64: [String]] = [:]
     }
 
     private let state = Lock(State())
 
-    /// Records an errand. Returns whether the origin must disclaim it, because it is the first time.
-    func note(_ errand: ChaosErrand) -> Bool {
+    /// Records a trial. Returns whether the origin must disclaim it, because it is the first time.
+    func record(_ trial: ChaosTrial) -> Bool {
         state.withLock { state in
-            if errand.misbehaviour.isDisclaimed, state.disclaimed.insert(errand).inserted { return true }
+            if trial.misbehaviour.isDisclaimed, state.disclaimed.insert(trial).inserted { return true }
             // A POST that is refused each time is never accepted.
-            guard !errand.form.isIdempotent, errand.misbehaviour != .streamRefused else { return false }
-            if !state.taken.insert(errand).inserted {
-                state.repeated[errand.seed, default: []].append("\(errand.name), \(errand.misbehaviour)")
+            guard !trial.form.isIdempotent, trial.misbehaviour != .streamRefused else { return false }
+            if !state.taken.insert(trial).inserted {
+                state.repeated[trial.seed, default: []].append("\(trial.name), \(trial.misbehaviour)")
             }
             return false
         }

@@ -4,7 +4,7 @@ internal import Lupine
 
 /// Evaluates every server's trust according to the options, and records the presented chains if they are to be listed. Called on
 /// the session's root queue.
-final class TrustJudge: ServerTrustEvaluating {
+final class CommandTrustEvaluator: ServerTrustEvaluating {
     private let pins: PublicKeyPinsTrustEvaluator?
     private let isInsecure: Bool
     private let keepsChains: Bool
@@ -48,13 +48,15 @@ final class TrustJudge: ServerTrustEvaluating {
 }
 
 /// Uses one evaluator for all hosts, including those of redirects.
-final class TrustOfAllHosts: ServerTrustManager, @unchecked Sendable {
-    private let judge: TrustJudge
+final class AllHostsTrustManager: ServerTrustManager, @unchecked Sendable {
+    private let evaluator: CommandTrustEvaluator
 
-    init(_ judge: TrustJudge) {
-        self.judge = judge
+    init(_ evaluator: CommandTrustEvaluator) {
+        self.evaluator = evaluator
         super.init(allHostsMustBeEvaluated: false, evaluators: [:])
     }
 
-    override func serverTrustEvaluator(forHost host: String) throws -> (any ServerTrustEvaluating)? { judge }
+    override func serverTrustEvaluator(forHost host: String) throws -> (any ServerTrustEvaluating)? {
+        evaluator
+    }
 }
