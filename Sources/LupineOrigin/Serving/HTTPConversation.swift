@@ -190,7 +190,7 @@ final class HTTPConversation: Conversation {
 
     /// Accepts a web socket, which takes over the connection. Returns the refusal if its request is not valid.
     private func acceptWebSocket(
-        for behaviour: WebSocketBehaviour, _ head: RequestHead, _ connection: ServerConnection
+        with behaviour: WebSocketBehaviour, _ head: RequestHead, _ connection: ServerConnection
     ) throws(Refusal) -> OriginResponse? {
         let acceptance: WebSocketAcceptance
         do throws(WebSocketError) {

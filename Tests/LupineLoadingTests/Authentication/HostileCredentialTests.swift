@@ -70,7 +70,7 @@ import Testing
         (0..<origin.counts.connectionsAccepted).flatMap {
             CredentialUsers.read(origin.receivedAsHTTP1(on: $0))
         }
-            .map { counts ? $0 : String($0.prefix { $0 != "#" }) }
+        .map { counts ? $0 : String($0.prefix { $0 != "#" }) }
     }
 
     /// Runs a task that was given this credential, and returns how it ended.

@@ -104,7 +104,8 @@ extension Endpoint {
     /// An endpoint that answers a request over HTTP/2, and ends its connection.
     static var closing: Endpoint {
         .chosen { _ throws(Refusal) in
-            .perform(StreamScript([.shutDown(inSteps: false), .head([(":status", "200")], endsStream: true)]))
+            .perform(
+                StreamScript([.shutDown(inSteps: false), .head([(":status", "200")], endsStream: true)]))
         }
     }
 }
