@@ -23,7 +23,7 @@ public struct DataTask<Value: Sendable>: Sendable {
         self.awaited = awaited
         // Before the handler is added, because that may start the request.
         if shouldAutomaticallyCancel, Task.isCancelled { request.cancel() }
-        handler { [rootQueue = request.underlyingQueue] in awaited.come($0, on: rootQueue) }
+        handler { awaited.arrive($0) }
     }
 
     // The same as in `DownloadTask`: Alamofire declares both types, each with all of its members.
@@ -37,7 +37,7 @@ public struct DataTask<Value: Sendable>: Sendable {
     /// The result of the response. Cancellation works as for `response`.
     public nonisolated(nonsending) var result: Result<Value, AFError> {
         get async {
-            await awaited.come(cancelling: shouldAutomaticallyCancel ? request : nil)
+            await awaited.wait(cancelling: shouldAutomaticallyCancel ? request : nil)
             return awaited.arrived.result
         }
     }
@@ -45,7 +45,7 @@ public struct DataTask<Value: Sendable>: Sendable {
     /// The value of the response; throws its `AFError`. Cancellation works as for `response`.
     public nonisolated(nonsending) var value: Value {
         get async throws {
-            await awaited.come(cancelling: shouldAutomaticallyCancel ? request : nil)
+            await awaited.wait(cancelling: shouldAutomaticallyCancel ? request : nil)
             return try awaited.arrived.result.get()
         }
     }

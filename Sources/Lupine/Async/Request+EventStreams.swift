@@ -61,7 +61,7 @@ extension Request {
             listen(source)
             // Finishes through the root queue: events may still be queued there when the request ends.
             let queue = underlyingQueue
-            onFinish { queue.deliver { source.finish() } }
+            onFinish { queue.async { source.finish() } }
         }
     }
 }

@@ -77,9 +77,22 @@ public final class AlamofireNotifications: EventMonitor {
         }
     }
 
-    /// Posts the notification of an event, if there is one.
+    /// Posts the notifications of an event.
     func post(_ event: MonitorEvent, _ subject: inout Subject?) {
-        guard let (name, request) = Self.notification(of: event) else { return }
+        switch event {
+        case .started(let request, _):
+            post(Request.didResumeNotification, request, &subject)
+            post(Request.didResumeTaskNotification, request, &subject)
+        case .ended(let request, _, _):
+            post(Request.didCompleteTaskNotification, request, &subject)
+            post(Request.didFinishNotification, request, &subject)
+        default:
+            guard let (name, request) = Self.notification(of: event) else { return }
+            post(name, request, &subject)
+        }
+    }
+
+    private func post(_ name: Notification.Name, _ request: Request, _ subject: inout Subject?) {
         if subject == nil { subject = Subject(request) } else { subject?.change(to: request) }
         NotificationCenter.default.post(Notification(name: name, object: nil, userInfo: subject?.userInfo))
     }

@@ -30,10 +30,8 @@ public final class CompositeEventMonitor: EventMonitor {
         self.monitors = monitors
         let listeners = monitors.map(EventListener.init)
         let mailboxes = listeners.map { EventMailbox.mailbox(of: $0.queue) }
-        everybody = EventRoute.routes(to: listeners, mailboxes: mailboxes, from: queue) { _ in true }
-        others = EventRoute.routes(to: listeners, mailboxes: mailboxes, from: queue) {
-            !$0.hearsNotedEventsOnly
-        }
+        everybody = EventRoute.routes(to: listeners, mailboxes: mailboxes) { _ in true }
+        others = EventRoute.routes(to: listeners, mailboxes: mailboxes) { !$0.hearsNotedEventsOnly }
     }
 
     /// Whether its monitors receive only events that have a notification.
@@ -42,6 +40,14 @@ public final class CompositeEventMonitor: EventMonitor {
     /// Forwards an event that has a notification.
     private func forwardNoted(_ event: @autoclosure () -> MonitorEvent) {
         send(event, along: everybody)
+    }
+
+    /// Forwards an event that has a notification.
+    func forward(noted event: MonitorEvent) { send({ event }, along: everybody) }
+
+    /// The same, together with the events of other requests in the same turn of an event loop.
+    func forwardWithOthers(noted event: MonitorEvent) {
+        for route in everybody { route.sendWithOthers(event) }
     }
 
     /// Forwards any other event.

@@ -6,10 +6,9 @@ internal import LupineLoading
 /// The events of all sessions and requests that wait to be delivered on one dispatch queue.
 ///
 /// The first waiting event puts a block, called a turn, on the queue; events that arrive before the turn begins share it. A busy
-/// queue thus has one block per batch, and an event is still delivered before anything that is put on a serial queue after it,
-/// above all before handlers of the program. Notifications may wait a little longer, see `ResumptionBatch`. A queue has one mailbox for
-/// all senders: with two, a monitor of both a session and a request could receive events in the wrong order. It lives as long as
-/// its queue.
+/// queue thus has one block for all that waits, and an event is still delivered before anything that is put on a serial queue
+/// after it, above all before handlers of the program. A queue has one mailbox for all senders: with two, a monitor of both a
+/// session and a request could receive events in the wrong order. It lives as long as its queue.
 final class EventMailbox: Sendable {
     private struct Entry {
         let event: MonitorEvent
@@ -22,18 +21,8 @@ final class EventMailbox: Sendable {
         var isOnQueue = false
         /// The number of turns that have begun.
         var turns = 0
-        /// The batch that will put a turn on the queue; nil when there may be none.
-        var batch: ObjectIdentifier?
-
-        /// Whether the sender of an event that was just added has to arrange for a turn; `batch` is the one that the sender would
-        /// use.
-        mutating func needsTurn(in batch: ResumptionBatch?) -> Bool {
-            if isOnQueue { return false }
-            guard let batch else { return true }
-            if self.batch == ObjectIdentifier(batch) { return false }
-            self.batch = ObjectIdentifier(batch)
-            return true
-        }
+        /// Whether an event loop puts a turn on the queue when it has handled the events that are there.
+        var comesAtTurnEnd = false
     }
 
     /// The largest capacity, in events, that is kept from one turn to the next.
@@ -56,34 +45,40 @@ final class EventMailbox: Sendable {
         }
     }
 
-    /// Returns the mailbox of a queue, if it has one.
-    static func existing(of queue: DispatchQueue) -> EventMailbox? { queue.getSpecific(key: key) }
-
-    /// Delivers an event to the listeners of a route, on their queue: after the present work of the root queue if the route has a
-    /// batch and the caller is on that root queue, otherwise as soon as possible. The mailbox does not retain its queue.
+    /// Delivers an event to the listeners of a route, on their queue. The mailbox does not retain its queue.
     func add(_ event: consuming MonitorEvent, along route: EventRoute) {
-        // On other queues it is not known when the root queue drains.
-        let batch = route.batch.flatMap { $0 === ResumptionBatch.current ? $0 : nil }
         var entry: Entry? = Entry(event: event, route: route)
-        let needsTurn = state.write { state in
+        let turns: Int? = state.write { state in
             // Moved, not copied.
             if let entry = entry.take() { state.waiting.append(consume entry) }
-            return state.needsTurn(in: batch)
+            return state.isOnQueue ? nil : state.turns
         }
-        guard needsTurn else { return }
-        guard let batch else { return putTurn(on: route.queue) }
-        batch.add(self, for: route.queue, behind: route.rootQueue)
+        if let turns { putTurn(turns, on: route.queue) }
     }
 
-    /// Puts a turn on the queue, if events are waiting and no turn is there.
-    func putTurn(on queue: DispatchQueue) {
-        let turns: Int? = state.write { state in
-            state.batch = nil
-            return state.waiting.isEmpty || state.isOnQueue ? nil : state.turns
+    /// The same, but on an event loop the event shares a turn with all others of the loop's turn.
+    func addWithOthers(_ event: consuming MonitorEvent, along route: EventRoute) {
+        var entry: Entry? = Entry(event: event, route: route)
+        let needsTurn = state.write { state in
+            if let entry = entry.take() { state.waiting.append(consume entry) }
+            if state.isOnQueue || state.comesAtTurnEnd { return false }
+            state.comesAtTurnEnd = true
+            return true
         }
+        guard needsTurn else { return }
+        TurnEnd.perform { [self] in
+            let turns: Int? = state.write { state in
+                state.comesAtTurnEnd = false
+                return state.isOnQueue || state.waiting.isEmpty ? nil : state.turns
+            }
+            if let turns { putTurn(turns, on: route.queue) }
+        }
+    }
+
+    /// Puts a turn on the queue, which is the one after `turns` others.
+    private func putTurn(_ turns: Int, on queue: DispatchQueue) {
         // Not under the lock, because the turn may begin on another thread at once. A sender that arrives before `isOnQueue` is
         // set puts a turn of its own on the queue, since it cannot rely on one that is not there yet.
-        guard let turns else { return }
         queue.async { self.takeTurn() }
         state.write { state in
             if state.turns == turns { state.isOnQueue = true }

@@ -7,29 +7,18 @@ final class EventRoute: Sendable {
     let queue: DispatchQueue
     /// In the order in which they receive an event.
     let listeners: [EventListener]
-    /// The batch in which events may wait for the present work of the root queue; nil if a listener may need them sooner.
-    let batch: ResumptionBatch?
-    /// The root queue of the batch.
-    let rootQueue: DispatchQueue
     private let mailbox: EventMailbox
 
-    init(
-        queue: DispatchQueue, listeners: [EventListener], batch: ResumptionBatch?,
-        of rootQueue: DispatchQueue,
-        mailbox: EventMailbox
-    ) {
+    init(queue: DispatchQueue, listeners: [EventListener], mailbox: EventMailbox) {
         self.queue = queue
         self.listeners = listeners
-        self.batch = batch
-        self.rootQueue = rootQueue
         self.mailbox = mailbox
     }
 
     /// Returns one route per queue, to the wanted listeners. Queues are compared by their mailboxes, because several objects may
     /// represent one queue.
     static func routes(
-        to listeners: [EventListener], mailboxes: [EventMailbox], from rootQueue: DispatchQueue,
-        wanted: (EventListener) -> Bool
+        to listeners: [EventListener], mailboxes: [EventMailbox], wanted: (EventListener) -> Bool
     ) -> [EventRoute] {
         var order: [EventMailbox] = []
         var members: [[EventListener]] = []
@@ -42,13 +31,7 @@ final class EventRoute: Sendable {
             }
         }
         return zip(order, members).compactMap { mailbox, listeners in
-            listeners.first.map { first in
-                let mayWait = listeners.allSatisfy(\.hearsNotedEventsOnly)
-                return EventRoute(
-                    queue: first.queue, listeners: listeners,
-                    batch: mayWait ? ResumptionBatch.batch(of: rootQueue) : nil, of: rootQueue,
-                    mailbox: mailbox)
-            }
+            listeners.first.map { EventRoute(queue: $0.queue, listeners: listeners, mailbox: mailbox) }
         }
     }
 
@@ -56,4 +39,7 @@ final class EventRoute: Sendable {
     func send(_ event: consuming MonitorEvent) {
         mailbox.add(event, along: self)
     }
+
+    /// The same, together with the events of other requests in the same turn of an event loop.
+    func sendWithOthers(_ event: consuming MonitorEvent) { mailbox.addWithOthers(event, along: self) }
 }

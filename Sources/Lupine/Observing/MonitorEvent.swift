@@ -40,6 +40,10 @@ enum MonitorEvent {
     case completedTask(Request, URLSessionTask, AFError?)
     case isRetrying(Request)
     case finished(Request)
+    /// `resumed` and `resumedTask` of one step.
+    case started(Request, URLSessionTask)
+    /// `completedTask` and `finished` of one step.
+    case ended(Request, URLSessionTask, AFError?)
     indirect case validatedData(DataRequest, URLRequest?, HTTPURLResponse, Data?, Request.ValidationResult)
     indirect case parsedDataResponse(DataRequest, DataResponse<Data?, AFError>)
     indirect case validatedStream(DataStreamRequest, URLRequest?, HTTPURLResponse, Request.ValidationResult)
@@ -52,6 +56,15 @@ enum MonitorEvent {
         DownloadRequest, URLRequest?, HTTPURLResponse, URL?, Request.ValidationResult)
     indirect case parsedDownloadResponse(DownloadRequest, DownloadResponse<URL?, AFError>)
     case parsedValue((any EventMonitor) -> Void)
+
+    /// This event and the next one of the same request in one, if there is such an event.
+    func followed(by next: MonitorEvent) -> MonitorEvent? {
+        switch (self, next) {
+        case (.resumed(let request), .resumedTask(_, let task)): .started(request, task)
+        case (.completedTask(let request, let task, let error), .finished): .ended(request, task, error)
+        default: nil
+        }
+    }
 
     /// Calls the method for the event. Generic, so that a monitor whose type is known is called directly.
     func tell(_ monitor: some EventMonitor) {
@@ -126,6 +139,12 @@ enum MonitorEvent {
         case .isRetrying(let request):
             monitor.requestIsRetrying(request)
         case .finished(let request):
+            monitor.requestDidFinish(request)
+        case .started(let request, let task):
+            monitor.requestDidResume(request)
+            monitor.request(request, didResumeTask: task)
+        case .ended(let request, let task, let error):
+            monitor.request(request, didCompleteTask: task, with: error)
             monitor.requestDidFinish(request)
         case .validatedData(let request, let urlRequest, let response, let data, let result):
             monitor.request(

@@ -39,12 +39,20 @@ public class DataRequest: Request, @unchecked Sendable {
 
     override func task(for request: URLRequest, using session: URLSession) -> URLSessionTask {
         let task = session.dataTask(with: request)
-        task.collectContent()
+        task.collectContent(for: self, upTo: session.collectedBodyLimit)
         return task
     }
 
     override var storesUnasked: Bool {
         mutableState.read { $0.cachedResponseHandler == nil } && dataState.read { $0.gate == nil }
+    }
+
+    // An upload removes a file at its end, which no event loop may wait for.
+    override var takesContentAnywhere: Bool { type(of: self) == DataRequest.self }
+
+    override func mayStartAnywhere(in session: Session) -> Bool {
+        takesContentAnywhere && session.callsNoProgram && Session.isOwn(convertible)
+            && !mutableState.read { $0.hasProgramCode }
     }
 
     override func reset() {
@@ -69,7 +77,18 @@ public class DataRequest: Request, @unchecked Sendable {
     }
 
     func didReceive(_ data: Data, of task: URLSessionTask, upTo limit: CollectedBodyLimit) {
-        let (count, fails) = dataState.write { state -> (Int?, Bool) in
+        let (count, fails) = add(data, upTo: limit)
+        if fails { fail(task, limit) }
+        guard let count else { return }
+        updateDownloadProgress(
+            completed: Int64(count),
+            total: task.response?.expectedContentLength ?? NSURLSessionTransferSizeUnknown)
+    }
+
+    /// Adds a piece of the content. Returns the length so far, nil once it is too long, and whether this piece has exceeded the
+    /// limit.
+    private func add(_ data: Data, upTo limit: CollectedBodyLimit) -> (count: Int?, fails: Bool) {
+        dataState.write { state in
             if state.isTooLong { return (nil, false) }
             guard state.data?.count ?? 0 <= limit.bytes - data.count else {
                 state.isTooLong = true
@@ -78,11 +97,6 @@ public class DataRequest: Request, @unchecked Sendable {
             if state.data == nil { state.data = data } else { state.data?.append(data) }
             return (state.data?.count, false)
         }
-        if fails { fail(task, limit) }
-        guard let count else { return }
-        updateDownloadProgress(
-            completed: Int64(count),
-            total: task.response?.expectedContentLength ?? NSURLSessionTransferSizeUnknown)
     }
 
     /// Fails the request because its content is too long. The error is set at once, since the task may have loaded everything
@@ -93,6 +107,14 @@ public class DataRequest: Request, @unchecked Sendable {
             didFailTask(task, earlyWithError: .sessionTaskFailed(error: cause))
         }
         task.fail(limit)
+    }
+
+    /// Takes the end of a task that only this request hears of. No effect once the session has been deallocated: that ends the
+    /// request (S-30).
+    private func ended(_ task: URLSessionTask?, _ failure: AFError?, _ metrics: URLSessionTaskMetrics) {
+        guard let task, delegate != nil else { return }
+        didGatherMetrics(metrics)
+        didCompleteTask(task, with: failure)
     }
 
     // MARK: the response's head
@@ -114,6 +136,10 @@ public class DataRequest: Request, @unchecked Sendable {
     ) -> Self {
         var gate: ResponseGate? = ResponseGate(queue: queue, closure: handler)
         dataState.write { swap(&$0.gate, &gate) }
+        mutableState.write { state in
+            state.hasGate = true
+            state.callsNoProgram = false
+        }
         asksWhatIsStored()
         return self
     }
@@ -143,7 +169,7 @@ public class DataRequest: Request, @unchecked Sendable {
             let result = AFResult<Data?>(value: self.data, error: self.error)
             let response = self.dataResponse(result, duration: 0)
             self.monitors?.request(self, didParseResponse: response)
-            self.serialized { queue.deliver { completionHandler(response) } }
+            self.serialized { queue.async { completionHandler(response) } }
         }
         return self
     }
@@ -173,14 +199,16 @@ public class DataRequest: Request, @unchecked Sendable {
         on queue: DispatchQueue?, _ serializer: Serializer,
         _ completionHandler: @escaping @Sendable (AFDataResponse<Serializer.SerializedObject>) -> Void
     ) -> Self {
-        appendSerializer(isForeign: (serializer as? DataResponseSerializer)?.isBare != true) { isOnRoot in
+        let isForeign = (serializer as? DataResponseSerializer)?.isBare != true
+        appendSerializer(isForeign: isForeign, isAwaited: queue == nil) { isInStep in
             assertNoLockIsHeld()
             let (result, duration) = AFResult.timed {
                 try serializer.serialize(
                     request: self.request, response: self.response, data: self.data, error: self.error)
             }
-            if isOnRoot { return self.serialized(result, duration, on: queue, completionHandler) }
-            self.underlyingQueue.async { self.serialized(result, duration, on: queue, completionHandler) }
+            self.continueBehindSerializer(isInStep) {
+                self.serialized(result, duration, on: queue, completionHandler)
+            }
         }
         return self
     }
@@ -208,5 +236,24 @@ public class DataRequest: Request, @unchecked Sendable {
         AFDataResponse(
             request: request, response: response, data: data, metrics: metrics,
             serializationDuration: duration, result: result)
+    }
+}
+
+/// Without code of the program's in between, the content and the end of the task come directly from its load.
+extension DataRequest: TaskConsumer {
+    package var isOnlyListener: Bool { callsNoProgram }
+
+    package func receive(_ data: Data, of total: Int64, upTo limit: CollectedBodyLimit) -> Bool {
+        guard let count = add(data, upTo: limit).count else { return false }
+        if let change = mutableState.write({ $0.download.update(completed: Int64(count), total: total) }) {
+            underlyingQueue.async { self.show(change) }
+        }
+        return true
+    }
+
+    package func end(_ error: (any Error)?, _ metrics: URLSessionTaskMetrics) {
+        let failure = error.map { $0.asAFError(or: .sessionTaskFailed(error: $0)) }
+        let task = lastTask
+        performStep(needsRoot: failure != nil || !callsNoProgram) { self.ended(task, failure, metrics) }
     }
 }

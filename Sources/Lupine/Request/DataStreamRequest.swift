@@ -342,9 +342,13 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         streamState.write { state in
             if !state.isOver { state.takers.append(PieceConsumer(take: take)) }
         }
-        appendSerializer(isForeign: true) { isOnRoot in
+        appendSerializer(isForeign: true) { isInStep in
             let ended = { @Sendable in self.serialized { self.complete(stream, on: queue) } }
-            if let end, self.error == nil { end(self, ended) } else { self.onRoot(isOnRoot, ended) }
+            if let end, self.error == nil {
+                end(self, ended)
+            } else {
+                self.continueBehindSerializer(isInStep, ended)
+            }
         }
         return self
     }
@@ -368,7 +372,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         on queue: DispatchQueue
     ) {
         if results.isEmpty { return dealtWithPiece(of: count) }
-        queue.deliver {
+        queue.async {
             for (index, result) in results.enumerated() {
                 do {
                     try stream(
@@ -413,7 +417,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         _ stream: @escaping Handler<Success, Failure>, on queue: DispatchQueue
     ) {
         let completion = Job {
-            queue.deliver {
+            queue.async {
                 let completion = Completion(
                     request: self.request, response: self.response, metrics: self.metrics, error: self.error)
                 try? stream(Stream(event: .complete(completion), token: CancellationToken(self)))

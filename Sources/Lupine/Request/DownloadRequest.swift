@@ -190,7 +190,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
             let result = AFResult<URL?>(value: self.fileURL, error: self.error)
             let response = self.downloadResponse(result, duration: 0)
             self.monitors?.request(self, didParseResponse: response)
-            self.serialized { queue.deliver { completionHandler(response) } }
+            self.serialized { queue.async { completionHandler(response) } }
         }
         return self
     }
@@ -221,7 +221,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         _ completionHandler: @escaping @Sendable (AFDownloadResponse<Serializer.SerializedObject>) -> Void
     ) -> Self {
         let limit = collectedBodyLimit
-        appendSerializer(isForeign: true) { isOnRoot in
+        appendSerializer(isForeign: true, isAwaited: queue == nil) { isInStep in
             assertNoLockIsHeld()
             let (result, duration) = AFResult.timed {
                 try DownloadedContent.$limit.withValue(limit) {
@@ -230,7 +230,9 @@ public final class DownloadRequest: Request, @unchecked Sendable {
                         error: self.error)
                 }
             }
-            self.onRoot(isOnRoot) { self.serialized(result, duration, on: queue, completionHandler) }
+            self.continueBehindSerializer(isInStep) {
+                self.serialized(result, duration, on: queue, completionHandler)
+            }
         }
         return self
     }

@@ -13,6 +13,14 @@ extension Request {
     /// Whether the attempt may proceed to create its task.
     var goesOn: Bool { mutableState.read { $0.machine.goesOn } }
 
+    /// Finds out whether the attempt that begins calls the program's code.
+    ///
+    /// - Parameter sessionCallsNone: Whether the session brings none.
+    func findProgramCode(_ sessionCallsNone: Bool) {
+        let mayCallNone = sessionCallsNone && takesContentAnywhere
+        mutableState.write { $0.callsNoProgram = mayCallNone && !$0.hasProgramCode }
+    }
+
     func didCreateInitialURLRequest(_ request: URLRequest) {
         mutableState.write { $0.requests.append(request) }
         monitors?.request(self, didCreateInitialURLRequest: request)
@@ -105,11 +113,20 @@ extension Request {
 
     /// Called when the task has ended and its metrics are stored. An earlier error takes precedence.
     func didCompleteTask(_ task: URLSessionTask, with error: AFError?) {
-        mutableState.write { state in
+        let validators = mutableState.write { state in
             if state.error == nil { state.error = error }
+            return state.error == nil ? state.validators : []
         }
-        runValidators()
-        monitors?.request(self, didCompleteTask: task, with: error)
+        // Usually known when the step begins; a validator may have been added since.
+        if validators.isEmpty { return taskCompleted(task, error) }
+        continueOnRoot {
+            self.run(validators)
+            self.taskCompleted(task, error)
+        }
+    }
+
+    private func taskCompleted(_ task: URLSessionTask, _ error: AFError?) {
+        report(.completedTask(self, task, error))
         retryOrFinish(self.error)
     }
 
@@ -130,7 +147,7 @@ extension Request {
     }
 
     /// Publishes new numbers. Records that response handlers have to wait if a progress handler is called on the root queue.
-    private func show(_ change: TransferProgress.Change?) {
+    func show(_ change: TransferProgress.Change?) {
         guard let change else { return }
         if let queue = change.handler?.queue, queue.isSame(as: underlyingQueue) {
             mutableState.write { $0.hasProgressOnRoot = true }

@@ -81,6 +81,6 @@ extension Request {
     }
 
     private func describeForCURL(_ called: Called<String>) {
-        called.queue.deliver { called.closure(self.cURLDescription()) }
+        called.queue.async { called.closure(self.cURLDescription()) }
     }
 }

@@ -23,7 +23,11 @@ extension Request {
             let known = mutableState.read { $0[keyPath: direction] }
             if let object = known.object { return object }
             let new = known.makeObject()
-            if mutableState.write({ $0[keyPath: direction].adopt(new) }) { return new }
+            let isAdopted = mutableState.write { state in
+                state.callsNoProgram = false
+                return state[keyPath: direction].adopt(new)
+            }
+            if isAdopted { return new }
         }
     }
 
@@ -203,6 +207,7 @@ extension Request {
         _ = mutableState.write { state -> (any RequestInterceptor)? in
             let existing = state.interceptor
             state.interceptor = change(existing)
+            state.callsNoProgram = false
             return existing
         }
         return self

@@ -6,6 +6,82 @@ internal import LupineLoading
 
 // Resuming, suspending, cancelling and finishing a request.
 
+// MARK: steps
+
+extension Request {
+    /// Performs a step: at once if none is being performed, otherwise behind those that wait. Any thread.
+    ///
+    /// - Parameter needsRoot: Whether the step calls the program's code, and so has to run on the root queue.
+    func performStep(needsRoot: Bool, _ run: @escaping @Sendable () -> Void) {
+        let step = Lane.Step(needsRoot: needsRoot, run: run)
+        perform(mutableState.write { $0.lane.enter(step, isOnRoot: false) })
+    }
+
+    /// Performs a step in a block of the root queue. Any thread.
+    func performOnRoot(_ run: @escaping @Sendable () -> Void) {
+        underlyingQueue.async { self.performOnRootNow(run) }
+    }
+
+    /// Performs a step, on the root queue.
+    func performOnRootNow(_ run: @escaping @Sendable () -> Void) {
+        let step = Lane.Step(needsRoot: true, run: run)
+        perform(mutableState.write { $0.lane.enter(step, isOnRoot: true) })
+    }
+
+    /// Continues the present step on the root queue: at once if it runs there.
+    func continueOnRoot(_ body: @escaping @Sendable () -> Void) {
+        if isElsewhere { performOnRoot(body) } else { body() }
+    }
+
+    /// Continues behind a serializer: at once if that has run in a step, otherwise in the next one.
+    func continueBehindSerializer(_ isInStep: Bool, _ body: @escaping @Sendable () -> Void) {
+        if isInStep { return body() }
+        if callsNoProgram { performStep(needsRoot: false, body) } else { performOnRoot(body) }
+    }
+
+    /// Whether a step is being performed on another thread than the root queue's.
+    private var isElsewhere: Bool { mutableState.read { $0.lane.isElsewhere } }
+
+    /// Reports an event that has a notification. If nobody but the notifications' monitor hears of it, the events of a step that
+    /// runs elsewhere than on the root queue are forwarded together: the main queue is woken once.
+    func report(_ event: MonitorEvent) {
+        let (due, monitors) = mutableState.write { state -> (MonitorEvent?, CompositeEventMonitor?) in
+            guard state.lane.isElsewhere, state.eventMonitor?.hearsOnlyWhatIsNoted == true else {
+                return (event, state.eventMonitor)
+            }
+            let last = state.lastEvent.take()
+            let both = last?.followed(by: event)
+            state.lastEvent = both ?? event
+            return (both == nil ? last : nil, state.eventMonitor)
+        }
+        if let due { monitors?.forward(noted: due) }
+    }
+
+    /// Forwards what has been reported in this step, before handlers of the program are put on their queues.
+    private func forwardReported() {
+        let (event, monitors) = mutableState.write { ($0.lastEvent.take(), $0.eventMonitor) }
+        if let event { monitors?.forward(noted: event) }
+    }
+
+    /// Whether the present attempt calls none of the program's code.
+    var callsNoProgram: Bool { mutableState.read { $0.callsNoProgram } }
+
+    private func perform(_ action: Lane.Action) {
+        var action = action
+        while case .run(let step) = action {
+            step.run()
+            let (next, event, monitors) = mutableState.write { state in
+                let event = state.lastEvent.take()
+                return (state.lane.stepReturned(), event, event == nil ? nil : state.eventMonitor)
+            }
+            if let event { monitors?.forwardWithOthers(noted: event) }
+            action = next
+        }
+        guard case .moveToRoot = action else { return }
+        underlyingQueue.async { self.perform(self.mutableState.write { $0.lane.arrived() }) }
+    }
+}
+
 extension RequestMachine.TaskStatus {
     /// The standing of a request's latest task.
     init(_ task: URLSessionTask?) {
@@ -30,7 +106,7 @@ extension Request {
         state.changes.append(Job(run: changes))
     }
 
-    func deliverChangesSoon() { underlyingQueue.async { self.deliverChanges() } }
+    func deliverChangesSoon() { performOnRoot { self.deliverChanges() } }
 
     /// Delivers the stored notifications of user actions. On the root queue, before any other event is delivered there.
     func deliverChanges() {
@@ -101,8 +177,13 @@ extension Request {
         return self
     }
 
-    /// Resumes the request on the root queue, where notifications need not be queued.
-    private func resumeNow() {
+    /// Resumes the request because of its first handler, unless that is left to the program.
+    private func resumeUnlessManual(in delegate: (any RequestDelegate)?) {
+        if shouldAutomaticallyResume ?? delegate?.startImmediately ?? true { resumeNow(in: delegate) }
+    }
+
+    /// Resumes the request in a step, where notifications need not be queued.
+    private func resumeNow(in delegate: (any RequestDelegate)?) {
         deliverChanges()
         let (action, task, begun) = receive(RequestMachine.Event.resume) { action, task, _ in
             action == .resumeTask ? task.map { .resume($0) } : nil
@@ -183,18 +264,25 @@ extension Request {
     // MARK: handlers and the pass over their serializers
 
     /// Adds a serializer, which has to call `serialized` on the root queue when it is done. This may resume the request.
-    func appendSerializer(isForeign: Bool, _ run: @escaping @Sendable (_ isOnRoot: Bool) -> Void) {
+    ///
+    /// - Parameters:
+    ///   - isForeign: Whether the serializer may call the program's code, or take long: it then runs on the serialization queue.
+    ///   - isAwaited: Whether only a Swift task waits for the response.
+    ///   - run: Runs the serializer; `isInStep` is false on the serialization queue.
+    func appendSerializer(
+        isForeign: Bool, isAwaited: Bool = false, _ run: @escaping @Sendable (_ isInStep: Bool) -> Void
+    ) {
         let action = mutableState.write { state in
-            state.chain.append(.init(isForeign: isForeign, run: run))
+            state.chain.append(.init(isForeign: isForeign, isAwaited: isAwaited, run: run))
             return state.machine.receive(.handlerAdded)
         }
         switch action {
-        case .beginLatePass: underlyingQueue.async { self.runSerializers() }
+        case .beginLatePass: performOnRoot { self.runSerializers() }
         case .offerResume:
-            underlyingQueue.async {
-                if self.shouldAutomaticallyResume ?? self.delegate?.startImmediately ?? true {
-                    self.resumeNow()
-                }
+            if isAwaited, let session = delegate as? Session, mayStartAnywhere(in: session) {
+                performStep(needsRoot: false) { self.resumeUnlessManual(in: session) }
+            } else {
+                performOnRoot { self.resumeUnlessManual(in: self.delegate) }
             }
         default: break
         }
@@ -218,18 +306,14 @@ extension Request {
         contentEnds()
         let hasHandlers = mutableState.read { !$0.chain.isEmpty }
         if !hasHandlers { runSerializers() }
-        monitors?.requestDidFinish(self)
+        report(.finished(self))
         if hasHandlers { runSerializers() }
     }
 
     /// Runs `body` on the root queue: at once if `isOnRoot`.
-    func onRoot(_ isOnRoot: Bool, _ body: @escaping @Sendable () -> Void) {
-        if isOnRoot { body() } else { underlyingQueue.async(execute: body) }
-    }
-
     /// Performs the next step of the pass. On the root queue.
     private func runSerializers() {
-        let (step, waits, _) = mutableState.write {
+        let (step, waits, spent) = mutableState.write {
             state -> (SerializerChain.Step?, Bool, SerializerChain?) in
             let step = state.chain.next()
             guard case .deliver = step else {
@@ -243,7 +327,7 @@ extension Request {
             return (step, false, state.chain.takeAll())
         }
         // Progress handlers that wait on the root queue are called before response handlers are dispatched.
-        if waits { return underlyingQueue.async { self.runSerializers() } }
+        if waits { return performOnRoot { self.runSerializers() } }
         switch step {
         case .run(let serializer):
             if serializer.isForeign {
@@ -251,9 +335,17 @@ extension Request {
             } else {
                 serializer.run(true)
             }
-        case .deliver(let deliveries):
-            for delivery in deliveries { delivery.run() }
-            cleanup()
+        case .deliver:
+            // What a handler puts on the root queue comes after a cleanup there; a task that is resumed does not wait for it. Neither
+            // may find the request in its session (O-5).
+            let isElsewhere = isElsewhere
+            if isElsewhere { cleanup() }
+            if let spent, spent.hasHandlers {
+                forwardReported()
+                spent.deliver(toHandlers: true)
+            }
+            if !isElsewhere { cleanup() }
+            spent?.deliver(toHandlers: false)
         case nil: break
         }
     }
@@ -267,9 +359,11 @@ extension Request {
         guard let delegate else { return serialized { deliver(nil) } }
         switch mutableState.write({ $0.machine.receive(.serializerFailed) }) {
         case .ask(let number):
-            delegate.retryResult(for: self, dueTo: failure) { result in
-                self.answered(result, to: number, refusal: .serializerRefused(number)) { error in
-                    self.serialized { deliver(error) }
+            continueOnRoot {
+                delegate.retryResult(for: self, dueTo: failure) { result in
+                    self.answered(result, to: number, refusal: .serializerRefused(number)) { error in
+                        self.serialized { deliver(error) }
+                    }
                 }
             }
         case .proceed: serialized { deliver(nil) }
@@ -300,8 +394,10 @@ extension Request {
         guard let error, let delegate else { return finish() }
         switch mutableState.write({ $0.machine.receive(.attemptFailed) }) {
         case .ask(let number):
-            delegate.retryResult(for: self, dueTo: error) { result in
-                self.answered(result, to: number, refusal: .refused(number)) { self.finish(error: $0) }
+            continueOnRoot {
+                delegate.retryResult(for: self, dueTo: error) { result in
+                    self.answered(result, to: number, refusal: .refused(number)) { self.finish(error: $0) }
+                }
             }
         case .proceed: finish()
         default: break
@@ -348,17 +444,17 @@ extension Request {
         if let delegate {
             delegate.readyToPerform(request: self)
         } else {
-            underlyingQueue.async { self.finish(error: .sessionDeinitialized) }
+            performOnRoot { self.finish(error: .sessionDeinitialized) }
         }
     }
 
-    private func didResume() { monitors?.requestDidResume(self) }
+    private func didResume() { report(.resumed(self)) }
     private func didResumeWithTask(_ task: URLSessionTask?) {
         didResume()
         if let task { didResumeTask(task) }
     }
     private func didSuspend() { monitors?.requestDidSuspend(self) }
-    func didResumeTask(_ task: URLSessionTask) { monitors?.request(self, didResumeTask: task) }
+    func didResumeTask(_ task: URLSessionTask) { report(.resumedTask(self, task)) }
     func didSuspendTask(_ task: URLSessionTask) { monitors?.request(self, didSuspendTask: task) }
     func didCancelTask(_ task: URLSessionTask) { monitors?.request(self, didCancelTask: task) }
 

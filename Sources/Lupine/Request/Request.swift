@@ -43,6 +43,14 @@ public class Request: @unchecked Sendable {
     /// The mutable state.
     struct MutableState {
         var machine = RequestMachine()
+        var lane = Lane()
+        /// Whether the present attempt calls none of the program's code: its steps then run on any thread. Found out when the
+        /// attempt begins; false as soon as code of the program's is added.
+        var callsNoProgram = false
+        /// Whether a handler decides about the content of responses.
+        var hasGate = false
+        /// The last event of the present step, which is forwarded with the one that follows it, or at the step's end.
+        var lastEvent: MonitorEvent?
         var id: UUID?
         var error: AFError?
         var retryCount = 0
@@ -68,6 +76,13 @@ public class Request: @unchecked Sendable {
         var urlRequestHandler: Called<URLRequest>?
         var urlSessionTaskHandler: Called<URLSessionTask>?
         var cURLHandler: Called<String>?
+
+        /// Whether an attempt calls code that the program has added to this request. Handlers and monitors do not count, since
+        /// they are called on queues of their own.
+        var hasProgramCode: Bool {
+            interceptor != nil || !validators.isEmpty || hasGate || upload.object != nil
+                || download.object != nil
+        }
     }
 
     /// A closure that runs once. A struct, because a bare closure in a generic lock is wrapped anew on each access.
@@ -82,7 +97,7 @@ public class Request: @unchecked Sendable {
 
         /// Returns an action that calls the closure with `value`.
         func telling(_ value: Value) -> TaskAction {
-            .tell(Job { [queue, closure] in queue.deliver { closure(value) } })
+            .tell(Job { [queue, closure] in queue.async { closure(value) } })
         }
     }
 
@@ -236,6 +251,13 @@ public class Request: @unchecked Sendable {
     /// Whether the response may be cached without asking: the request has no cache handler, and no `onHTTPResponse` handler that
     /// could refuse the response.
     var storesUnasked: Bool { false }
+
+    /// Whether the content and the end of the request's tasks need no queue if they meet none of the program's code.
+    var takesContentAnywhere: Bool { false }
+
+    /// Whether the request can be started by the thread that adds its first handler, because its first attempt calls none of the
+    /// program's code.
+    func mayStartAnywhere(in session: Session) -> Bool { false }
 
     /// Makes the tasks ask before they cache a response. Called when such a handler is added.
     func asksWhatIsStored() { for task in tasks { task.storesUnasked = false } }

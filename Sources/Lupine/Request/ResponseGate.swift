@@ -18,7 +18,7 @@ struct ResponseGate: Sendable {
         completion: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
         guard let gate else { return completion(.allow) }
-        gate.queue.deliver {
+        gate.queue.async {
             assertNoLockIsHeld()
             gate.closure(response) { disposition in
                 if disposition == .cancel { request.cancel() }

@@ -7,16 +7,18 @@ struct SerializerChain {
     enum Step {
         /// This serializer is next.
         case run(Serializer)
-        /// All have run: these handlers are to be called.
-        case deliver(SmallArray<Request.Job>)
+        /// All have run: the values are to be delivered.
+        case deliver
     }
 
     /// Makes the value of one handler.
     struct Serializer: Sendable {
         /// Whether it calls the program's code or takes long. It then runs on the serialization queue.
         let isForeign: Bool
-        /// Runs it; the argument says whether this is the root queue.
-        let run: @Sendable (_ isOnRoot: Bool) -> Void
+        /// Whether only Swift tasks wait for its value.
+        let isAwaited: Bool
+        /// Runs it; the argument is false on the serialization queue.
+        let run: @Sendable (_ isInStep: Bool) -> Void
     }
 
     private var serializers = SmallArray<Serializer>()
@@ -28,9 +30,19 @@ struct SerializerChain {
     /// Whether there is no serializer.
     var isEmpty: Bool { serializers.isEmpty }
 
+    /// Whether there are handlers, and not only Swift tasks that wait.
+    var hasHandlers: Bool { serializers.contains { !$0.isAwaited } }
+
+    /// Delivers the values of all serializers: to the handlers, or to the Swift tasks that wait.
+    func deliver(toHandlers: Bool) {
+        for place in 0..<deliveries.count where serializers[place]?.isAwaited != toHandlers {
+            deliveries[place]?.run()
+        }
+    }
+
     /// Returns the next step of the pass.
     func next() -> Step {
-        serializers[deliveries.count].map { .run($0) } ?? .deliver(deliveries)
+        serializers[deliveries.count].map { .run($0) } ?? .deliver
     }
 
     /// Stores the call of the handler whose serializer has run.

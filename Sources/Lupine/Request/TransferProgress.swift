@@ -26,7 +26,7 @@ struct TransferProgress {
                 return isWaiting
             }
             if waits { return }
-            queue.deliver { [self] in
+            queue.async { [self] in
                 // Reset before the call, which may miss later changes.
                 isWaiting.write(false)
                 closure(object)

@@ -17,13 +17,15 @@ extension Request {
         judge: @escaping @Sendable (URLRequest?, HTTPURLResponse) -> ValidationResult,
         report: @escaping @Sendable (URLRequest?, HTTPURLResponse, ValidationResult) -> Void
     ) {
-        mutableState.write { $0.validators.append(Validator(judge: judge, report: report)) }
+        mutableState.write { state in
+            state.validators.append(Validator(judge: judge, report: report))
+            state.callsNoProgram = false
+        }
     }
 
-    /// Runs the checks until one fails.
-    func runValidators() {
-        let (validators, failed) = mutableState.read { ($0.validators, $0.error != nil) }
-        guard !validators.isEmpty, !failed, let response else { return }
+    /// Runs the checks until one fails, on the root queue.
+    func run(_ validators: [Validator]) {
+        guard let response else { return }
         for validator in validators {
             let request = request
             assertNoLockIsHeld()

@@ -41,8 +41,10 @@ extension Session: RequestDelegate {
     public func retryRequest(_ request: Request, withDelay timeDelay: TimeInterval?) {
         // Weak, because a queue retains a delayed closure: a request that ends earlier must not be kept alive until then.
         let retry = { @Sendable [weak self, weak request] in
-            guard let self, let request, request.prepareForRetry() else { return }
-            performAttempt(of: request)
+            guard let self, let request else { return }
+            request.performOnRootNow {
+                if request.prepareForRetry() { self.performAttempt(of: request) }
+            }
         }
         // The session has already released the request if the retry is due to a handler that was added after its end.
         mutableState.write { _ = $0.activeRequests.insert(request) }

@@ -5,32 +5,33 @@ internal import Foundation
 internal import LupineLoading
 
 // The steps of each attempt of a request: convert it, adapt it, create the body of an upload, create its task. The program's code
-// runs on the request queue, or where an adapter completes; all changes to the request are made on the root queue.
+// runs on the request queue, or where an adapter completes; all changes to the request are made in steps of it.
 
 extension Session {
     /// Runs the pipeline for a request. Repeated calls have no effect until the request is to be retried.
     func perform(_ request: Request) {
-        rootQueue.async { self.performNow(request) }
+        request.performOnRoot { self.performNow(request) }
     }
 
-    /// Runs the pipeline for a request. On the root queue.
+    /// Runs the pipeline for a request, in a step of it.
     func performNow(_ request: Request) {
         request.deliverChanges()
         guard request.beginsAttempt() else { return }
         performAttempt(of: request)
     }
 
-    /// Runs the pipeline for an attempt that has begun. On the root queue.
+    /// Runs the pipeline for an attempt that has begun, in a step of the request.
     func performAttempt(of request: Request) {
         mutableState.write { _ = $0.activeRequests.insert(request) }
+        request.findProgramCode(callsNoProgram)
         switch request.preparation {
         case .conversion(let convertible, let upload):
             if upload != nil || !ownsRequestQueue || adapter(for: request) != nil
                 || Self.isForeign(convertible)
             {
-                requestQueue.async { self.convert(request, convertible, upload, isOnRoot: false) }
+                requestQueue.async { self.convert(request, convertible, upload, isInStep: false) }
             } else {
-                convert(request, convertible, nil, isOnRoot: true)
+                convert(request, convertible, nil, isInStep: true)
             }
         case .resumption(let download, let data):
             guard request.goesOn else { return }
@@ -38,10 +39,10 @@ extension Session {
         }
     }
 
-    /// Steps 1 to 3. On the request queue, or on the root queue if they call none of the program's code.
+    /// Steps 1 to 3. On the request queue, or in the request's present step if they call none of the program's code.
     private func convert(
         _ request: Request, _ convertible: any URLRequestConvertible, _ upload: UploadRequest?,
-        isOnRoot: Bool
+        isInStep: Bool
     ) {
         let initial: URLRequest
         do {
@@ -50,18 +51,21 @@ extension Session {
             try initial.validate()
         } catch {
             let failure = error.asAFError(or: .createURLRequestFailed(error: error))
-            return request.onRoot(isOnRoot) { request.didFailToCreateURLRequest(with: failure) }
+            guard isInStep else {
+                return request.performOnRoot { request.didFailToCreateURLRequest(with: failure) }
+            }
+            return request.continueOnRoot { request.didFailToCreateURLRequest(with: failure) }
         }
-        // There is no adapter if this runs on the root queue.
-        guard let adapter = isOnRoot ? nil : adapter(for: request) else {
+        // There is no adapter if this runs in a step.
+        guard let adapter = isInStep ? nil : adapter(for: request) else {
             if let upload {
-                rootQueue.async { request.didCreateInitialURLRequest(initial) }
+                request.performOnRoot { request.didCreateInitialURLRequest(initial) }
                 return makeUploadable(for: upload, initial)
             }
-            if isOnRoot { return makeTask(for: request, createdAs: initial) }
-            return rootQueue.async { self.makeTask(for: request, createdAs: initial) }
+            if isInStep { return makeTask(for: request, createdAs: initial) }
+            return request.performOnRoot { self.makeTask(for: request, createdAs: initial) }
         }
-        rootQueue.async { request.didCreateInitialURLRequest(initial) }
+        request.performOnRoot { request.didCreateInitialURLRequest(initial) }
         guard !request.isCancelled else { return }
         assertNoLockIsHeld()
         adapter.adapt(initial, using: RequestAdapterState(requestID: request.id, session: self)) { result in
@@ -80,9 +84,9 @@ extension Session {
             try adapted.validate()
         } catch {
             let failure = AFError.requestAdaptationFailed(error: error)
-            return rootQueue.async { request.didFailToAdaptURLRequest(initial, with: failure) }
+            return request.performOnRoot { request.didFailToAdaptURLRequest(initial, with: failure) }
         }
-        rootQueue.async {
+        request.performOnRoot {
             request.didAdaptInitialRequest(initial, to: adapted)
             if upload == nil { self.makeTask(for: request, adapted) }
         }
@@ -93,23 +97,23 @@ extension Session {
         do {
             assertNoLockIsHeld()
             let uploadable = try request.upload.createUploadable()
-            rootQueue.async {
+            request.performOnRoot {
                 request.didCreateUploadable(uploadable)
                 self.makeTask(for: request, urlRequest)
             }
         } catch {
             let failure = error.asAFError(or: .createUploadableFailed(error: error))
-            rootQueue.async { request.didFailToCreateUploadable(with: failure) }
+            request.performOnRoot { request.didFailToCreateUploadable(with: failure) }
         }
     }
 
-    /// Creates the task of a request without adapters. On the root queue.
+    /// Creates the task of a request without adapters, in a step of it.
     private func makeTask(for request: Request, createdAs initial: URLRequest) {
         request.didCreateInitialURLRequest(initial)
         makeTask(for: request, initial)
     }
 
-    /// Steps 7 and 8. On the root queue.
+    /// Steps 7 and 8, in a step of the request.
     private func makeTask(for request: Request, _ urlRequest: URLRequest) {
         request.didCreateURLRequest(urlRequest)
         guard request.goesOn else { return }
@@ -122,7 +126,7 @@ extension Session {
         if task.isOrphan { return request.finish(error: .sessionInvalidated(error: nil)) }
         let storesUnasked = storesUnasked && request.storesUnasked
         if storesUnasked { task.storesUnasked = true }
-        mutableState.write { $0.requestTaskMap[request] = task }
+        if task.consumer == nil { mutableState.write { $0.requestTaskMap[request] = task } }
         request.didCreateTask(task)
         // A handler that was added after the check above, but before the request had the task, could not reset this.
         if storesUnasked, !request.storesUnasked { task.storesUnasked = false }
@@ -132,6 +136,12 @@ extension Session {
     /// no subclass of `SessionDelegate`.
     private var storesUnasked: Bool {
         !delegate.isSubclass && cachedResponseHandler == nil && eventMonitor.hearsOnlyWhatIsNoted
+    }
+
+    /// Whether a request made of this holds nothing of the program's, and no code of the program's makes it.
+    static func isOwn(_ convertible: any URLRequestConvertible) -> Bool {
+        if let request = convertible as? URLRequest { return !request.holdsObjects }
+        return !isForeign(convertible)
     }
 
     /// Whether the conversion calls the program's code.

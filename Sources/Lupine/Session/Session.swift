@@ -37,6 +37,9 @@ open class Session: @unchecked Sendable {
     let mutableState = Protected(MutableState())
     /// Whether the session created the request queue, which then targets its root queue.
     let ownsRequestQueue: Bool
+    /// Whether the session brings no code of the program's that every request calls: no interceptor, no monitor but that of the
+    /// notifications, no subclass or queue in between.
+    let callsNoProgram: Bool
 
     /// The `URLSession` that performs the tasks.
     public let session: URLSession
@@ -116,8 +119,11 @@ open class Session: @unchecked Sendable {
         self.serverTrustManager = serverTrustManager
         self.redirectHandler = redirectHandler
         self.cachedResponseHandler = cachedResponseHandler
-        ResumptionBatch.begin(on: rootQueue)
         eventMonitor = CompositeEventMonitor(queue: rootQueue, monitors: eventMonitors)
+        callsNoProgram =
+            ownsRequestQueue && interceptor == nil && !delegate.isSubclass && session.delegate === delegate
+            && type(of: session) == URLSession.self && eventMonitor.hearsOnlyWhatIsNoted
+            && session.configuration.protocolClasses?.isEmpty != false
         delegate.serve(self, telling: eventMonitor, judging: serverTrustManager)
     }
 
@@ -172,7 +178,9 @@ open class Session: @unchecked Sendable {
     deinit {
         let active = mutableState.read { $0.activeRequests }
         let ending = { @Sendable in
-            for request in active { request.finish(error: .sessionDeinitialized) }
+            for request in active {
+                request.performOnRootNow { request.finish(error: .sessionDeinitialized) }
+            }
         }
         if !delegate.sessionEnds(ending) { rootQueue.async(execute: ending) }
         session.invalidateAndCancel()
@@ -580,7 +588,7 @@ open class Session: @unchecked Sendable {
     ) {
         withAllRequests { requests in
             for request in requests { request.cancel() }
-            if let completion { queue.deliver(completion) }
+            if let completion { queue.async(execute: completion) }
         }
     }
 }

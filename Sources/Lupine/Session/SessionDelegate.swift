@@ -341,7 +341,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         let audience = audience(of: task)
         audience.eventMonitor?.urlSession(session, task: task, didFinishCollecting: metrics)
         guard let request = audience.request else { return }
-        request.didGatherMetrics(metrics)
+        request.performOnRootNow { request.didGatherMetrics(metrics) }
         audience.provider?.didGatherMetrics(for: task)
     }
 
@@ -353,7 +353,9 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         audience.eventMonitor?.urlSession(session, task: task, didCompleteWithError: error)
         guard let request = audience.request else { return }
         let failure = error.map { $0.asAFError(or: .sessionTaskFailed(error: $0)) }
-        audience.provider?.didComplete(task) { request.didCompleteTask(task, with: failure) }
+        audience.provider?.didComplete(task) {
+            request.performOnRootNow { request.didCompleteTask(task, with: failure) }
+        }
     }
 
     /// Reports to the monitors only.

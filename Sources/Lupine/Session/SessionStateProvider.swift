@@ -20,7 +20,11 @@ protocol SessionStateProvider: AnyObject, Sendable {
 }
 
 extension Session: SessionStateProvider {
-    func request(for task: URLSessionTask) -> Request? { mutableState.read { $0.requestTaskMap[task] } }
+    /// A task with a consumer knows its request; the others are in the map.
+    func request(for task: URLSessionTask) -> Request? {
+        if let request = task.consumer as? Request { return request }
+        return mutableState.read { $0.requestTaskMap[task] }
+    }
 
     func didGatherMetrics(for task: URLSessionTask) {
         let completion = mutableState.write { state in
@@ -31,6 +35,8 @@ extension Session: SessionStateProvider {
     }
 
     func didComplete(_ task: URLSessionTask, completion: @escaping @Sendable () -> Void) {
+        // The metrics of a task with a consumer have come before (T-4).
+        if task.consumer != nil { return completion() }
         let isNow = mutableState.write { state in
             let isNow = state.requestTaskMap.disassociateIfNecessaryAfterCompleting(task)
             if !isNow { state.waitingCompletions[ObjectIdentifier(task)] = Request.Job(run: completion) }
@@ -58,7 +64,7 @@ extension Session: SessionStateProvider {
 
     func cancelRequestsForSessionInvalidation(with error: (any Error)?) {
         for request in mutableState.read({ $0.activeRequests }) {
-            request.finish(error: .sessionInvalidated(error: error))
+            request.performOnRootNow { request.finish(error: .sessionInvalidated(error: error)) }
         }
     }
 }

@@ -12,12 +12,12 @@ struct OutgoingMessage: Sendable {
     /// Sends the message through a task.
     func send(through task: URLSessionWebSocketTask) {
         task.send(message) { [queue, completionHandler] error in
-            queue.deliver { completionHandler(error.map { .failure($0) } ?? .success(())) }
+            queue.async { completionHandler(error.map { .failure($0) } ?? .success(())) }
         }
     }
 
     /// Completes with an error: the message will not be sent.
     func refuse(_ error: AFError) {
-        queue.deliver { [completionHandler] in completionHandler(.failure(error)) }
+        queue.async { [completionHandler] in completionHandler(.failure(error)) }
     }
 }

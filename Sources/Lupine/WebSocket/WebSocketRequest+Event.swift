@@ -52,7 +52,7 @@ extension WebSocketRequest {
             respondingOn queue: DispatchQueue = .main,
             onResponse: @escaping @Sendable (PingResponse) -> Void
         ) {
-            guard let request else { return queue.deliver { onResponse(.unsent) } }
+            guard let request else { return queue.async { onResponse(.unsent) } }
             request.sendPing(respondingOn: queue, onResponse: onResponse)
         }
     }

@@ -111,7 +111,7 @@ extension WebSocketRequest {
         _ kind: Event<Success, Failure>.Kind,
         to handler: @escaping @Sendable (Event<Success, Failure>) -> Void, on queue: DispatchQueue
     ) {
-        queue.deliver { handler(Event(request: self, kind: kind)) }
+        queue.async { handler(Event(request: self, kind: kind)) }
     }
 
     /// Calls the handler, unless the request is cancelled before the call runs on `queue`.
@@ -119,7 +119,7 @@ extension WebSocketRequest {
         _ kind: Event<Success, Failure>.Kind, weighing weight: Int = 0,
         to handler: @escaping @Sendable (Event<Success, Failure>) -> Void, on queue: DispatchQueue
     ) {
-        queue.deliver {
+        queue.async {
             if !self.isMuted { handler(Event(request: self, kind: kind, weight: weight)) }
             if weight > 0 { self.weigh(-weight) }
         }

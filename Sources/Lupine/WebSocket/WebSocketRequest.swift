@@ -293,7 +293,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         onResponse: @escaping @Sendable (PingResponse) -> Void
     ) {
         guard isResumed, let task = socketState.read({ $0.task }) else {
-            return queue.deliver { onResponse(.unsent) }
+            return queue.async { onResponse(.unsent) }
         }
         let (start, clock) = (Date(), ContinuousClock())
         let instant = clock.now
@@ -301,7 +301,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
             let latency = (clock.now - instant) / .seconds(1)
             let pong = PingResponse.Pong(start: start, end: Date(), latency: latency)
             let response = error.map { PingResponse.error($0) } ?? .pong(pong)
-            queue.deliver { onResponse(response) }
+            queue.async { onResponse(response) }
         }
     }
 

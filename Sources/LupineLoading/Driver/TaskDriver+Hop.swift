@@ -211,8 +211,7 @@ extension TaskDriver: HopLoadClient {
         for url in CacheRule.voided(by: situation.request, response: response) { cache.invalidate(url) }
         guard case .deliver = verdict.judgement else { return }
         var use = situation.cache
-        if let entry = use.revalidates {
-            use.revalidates = nil
+        if let entry = use.takeRevalidated() {
             if response.statusCode == 304 {
                 let source = { [self] in provenance(of: hop, situation, use.reader) }
                 return judgeConfirmation(response, of: entry, use, situation, cache, source, &verdict)

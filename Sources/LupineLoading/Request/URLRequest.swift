@@ -255,6 +255,12 @@ public struct URLRequest: Sendable {
         return head
     }
 
+    /// Whether it holds objects of the program's: a body stream, or values that protocols attached.
+    package var holdsObjects: Bool {
+        if case .stream = contents.value.body { return true }
+        return !contents.value.protocolProperties.isEmpty
+    }
+
     // MARK: what protocols attach
 
     /// The value that a protocol attached under this key.

@@ -135,7 +135,18 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
 
     /// Declares that the delegate only collects the content: the server's chunks have no meaning for it, and content is
     /// delivered in large pieces. To be called before the task is resumed.
-    package func collectContent() { core.collectContent() }
+    ///
+    /// - Parameters:
+    ///   - consumer: Takes the content, up to `limit`, and the end in place of the delegate; retained until the task has ended.
+    ///     Nil for none.
+    package final func collectContent(
+        for consumer: (any TaskConsumer)? = nil, upTo limit: CollectedBodyLimit = .standard
+    ) {
+        core.collectContent(for: consumer, upTo: limit)
+    }
+
+    /// The consumer of the task's content; nil without one, and once the task has completed. Any thread; calls nothing back.
+    package final var consumer: (any TaskConsumer)? { core.consumer }
 
     /// Makes the task prefer connections of the event loop that runs the program's Swift task. To be called before it is
     /// resumed.

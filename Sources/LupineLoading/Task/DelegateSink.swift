@@ -1,27 +1,79 @@
 // SPDX-License-Identifier: MIT
 
-import Foundation
+package import Foundation
 import LupineTransport
+import Synchronization
 
-/// Delivers content to the delegate, in the pieces in which it arrived (T-7), once the delegate has allowed it (U-5.5).
+/// Takes the content and the end of a data task in place of the session's delegate, as long as the delegate would only pass them on
+/// to it. There is then no turn of the delegate queue between the connection and the consumer. The delegate hears of the end all the
+/// same if a call of it is being made, or waits to be made, at that time.
+package protocol TaskConsumer: AnyObject, Sendable {
+    /// Whether the delegate's calls about the task would have no effect but on the consumer. Any thread; must not block.
+    var isOnlyListener: Bool { get }
+    /// Takes a piece of the content. Any thread, in order; must not block.
+    ///
+    /// - Parameter total: The length of the content as the response states it; -1 if it does not.
+    /// - Returns: False if the content is longer than `limit`: the task then fails.
+    func receive(_ data: Data, of total: Int64, upTo limit: CollectedBodyLimit) -> Bool
+    /// The task has ended. Any thread; must not block. No call follows.
+    func end(_ error: (any Error)?, _ metrics: URLSessionTaskMetrics)
+}
+
+/// Delivers content to the delegate, in the pieces in which it arrived (T-7), once the delegate has allowed it (U-5.5). If the
+/// task has a consumer that is the only listener, the consumer gets it instead, directly.
 final class DelegateSink: TaskSink {
-    /// It has no state, so all tasks share one instance.
+    /// The sink of all tasks without a consumer: it has no state.
     static let shared = DelegateSink()
 
-    private init() {}
+    /// Takes the place of the delegate; nil for none.
+    let consumer: (any TaskConsumer)?
+    private let limit: CollectedBodyLimit
+    /// Whether the delegate has been called for the response: it then gets the rest too.
+    private let isForDelegate: Atomic<Bool>
+
+    private init() {
+        (consumer, limit) = (nil, .standard)
+        isForDelegate = Atomic(true)
+    }
+
+    /// Content longer than `limit` is not passed to the consumer.
+    init(_ consumer: any TaskConsumer, upTo limit: CollectedBodyLimit) {
+        (self.consumer, self.limit) = (consumer, limit)
+        isForDelegate = Atomic(false)
+    }
 
     var keepsChunks: Bool { true }
     var onlyQueues: Bool { true }
 
+    /// The consumer, if nobody else has to be told of what happens to the task now.
+    var onlyListener: (any TaskConsumer)? {
+        guard let consumer, !isForDelegate.load(ordering: .relaxed) else { return nil }
+        if consumer.isOnlyListener { return consumer }
+        isForDelegate.store(true, ordering: .relaxed)
+        return nil
+    }
+
     func responded(_ task: TaskCore, _ response: URLResponse) -> HopPlan {
-        guard task.hasDelegate else { return .deliver }
-        task.ask(ResponseQuestion(task, about: response))
+        // A delegate of the task's own is set before it is resumed.
+        if task.ownDelegates != nil { isForDelegate.store(true, ordering: .relaxed) }
+        if onlyListener != nil {
+            if limit.isExceeded(by: response, to: task.currentRequest) { tooLong(task) }
+        } else if task.hasDelegate {
+            task.ask(ResponseQuestion(task, about: response))
+        }
         return .deliver
     }
 
     func received(_ task: TaskCore, _ data: Data) -> Demand {
-        task.hasDelegate ? task.queue(data) : .more
+        if let consumer = onlyListener {
+            if consumer.receive(data, of: task.counts.expectedToReceive, upTo: limit) { return .more }
+            tooLong(task)
+            return .enough
+        }
+        return task.hasDelegate ? task.queue(data) : .more
     }
+
+    private func tooLong(_ task: TaskCore) { task.fail(limit.error(of: task.currentRequest?.url)) }
 
     func delivers(_ data: Data, _ context: CallbackContext) {
         guard let dataTask = context.task as? URLSessionDataTask else { return }

@@ -68,8 +68,14 @@ extension TaskCore {
         if state.withLock({ $0.delivery.holdContent(isHeld) }) { askForTurn() }
     }
 
-    /// Declares that the delegate does not look at single pieces.
-    func collectContent() { state.withLock { $0.isCollected = true } }
+    /// Declares that the delegate does not look at single pieces. A consumer gets the content in place of the delegate.
+    func collectContent(for consumer: (any TaskConsumer)?, upTo limit: CollectedBodyLimit) {
+        let sink = consumer.map { DelegateSink($0, upTo: limit) }
+        state.withLock { state in
+            state.isCollected = true
+            if let sink { state.sink = sink }
+        }
+    }
 
     /// Abandons the open question, because the load has timed out or was cancelled.
     func breakQuestion() {
@@ -115,6 +121,11 @@ extension TaskCore {
 
     /// Ends the load. Without a delegate, the caller that waits for the task is resumed from here at once.
     func end(_ error: (any Error)?, _ metrics: URLSessionTaskMetrics) {
+        if let sink = state.withLock({ $0.sink }) as? DelegateSink, let consumer = sink.onlyListener,
+            endDirectly(consumer, error, metrics)
+        {
+            return
+        }
         let needsQueue = hasDelegate
         let (needsTurn, isDirect, isAsking) = state.withLock { state in
             guard state.outcome == nil else { return (false, false, false) }
@@ -130,6 +141,27 @@ extension TaskCore {
         let session = state.withLock { $0.session }
         queue?.add { withExtendedLifetime((self, session)) {} }
         runTurn(isAnywhere: true)
+    }
+
+    /// Ends the task for its only listener, on the calling thread, unless something still waits for the delegate queue. Returns
+    /// whether it was ended.
+    private func endDirectly(
+        _ consumer: any TaskConsumer, _ cause: (any Error)?, _ metrics: URLSessionTaskMetrics
+    ) -> Bool {
+        let completion = state.withLock { state -> State.Completion? in
+            guard state.outcome == nil, state.own == nil, state.progress == nil,
+                state.delivery.endDirectly()
+            else { return nil }
+            state.outcome = Outcome(cause: cause, metrics: metrics, error: cause)
+            return state.complete()
+        }
+        guard let completion else { return false }
+        completion.alarm?()
+        consumer.end(completion.error, metrics)
+        if let participants = state.withLock({ $0.takeParticipants() }) {
+            participants.session.core.taskFinished(identifier, of: participants.session)
+        }
+        return true
     }
 
     /// Limits the wait for the delegate's answer when the load has ended: only the resource time-out ends it (U-5.10).
@@ -197,33 +229,51 @@ extension TaskCore {
 
     /// Makes the last two calls (U-5.1), and ends the task for the session.
     private func finish(_ context: CallbackContext) {
-        let (metrics, error, sink, progress, alarm, _, _) = state.withLock { state in
-            var error = state.outcome?.error
-            if state.machine.handle(.finish) == .completeCancelled {
-                error = state.sink.errorOfCancelled(
-                    error, URLError.cancelled(url: state.currentRequest?.url))
-            }
-            state.error = error
-            return (
-                state.outcome?.metrics, error, state.sink, state.progress, state.alarm.take(),
-                state.making.take(), state.load.take()
-            )
+        let (metrics, progress, completion) = state.withLock { state in
+            (state.outcome?.metrics, state.progress, state.complete())
         }
-        alarm?()
+        completion.alarm?()
         progress.map(Self.complete)
         if let metrics {
             context.delegates.task?.urlSession(
                 context.session, task: context.task, didFinishCollecting: metrics)
         }
         assertNoLockIsHeld()
-        sink.completed(context, error)
+        completion.sink.completed(context, completion.error)
         // `context` still holds all of them: they are deallocated neither under the lock nor by whichever thread releases the
         // task last.
-        let isLast = state.withLock { state in
-            defer { (state.publicTask, state.session, state.own) = (nil, nil, nil) }
-            return state.publicTask != nil
+        if state.withLock({ $0.takeParticipants() }) != nil {
+            context.session.core.taskFinished(identifier, of: context.session)
         }
-        if isLast { context.session.core.taskFinished(identifier, of: context.session) }
+    }
+}
+
+extension TaskCore.State {
+    /// What is released, or called for the last time, when a task completes.
+    fileprivate struct Completion: Sendable {
+        let error: (any Error)?
+        let sink: any TaskSink
+        let alarm: SessionClock.Cancel?
+        let making: TaskCore.Making?
+        let load: (any TaskLoad)?
+    }
+
+    /// Completes the task.
+    fileprivate mutating func complete() -> Completion {
+        error = outcome?.error
+        if machine.handle(.finish) == .completeCancelled {
+            error = sink.errorOfCancelled(error, URLError.cancelled(url: currentRequest?.url))
+        }
+        return Completion(
+            error: error, sink: sink, alarm: alarm.take(), making: making.take(), load: load.take())
+    }
+
+    /// Lets go of the session and the delegate of a completed task, and of its sink, which may hold an object that holds the
+    /// task. Returns them; nil if that has been done before.
+    fileprivate mutating func takeParticipants() -> CallbackContext.Participants? {
+        defer { (publicTask, session, own, sink) = (nil, nil, nil, DelegateSink.shared) }
+        guard let publicTask, let session else { return nil }
+        return CallbackContext.Participants(session: session, task: publicTask, sink: sink, own: own)
     }
 }
 

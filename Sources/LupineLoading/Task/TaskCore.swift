@@ -190,6 +190,7 @@ final class TaskCore: Sendable {
     var error: (any Error)? { state.withLock { $0.error } }
     var counts: Counts { state.withLock { $0.counts } }
     var ownDelegates: DelegateSet? { state.withLock { $0.own } }
+    var consumer: (any TaskConsumer)? { (state.withLock { $0.sink } as? DelegateSink)?.consumer }
 
     var hints: Hints {
         get { state.withLock { $0.hints } }

@@ -112,6 +112,13 @@ struct TaskDelivery: Sendable {
         return schedule()
     }
 
+    /// Marks the task as finished if nothing waits and no turn has been requested. Returns whether that was so.
+    mutating func endDirectly() -> Bool {
+        guard ending == .no, !isScheduled, openQuestion == nil, next >= steps.count else { return false }
+        ending = .finished
+        return true
+    }
+
     /// Adds a question. Returns whether it was added, and whether a turn has to be requested.
     mutating func ask(_ question: any TaskQuestion) -> (isIn: Bool, needsTurn: Bool) {
         if isCancelled || ending == .finished { return (false, false) }

@@ -20,6 +20,7 @@ struct TaskDeliveryTests {
         func cancel() -> (abandoned: [any TaskQuestion], needsTurn: Bool) { delivery.cancel() }
         func breakQuestion() -> (abandoned: [any TaskQuestion], needsTurn: Bool) { delivery.breakQuestion() }
         func end() -> Bool { delivery.end() }
+        func endDirectly() -> Bool { delivery.endDirectly() }
         func holdContent(_ isHeld: Bool) -> Bool { delivery.holdContent(isHeld) }
         func take() -> TaskDelivery.Turn { delivery.take() }
 
@@ -52,6 +53,26 @@ struct TaskDeliveryTests {
         #expect(!delivery.add(.call { _ in }), "[U-5.2] nothing comes after the last call")
         #expect(delivery.add(.certain {}))
         #expect(delivery.drain() == ["certain"])
+    }
+
+    @Test("a task can be ended directly only if nothing waits, is asked or is about to run")
+    func directEnd() {
+        let delivery = Held()
+        #expect(delivery.add(.call { _ in }))
+        #expect(!delivery.endDirectly())
+        #expect(delivery.drain() == ["call"])
+        let question = silent()
+        #expect(delivery.ask(question).needsTurn)
+        #expect(!delivery.endDirectly())
+        #expect(delivery.drain() == ["question"])
+        #expect(!delivery.endDirectly())
+        #expect(delivery.answered(question) == false)
+        #expect(delivery.endDirectly() && !delivery.endDirectly())
+        #expect(!delivery.end() && !delivery.add(.call { _ in }) && delivery.drain() == [])
+        #expect(delivery.add(.certain {}))
+        #expect(delivery.drain() == ["certain"])
+        let over = Held()
+        #expect(over.end() && !over.endDirectly())
     }
 
     @Test(

@@ -285,11 +285,11 @@ struct DataTaskTests {
     @Test("a response is there for those who wait and for those who come later")
     func awaited() async {
         let awaited = AwaitedResponse<Int>()
-        awaited.come(1, on: .main)
+        awaited.arrive(1)
         #expect(await awaited.response(cancelling: nil) == 1)
         let waiting = AwaitedResponse<Int>()
         let waiters = (0..<3).map { _ in Task { await waiting.response(cancelling: nil) } }
-        waiting.come(2, on: .main)
+        waiting.arrive(2)
         for waiter in waiters { #expect(await waiter.value == 2) }
     }
 }

@@ -114,6 +114,27 @@ final class CompositeEventMonitorTests {
         }
     }
 
+    @Test(
+        "[E-2] events that go with others arrive in order too, also behind a turn that is on the queue already"
+    )
+    func withOthers() async throws {
+        let monitor = RecordingMonitor(queue: heldQueue())
+        let composite = CompositeEventMonitor(monitors: [monitor])
+        var names: [String] = []
+        func emitWithOthers(_ name: String) throws {
+            composite.forwardWithOthers(noted: .taskIsWaitingForConnectivity(session, try task(name)))
+        }
+        for round in 0..<3 {
+            names += ["s8 \(round)", "s8 \(round) too"]
+            try emit("\(round)", through: composite)
+            try emitWithOthers("\(round) too")
+            if round == 0 { monitor.queue.resume() }
+            #expect(await monitor.heard.wait(for: names.count) == names)
+        }
+        try emitWithOthers("last")
+        #expect(await monitor.heard.wait(for: names.count + 1) == names + ["s8 last"])
+    }
+
     @Test("a queue that is known by two objects is one queue")
     func mainQueueIsOne() {
         #expect(EventMailbox.mailbox(of: .main) === EventMailbox.mailbox(of: .main))

@@ -10,8 +10,10 @@ struct SerializerChainTests {
         Request.Job { ran.write { $0.append(name) } }
     }
 
-    private static func serializer(_ name: String, _ ran: Protected<[String]>) -> SerializerChain.Serializer {
-        .init(isForeign: true) { _ in ran.write { $0.append(name) } }
+    private static func serializer(
+        _ name: String, _ ran: Protected<[String]>, isAwaited: Bool = false
+    ) -> SerializerChain.Serializer {
+        .init(isForeign: true, isAwaited: isAwaited) { _ in ran.write { $0.append(name) } }
     }
 
     /// Performs the next step, and returns a description of it.
@@ -21,9 +23,13 @@ struct SerializerChainTests {
         case .run(let serializer):
             serializer.run(true)
             return "run " + ran.read { $0.joined(separator: " ") }
-        case .deliver(let deliveries):
-            for delivery in deliveries { delivery.run() }
-            return "deliver " + ran.read { $0.joined(separator: " ") }
+        case .deliver:
+            chain.deliver(toHandlers: true)
+            let handlers = ran.read { $0.joined(separator: " ") }
+            ran.write([])
+            chain.deliver(toHandlers: false)
+            let tasks = ran.read { $0.joined(separator: " ") }
+            return "deliver \(handlers)" + (tasks.isEmpty ? "" : " then \(tasks)")
         }
     }
 
@@ -43,6 +49,18 @@ struct SerializerChainTests {
         #expect(Self.take(chain, ran) == "run c")
         chain.completed(Self.job("C", ran))
         #expect(Self.take(chain, ran) == "deliver A B C")
+    }
+
+    @Test("[R-43, O-5] handlers are called before tasks are resumed, each in their order")
+    func handlersFirst() {
+        let ran = Protected<[String]>([])
+        var chain = SerializerChain()
+        for (name, isAwaited) in [("a", true), ("b", false), ("c", true), ("d", false)] {
+            chain.append(Self.serializer(name, ran, isAwaited: isAwaited))
+            chain.completed(Self.job(name.uppercased(), ran))
+        }
+        #expect(chain.hasHandlers)
+        #expect(Self.take(chain, ran) == "deliver B D then A C")
     }
 
     @Test("[R-54] begun again, all serializers run again and nothing of what waited is delivered")
@@ -68,7 +86,7 @@ struct SerializerChainTests {
         do {
             let (first, second) = (Held(), Held())
             (serializer, delivery) = (first, second)
-            chain.append(.init(isForeign: true) { _ in _ = first })
+            chain.append(.init(isForeign: true, isAwaited: false) { _ in _ = first })
             chain.completed(Request.Job { _ = second })
         }
         #expect(serializer != nil && delivery != nil)

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import Foundation
+import LupineLoading
+import LupineOrigin
+import LupineTestKit
+import Testing
+
+@testable import Lupine
+
+/// Requests whose attempts call none of the program's code, and what becomes of them when such code is added on the way.
+struct RequestStepTests {
+    private static let key = DispatchSpecificKey<Bool>()
+
+    /// Marks the root queue, so that a closure can tell whether it runs there.
+    private func mark(_ session: Session) { session.rootQueue.setSpecific(key: Self.key, value: true) }
+
+    private static var isOnRoot: Bool { DispatchQueue.getSpecific(key: key) ?? false }
+
+    /// Runs `body` while nothing that is put on the session's root queue is performed.
+    private func withoutRoot(_ session: Session, _ body: () async throws -> Void) async rethrows {
+        let release = DispatchSemaphore(value: 0)
+        session.rootQueue.async { release.wait() }
+        defer { release.signal() }
+        try await body()
+    }
+
+    @Test("[S-29, R-20] an awaited request needs no turn of the root queue", arguments: Spoken.allCases)
+    func withoutAnyTurn(over spoken: Spoken) async throws {
+        try await withObserved(monitors: [AlamofireNotifications()], over: spoken) { stage async throws in
+            try await withoutRoot(stage.session) {
+                let request = stage.session.request(stage.url("/bytes/300"))
+                #expect(try await request.serializingData().value.count == 300)
+                #expect(request.isFinished && request.tasks.count == 1 && request.metrics != nil)
+                let other = stage.session.request(try URLRequest(url: stage.url("/bytes/20"), method: .post))
+                #expect(await other.serializingData().response.response?.statusCode != nil)
+            }
+        }
+    }
+
+    @Test("[S-29, R-50] a failure is decided on the root queue, once that goes on")
+    func failure() async throws {
+        try await withObserved { stage async throws in
+            let plan = ScriptPlan(.signal("asked"), .send("no HTTP\r\n\r\n"), .close)
+            stage.origin.answer("GET", "/broken", plan)
+            var response: Task<AFDataResponse<Data>, Never>?
+            await withoutRoot(stage.session) {
+                let request = stage.session.request(stage.url("/broken"))
+                response = Task { await request.serializingData().response }
+                await stage.wasAsked()
+            }
+            #expect(await response?.value.error?.isSessionTaskError == true)
+        }
+    }
+
+    @Test(
+        "[S-29] the program's code runs on the root queue also if it is added to a request that is on its way"
+    )
+    func addedLater() async throws {
+        let seen = Heard<String>()
+        try await withObserved { stage async throws in
+            mark(stage.session)
+            let request = stage.held("HTTP/1.1 503 Late\r\nContent-Length: 2\r\n\r\nok")
+            let task = request.serializingData()
+            await stage.wasAsked()
+            request.validate { _, _, data in
+                seen.add("validator \(Self.isOnRoot) \(data?.count ?? 0)")
+                return .failure(AFError.explicitlyCancelled)
+            }
+            request.retry(
+                using: Retrier { _, _, _, completion in
+                    seen.add("retrier \(Self.isOnRoot)")
+                    completion(.doNotRetry)
+                })
+            stage.letGo()
+            #expect(await task.response.error?.isExplicitlyCancelledError == true)
+        }
+        // The retrier is asked about the task and about the serializer.
+        #expect(seen.all == ["validator true 2", "retrier true", "retrier true"])
+    }
+
+    @Test("[S-29, R-61] progress that is asked for on the way is told before the response")
+    func progressLater() async throws {
+        let seen = Heard<String>()
+        let queue = DispatchQueue(label: "seen")
+        try await withObserved { stage async throws in
+            let request = stage.held()
+            request.response(queue: queue) { _ in seen.add("response") }
+            await stage.wasAsked()
+            request.downloadProgress(queue: queue) { seen.add("\($0.completedUnitCount)") }
+            stage.letGo()
+            #expect(await seen.wait(for: 2) == ["2", "response"])
+        }
+    }
+
+    @Test("[S-29] a handler decides about the content also if it is added on the way")
+    func gateLater() async throws {
+        try await withObserved { stage async throws in
+            let request = stage.held()
+            let task = request.serializingData()
+            await stage.wasAsked()
+            request.onHTTPResponse(on: .global()) { _, answer in answer(.cancel) }
+            stage.letGo()
+            #expect(await task.response.error?.isExplicitlyCancelledError == true)
+            #expect(request.data == nil)
+        }
+    }
+
+    @Test("[S-29, E-1, N-3] the events of such a request come once and in their order, before its handler")
+    func events() async throws {
+        let queue = DispatchQueue(label: "seen")
+        let seen = Heard<String>()
+        let monitor = ClosureEventMonitor(queue: queue)
+        monitor.requestDidGatherMetrics = { _, _ in seen.add("r13") }
+        monitor.requestDidCompleteTaskWithError = { _, _, _ in seen.add("r15") }
+        monitor.requestDidFinish = { _ in seen.add("r17") }
+        monitor.requestDidParseResponse = { _, _ in seen.add("d2") }
+        try await withObserved { stage async throws in
+            let request = stage.held()
+            request.response(queue: queue) { _ in seen.add("handler") }
+            await stage.wasAsked()
+            request.eventMonitor(monitor)
+            stage.letGo()
+            #expect(await seen.wait(for: 5) == ["r13", "r15", "r17", "d2", "handler"])
+        }
+    }
+
+    @Test("[S-29, O-5] what awaits finds the request neither among the active ones nor in the map")
+    func isForgotten() async throws {
+        try await withObserved { stage async throws in
+            for _ in 0..<50 {
+                _ = try await stage.session.request(stage.url("/bytes/1")).serializingData().value
+                let left = stage.session.mutableState.read {
+                    $0.activeRequests.count + $0.requestTaskMap.count
+                }
+                #expect(left == 0)
+            }
+        }
+    }
+
+    @Test("[S-29, O-3] requests and their tasks let go of each other, whether they were started or not")
+    func lifetime() async throws {
+        weak var started: DataRequest?
+        weak var waiting: DataRequest?
+        try await withObserved { stage async throws in
+            do {
+                let request = stage.session.request(stage.url("/bytes/1"))
+                started = request
+                _ = try await request.serializingData().value
+            }
+            do {
+                let session = Session(
+                    configuration: .ephemeral, startRequestsImmediately: false, requestSetup: .eager,
+                    eventMonitors: [])
+                let request = session.request(stage.url("/bytes/1"))
+                await withCheckedContinuation { continuation in
+                    request.onURLSessionTaskCreation(on: .global()) { _ in continuation.resume() }
+                }
+                waiting = request
+                request.response(queue: session.rootQueue) { _ in }
+                let ended = Heard<Int>()
+                request.response(queue: .global()) { _ in ended.add(1) }
+                request.cancel()
+                await ended.wait(for: 1)
+                await withCheckedContinuation { continuation in
+                    session.rootQueue.async { continuation.resume() }
+                }
+            }
+        }
+        #expect(started == nil)
+        while waiting != nil { await Task.yield() }
+    }
+
+    @Test("[S-29, DR-9] a body over the limit fails the request with the same error as ever")
+    func tooLong() async throws {
+        for path in ["/bytes/300", "/stream-bytes/300"] {
+            let configure: (URLSessionConfiguration) -> Void = { $0.lupine.collectedBodyLimit = 200 }
+            try await withObserved(configure: configure, over: .http1) { stage async throws in
+                let response = await stage.session.request(stage.url(path)).serializingData().response
+                #expect(
+                    (response.error?.underlyingError as? URLError)?.code == .dataLengthExceedsMaximum,
+                    "\(path)")
+            }
+        }
+    }
+}
