@@ -7,7 +7,8 @@ internal import LupineLoading
 ///
 /// The first waiting event puts a block, called a turn, on the queue; events that arrive before the turn begins share it. A busy
 /// queue thus has one block for all that waits, and an event is still delivered before anything that is put on a serial queue
-/// after it, above all before handlers of the program. A queue has one mailbox for all senders: with two, a monitor of both a
+/// after it, above all before handlers of the program. Events of requests that have none may come a little later
+/// (`addWithOthers`). A queue has one mailbox for all senders: with two, a monitor of both a
 /// session and a request could receive events in the wrong order. It lives as long as its queue.
 final class EventMailbox: Sendable {
     private struct Entry {
@@ -21,8 +22,6 @@ final class EventMailbox: Sendable {
         var isOnQueue = false
         /// The number of turns that have begun.
         var turns = 0
-        /// Whether an event loop puts a turn on the queue when it has handled the events that are there.
-        var comesAtTurnEnd = false
     }
 
     /// The largest capacity, in events, that is kept from one turn to the next.
@@ -59,18 +58,11 @@ final class EventMailbox: Sendable {
     /// The same, but on an event loop the event shares a turn with all others of the loop's turn.
     func addWithOthers(_ event: consuming MonitorEvent, along route: EventRoute) {
         var entry: Entry? = Entry(event: event, route: route)
-        let needsTurn = state.write { state in
+        state.write { state in
             if let entry = entry.take() { state.waiting.append(consume entry) }
-            if state.isOnQueue || state.comesAtTurnEnd { return false }
-            state.comesAtTurnEnd = true
-            return true
         }
-        guard needsTurn else { return }
         TurnEnd.perform { [self] in
-            let turns: Int? = state.write { state in
-                state.comesAtTurnEnd = false
-                return state.isOnQueue || state.waiting.isEmpty ? nil : state.turns
-            }
+            let turns: Int? = state.write { $0.isOnQueue || $0.waiting.isEmpty ? nil : $0.turns }
             if let turns { putTurn(turns, on: route.queue) }
         }
     }

@@ -39,7 +39,8 @@ public class DataRequest: Request, @unchecked Sendable {
 
     override func task(for request: URLRequest, using session: URLSession) -> URLSessionTask {
         let task = session.dataTask(with: request)
-        task.collectContent(for: self, upTo: session.collectedBodyLimit)
+        let mayBeAlone = mutableState.read { $0.mayCallNoProgram }
+        task.collectContent(for: mayBeAlone ? self : nil, upTo: session.collectedBodyLimit)
         return task
     }
 
@@ -48,11 +49,12 @@ public class DataRequest: Request, @unchecked Sendable {
     }
 
     // An upload removes a file at its end, which no event loop may wait for.
-    override var takesContentAnywhere: Bool { type(of: self) == DataRequest.self }
+    override var takesContentAnywhere: Bool {
+        type(of: self) == DataRequest.self && Session.isOwn(convertible)
+    }
 
     override func mayStartAnywhere(in session: Session) -> Bool {
-        takesContentAnywhere && session.callsNoProgram && Session.isOwn(convertible)
-            && !mutableState.read { $0.hasProgramCode }
+        session.callsNoProgram && takesContentAnywhere && !mutableState.read { $0.hasProgramCode }
     }
 
     override func reset() {
@@ -109,10 +111,12 @@ public class DataRequest: Request, @unchecked Sendable {
         task.fail(limit)
     }
 
-    /// Takes the end of a task that only this request hears of. No effect once the session has been deallocated: that ends the
+    /// Takes the end of the task that only this request hears of. No effect once the session has been deallocated: that ends the
     /// request (S-30).
-    private func ended(_ task: URLSessionTask?, _ failure: AFError?, _ metrics: URLSessionTaskMetrics) {
-        guard let task, delegate != nil else { return }
+    private func taskEnded(_ failure: AFError?, _ metrics: URLSessionTaskMetrics) {
+        // The task may have ended before the step that made it.
+        guard let task = lastTask, delegate != nil else { return }
+        deliverChanges()
         didGatherMetrics(metrics)
         didCompleteTask(task, with: failure)
     }
@@ -136,10 +140,7 @@ public class DataRequest: Request, @unchecked Sendable {
     ) -> Self {
         var gate: ResponseGate? = ResponseGate(queue: queue, closure: handler)
         dataState.write { swap(&$0.gate, &gate) }
-        mutableState.write { state in
-            state.hasGate = true
-            state.callsNoProgram = false
-        }
+        mutableState.write { $0.hasGate = true }
         asksWhatIsStored()
         return self
     }
@@ -194,7 +195,7 @@ public class DataRequest: Request, @unchecked Sendable {
         appendResponse(on: queue, responseSerializer, completionHandler)
     }
 
-    /// Calls `completionHandler` with the serialized response: on `queue` or, if that is nil, within a block of the root queue.
+    /// Calls `completionHandler` with the serialized response: on `queue` or, if that is nil, in a step.
     func appendResponse<Serializer: DataResponseSerializerProtocol>(
         on queue: DispatchQueue?, _ serializer: Serializer,
         _ completionHandler: @escaping @Sendable (AFDataResponse<Serializer.SerializedObject>) -> Void
@@ -213,7 +214,7 @@ public class DataRequest: Request, @unchecked Sendable {
         return self
     }
 
-    /// Called on the root queue when the serializer of a handler has run.
+    /// Called in a step when the serializer of a handler has run.
     private func serialized<Value>(
         _ result: AFResult<Value>, _ duration: TimeInterval, on queue: DispatchQueue?,
         _ completionHandler: @escaping @Sendable (AFDataResponse<Value>) -> Void
@@ -244,7 +245,11 @@ extension DataRequest: TaskConsumer {
     package var isOnlyListener: Bool { callsNoProgram }
 
     package func receive(_ data: Data, of total: Int64, upTo limit: CollectedBodyLimit) -> Bool {
-        guard let count = add(data, upTo: limit).count else { return false }
+        guard let count = add(data, upTo: limit).count else {
+            // At once, as where the delegate is told (DR-11).
+            if error == nil { error = .sessionTaskFailed(error: limit.error(of: lastRequest?.url)) }
+            return false
+        }
         if let change = mutableState.write({ $0.download.update(completed: Int64(count), total: total) }) {
             underlyingQueue.async { self.show(change) }
         }
@@ -253,7 +258,7 @@ extension DataRequest: TaskConsumer {
 
     package func end(_ error: (any Error)?, _ metrics: URLSessionTaskMetrics) {
         let failure = error.map { $0.asAFError(or: .sessionTaskFailed(error: $0)) }
-        let task = lastTask
-        performStep(needsRoot: failure != nil || !callsNoProgram) { self.ended(task, failure, metrics) }
+        let isOnlyAwaited = mutableState.read { $0.callsNoProgram && !$0.chain.hasHandlers }
+        performStep(needsRoot: failure != nil || !isOnlyAwaited) { self.taskEnded(failure, metrics) }
     }
 }

@@ -215,7 +215,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         appendResponse(on: queue, responseSerializer, completionHandler)
     }
 
-    /// Calls `completionHandler` with the serialized response: on `queue` or, if that is nil, within a block of the root queue.
+    /// Calls `completionHandler` with the serialized response: on `queue` or, if that is nil, in a step.
     func appendResponse<Serializer: DownloadResponseSerializerProtocol>(
         on queue: DispatchQueue?, _ serializer: Serializer,
         _ completionHandler: @escaping @Sendable (AFDownloadResponse<Serializer.SerializedObject>) -> Void
@@ -237,7 +237,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         return self
     }
 
-    /// Called on the root queue when the serializer of a handler has run.
+    /// Called in a step when the serializer of a handler has run.
     private func serialized<Value>(
         _ result: AFResult<Value>, _ duration: TimeInterval, on queue: DispatchQueue?,
         _ completionHandler: @escaping @Sendable (AFDownloadResponse<Value>) -> Void

@@ -4,7 +4,7 @@ internal import Dispatch
 internal import Foundation
 internal import LupineLoading
 
-// The session's calls about a request's attempts. All are made on the root queue.
+// The session's calls about a request's attempts. All are made in steps of the request.
 
 extension Request {
     /// Begins the first attempt. Returns false if it has begun already or the request was cancelled.
@@ -13,12 +13,10 @@ extension Request {
     /// Whether the attempt may proceed to create its task.
     var goesOn: Bool { mutableState.read { $0.machine.goesOn } }
 
-    /// Finds out whether the attempt that begins calls the program's code.
-    ///
-    /// - Parameter sessionCallsNone: Whether the session brings none.
-    func findProgramCode(_ sessionCallsNone: Bool) {
-        let mayCallNone = sessionCallsNone && takesContentAnywhere
-        mutableState.write { $0.callsNoProgram = mayCallNone && !$0.hasProgramCode }
+    /// Finds out whether the attempt that begins may do without the program's code.
+    func findProgramCode(of session: Session) {
+        let mayCallNone = session.callsNoProgram && takesContentAnywhere
+        mutableState.write { $0.mayCallNoProgram = mayCallNone }
     }
 
     func didCreateInitialURLRequest(_ request: URLRequest) {

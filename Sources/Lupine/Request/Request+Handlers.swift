@@ -23,11 +23,7 @@ extension Request {
             let known = mutableState.read { $0[keyPath: direction] }
             if let object = known.object { return object }
             let new = known.makeObject()
-            let isAdopted = mutableState.write { state in
-                state.callsNoProgram = false
-                return state[keyPath: direction].adopt(new)
-            }
-            if isAdopted { return new }
+            if mutableState.write({ $0[keyPath: direction].adopt(new) }) { return new }
         }
     }
 
@@ -207,7 +203,6 @@ extension Request {
         _ = mutableState.write { state -> (any RequestInterceptor)? in
             let existing = state.interceptor
             state.interceptor = change(existing)
-            state.callsNoProgram = false
             return existing
         }
         return self
@@ -225,6 +220,7 @@ extension Request {
             let isIn = mutableState.write { state in
                 guard state.eventMonitor === existing else { return false }
                 state.eventMonitor = extended
+                state.hasMonitors = true
                 return true
             }
             if isIn { return self }

@@ -33,10 +33,10 @@ extension Request {
         if isElsewhere { performOnRoot(body) } else { body() }
     }
 
-    /// Continues behind a serializer: at once if that has run in a step, otherwise in the next one.
+    /// Continues behind a serializer: at once if that has run in a step, otherwise on the root queue. Serializers that have not run
+    /// in a step, and their values, are the program's.
     func continueBehindSerializer(_ isInStep: Bool, _ body: @escaping @Sendable () -> Void) {
-        if isInStep { return body() }
-        if callsNoProgram { performStep(needsRoot: false, body) } else { performOnRoot(body) }
+        if isInStep { body() } else { performOnRoot(body) }
     }
 
     /// Whether a step is being performed on another thread than the root queue's.
@@ -45,22 +45,28 @@ extension Request {
     /// Reports an event that has a notification. If nobody but the notifications' monitor hears of it, the events of a step that
     /// runs elsewhere than on the root queue are forwarded together: the main queue is woken once.
     func report(_ event: MonitorEvent) {
-        let (due, monitors) = mutableState.write { state -> (MonitorEvent?, CompositeEventMonitor?) in
-            guard state.lane.isElsewhere, state.eventMonitor?.hearsOnlyWhatIsNoted == true else {
-                return (event, state.eventMonitor)
-            }
+        let (last, next, monitors) = mutableState.write {
+            state -> (MonitorEvent?, MonitorEvent?, CompositeEventMonitor?) in
             let last = state.lastEvent.take()
+            guard state.lane.isElsewhere, state.eventMonitor?.hearsOnlyWhatIsNoted == true else {
+                return (last, event, state.eventMonitor)
+            }
             let both = last?.followed(by: event)
             state.lastEvent = both ?? event
-            return (both == nil ? last : nil, state.eventMonitor)
+            return (both == nil ? last : nil, nil, state.eventMonitor)
         }
-        if let due { monitors?.forward(noted: due) }
+        if let last { monitors?.forward(noted: last) }
+        if let next { monitors?.forward(noted: next) }
     }
 
-    /// Forwards what has been reported in this step, before handlers of the program are put on their queues.
+    /// Forwards what has been reported in this step and was not forwarded yet. A handler of the program must not overtake it.
     private func forwardReported() {
-        let (event, monitors) = mutableState.write { ($0.lastEvent.take(), $0.eventMonitor) }
-        if let event { monitors?.forward(noted: event) }
+        let (event, hasHandlers, monitors) = mutableState.write { state in
+            let event = state.lastEvent.take()
+            return (event, state.chain.hasHandlers, event == nil ? nil : state.eventMonitor)
+        }
+        guard let event else { return }
+        if hasHandlers { monitors?.forward(noted: event) } else { monitors?.forwardWithOthers(noted: event) }
     }
 
     /// Whether the present attempt calls none of the program's code.
@@ -70,12 +76,9 @@ extension Request {
         var action = action
         while case .run(let step) = action {
             step.run()
-            let (next, event, monitors) = mutableState.write { state in
-                let event = state.lastEvent.take()
-                return (state.lane.stepReturned(), event, event == nil ? nil : state.eventMonitor)
-            }
-            if let event { monitors?.forwardWithOthers(noted: event) }
-            action = next
+            // Before the next step, which another thread may perform.
+            forwardReported()
+            action = mutableState.write { $0.lane.stepReturned() }
         }
         guard case .moveToRoot = action else { return }
         underlyingQueue.async { self.perform(self.mutableState.write { $0.lane.arrived() }) }
@@ -108,7 +111,7 @@ extension Request {
 
     func deliverChangesSoon() { performOnRoot { self.deliverChanges() } }
 
-    /// Delivers the stored notifications of user actions. On the root queue, before any other event is delivered there.
+    /// Delivers the stored notifications of user actions, before any other event of the request.
     func deliverChanges() {
         let changes = mutableState.write { state -> [Job] in
             if state.changes.isEmpty { return [] }
@@ -263,7 +266,7 @@ extension Request {
 
     // MARK: handlers and the pass over their serializers
 
-    /// Adds a serializer, which has to call `serialized` on the root queue when it is done. This may resume the request.
+    /// Adds a serializer, which has to call `serialized` in a step when it is done. This may resume the request.
     ///
     /// - Parameters:
     ///   - isForeign: Whether the serializer may call the program's code, or take long: it then runs on the serialization queue.
@@ -288,8 +291,8 @@ extension Request {
         }
     }
 
-    /// Finishes the request: the serializers run, then the handlers are called. Ignored if that is in progress or done. On the
-    /// root queue.
+    /// Finishes the request: the serializers run, then the handlers are called. Ignored if that is in progress or done. In
+    /// a step.
     func finish(error: AFError? = nil) {
         var error = error
         let (begins, _) = mutableState.write { state -> (Bool, SmallArray<Job>) in
@@ -310,11 +313,12 @@ extension Request {
         if hasHandlers { runSerializers() }
     }
 
-    /// Runs `body` on the root queue: at once if `isOnRoot`.
-    /// Performs the next step of the pass. On the root queue.
+    /// Performs the next part of the pass, in a step.
     private func runSerializers() {
         let (step, waits, spent) = mutableState.write {
             state -> (SerializerChain.Step?, Bool, SerializerChain?) in
+            // Handlers, and what they hold, are the program's.
+            if state.lane.isElsewhere, state.chain.hasHandlers { return (nil, true, nil) }
             let step = state.chain.next()
             guard case .deliver = step else {
                 return (state.machine.phase == .finishing ? step : nil, false, nil)
@@ -336,21 +340,16 @@ extension Request {
                 serializer.run(true)
             }
         case .deliver:
-            // What a handler puts on the root queue comes after a cleanup there; a task that is resumed does not wait for it. Neither
-            // may find the request in its session (O-5).
-            let isElsewhere = isElsewhere
-            if isElsewhere { cleanup() }
-            if let spent, spent.hasHandlers {
-                forwardReported()
-                spent.deliver(toHandlers: true)
-            }
-            if !isElsewhere { cleanup() }
+            spent?.deliver(toHandlers: true)
+            // Before tasks are resumed, which must not find the request in its session (O-5), nor its files.
+            cleanup()
+            forwardReported()
             spent?.deliver(toHandlers: false)
         case nil: break
         }
     }
 
-    /// Asks the retriers after a serializer has failed. On the root queue.
+    /// Asks the retriers, on the root queue, after a serializer has failed. In a step.
     ///
     /// - Parameters:
     ///   - failure: The error.
@@ -371,7 +370,7 @@ extension Request {
         }
     }
 
-    /// Called on the root queue when a serializer has succeeded, or has failed and is not retried; `delivery` calls the handler.
+    /// Called in a step when a serializer has succeeded, or has failed and is not retried; `delivery` calls the handler.
     func serialized(_ delivery: @escaping @Sendable () -> Void) {
         mutableState.write { $0.chain.completed(Job(run: delivery)) }
         runSerializers()
@@ -389,7 +388,7 @@ extension Request {
 
     // MARK: failures and retries
 
-    /// Asks the retriers if the attempt has failed, otherwise finishes the request. On the root queue.
+    /// Asks the retriers if the attempt has failed, otherwise finishes the request. In a step.
     func retryOrFinish(_ error: AFError?) {
         guard let error, let delegate else { return finish() }
         switch mutableState.write({ $0.machine.receive(.attemptFailed) }) {
@@ -438,7 +437,7 @@ extension Request {
         return true
     }
 
-    // MARK: reports to the monitors, on the root queue
+    // MARK: reports to the monitors
 
     private func readyToPerform() {
         if let delegate {
@@ -453,10 +452,10 @@ extension Request {
         didResume()
         if let task { didResumeTask(task) }
     }
-    private func didSuspend() { monitors?.requestDidSuspend(self) }
+    private func didSuspend() { report(.suspended(self)) }
     func didResumeTask(_ task: URLSessionTask) { report(.resumedTask(self, task)) }
-    func didSuspendTask(_ task: URLSessionTask) { monitors?.request(self, didSuspendTask: task) }
-    func didCancelTask(_ task: URLSessionTask) { monitors?.request(self, didCancelTask: task) }
+    func didSuspendTask(_ task: URLSessionTask) { report(.suspendedTask(self, task)) }
+    func didCancelTask(_ task: URLSessionTask) { report(.cancelledTask(self, task)) }
 
     /// Reports the cancellation. If it is no failure, removes an error that only says that the task was cancelled.
     private func didCancel(asFailure isFailure: Bool) {
@@ -468,10 +467,10 @@ extension Request {
                 return state.error.take()
             }
         }
-        monitors?.requestDidCancel(self)
+        report(.cancelled(self))
     }
 
-    /// Finishes a cancelled request that has no task to cancel. On the root queue.
+    /// Finishes a cancelled request that has no task to cancel. In a step.
     private func cancellationArrived() {
         let (begins, _) = mutableState.write { state -> (Bool, SmallArray<Job>) in
             guard state.machine.receive(.cancellationArrived) == .beginPass else { return (false, []) }

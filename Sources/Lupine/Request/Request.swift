@@ -6,8 +6,8 @@ public import LupineLoading
 
 /// A request of a session, with all its attempts.
 ///
-/// Created by `Session` only. May be used from any thread. Its events occur on the session's root queue (`underlyingQueue`);
-/// handlers are called on the queues that they were added with. However the request ends, each handler is called once.
+/// Created by `Session` only. May be used from any thread. What is done for it is done in steps, one after the other
+/// (`Lane`); the program's code is called on the session's root queue (`underlyingQueue`), handlers are called on the queues that they were added with. However the request ends, each handler is called once.
 /// `RequestMachine` decides under the lock what to do next; this class does it.
 ///
 /// The class has subclasses, so the compiler cannot check that it is `Sendable`: the mutable state is in `mutableState`, and in
@@ -44,11 +44,12 @@ public class Request: @unchecked Sendable {
     struct MutableState {
         var machine = RequestMachine()
         var lane = Lane()
-        /// Whether the present attempt calls none of the program's code: its steps then run on any thread. Found out when the
-        /// attempt begins; false as soon as code of the program's is added.
-        var callsNoProgram = false
+        /// Whether session and request are of kinds that may do without the program's code. Found out when an attempt begins.
+        var mayCallNoProgram = false
         /// Whether a handler decides about the content of responses.
         var hasGate = false
+        /// Whether the request has monitors besides those of its session.
+        var hasMonitors = false
         /// The last event of the present step, which is forwarded with the one that follows it, or at the step's end.
         var lastEvent: MonitorEvent?
         var id: UUID?
@@ -77,11 +78,15 @@ public class Request: @unchecked Sendable {
         var urlSessionTaskHandler: Called<URLSessionTask>?
         var cURLHandler: Called<String>?
 
-        /// Whether an attempt calls code that the program has added to this request. Handlers and monitors do not count, since
-        /// they are called on queues of their own.
+        /// Whether the present attempt calls none of the program's code, and the request holds nothing else of the program's: its
+        /// steps then run on any thread. Response handlers do not count: they are looked for when they are to be called.
+        var callsNoProgram: Bool { mayCallNoProgram && !hasProgramCode }
+
+        /// Whether the program has added code to the request.
         var hasProgramCode: Bool {
-            interceptor != nil || !validators.isEmpty || hasGate || upload.object != nil
-                || download.object != nil
+            interceptor != nil || !validators.isEmpty || hasGate || hasMonitors || upload.object != nil
+                || download.object != nil || urlRequestHandler != nil || urlSessionTaskHandler != nil
+                || cURLHandler != nil || redirectHandler != nil || cachedResponseHandler != nil
         }
     }
 
@@ -104,7 +109,7 @@ public class Request: @unchecked Sendable {
     let mutableState: Protected<MutableState>
     /// The event loop whose connections the request prefers: the one that runs the program's Swift task, if there is one.
     let preference = LoopPreference()
-    /// The session's root queue, on which all events of the request occur.
+    /// The session's root queue, on which the request calls the program's code that has no queue of its own.
     public let underlyingQueue: DispatchQueue
     /// The queue on which serializers run.
     public let serializationQueue: DispatchQueue
@@ -252,7 +257,8 @@ public class Request: @unchecked Sendable {
     /// could refuse the response.
     var storesUnasked: Bool { false }
 
-    /// Whether the content and the end of the request's tasks need no queue if they meet none of the program's code.
+    /// Whether the request is of a kind whose content and end need no queue if they meet none of the program's code, and was made of
+    /// the library's own values.
     var takesContentAnywhere: Bool { false }
 
     /// Whether the request can be started by the thread that adds its first handler, because its first attempt calls none of the
@@ -270,10 +276,10 @@ public class Request: @unchecked Sendable {
         for change in changes { change?.show() }
     }
 
-    /// Called on the root queue when the request finishes, before monitors and handlers are called: no more content arrives.
+    /// Called in a step when the request finishes, before monitors and handlers are called: no more content arrives.
     func contentEnds() {}
 
-    /// Releases resources after the handlers have been called. On the root queue.
+    /// Releases resources after the handlers have been called. In a step.
     func cleanup() {
         // Progress handlers often retain the request in order to cancel it, and will not be called again. They are released
         // outside of the lock.

@@ -17,10 +17,7 @@ extension Request {
         judge: @escaping @Sendable (URLRequest?, HTTPURLResponse) -> ValidationResult,
         report: @escaping @Sendable (URLRequest?, HTTPURLResponse, ValidationResult) -> Void
     ) {
-        mutableState.write { state in
-            state.validators.append(Validator(judge: judge, report: report))
-            state.callsNoProgram = false
-        }
+        mutableState.write { $0.validators.append(Validator(judge: judge, report: report)) }
     }
 
     /// Runs the checks until one fails, on the root queue.

@@ -23,7 +23,7 @@ extension Session {
     /// Runs the pipeline for an attempt that has begun, in a step of the request.
     func performAttempt(of request: Request) {
         mutableState.write { _ = $0.activeRequests.insert(request) }
-        request.findProgramCode(callsNoProgram)
+        request.findProgramCode(of: self)
         switch request.preparation {
         case .conversion(let convertible, let upload):
             if upload != nil || !ownsRequestQueue || adapter(for: request) != nil

@@ -37,15 +37,16 @@ open class Session: @unchecked Sendable {
     let mutableState = Protected(MutableState())
     /// Whether the session created the request queue, which then targets its root queue.
     let ownsRequestQueue: Bool
-    /// Whether the session brings no code of the program's that every request calls: no interceptor, no monitor but that of the
-    /// notifications, no subclass or queue in between.
+    /// Whether the session brings no code of the program's: no interceptor, no handler, no monitor but that of the notifications, no
+    /// subclass or queue in between. Its requests then need no queue where they bring none either, and no object of the program's is
+    /// released on an event loop.
     let callsNoProgram: Bool
 
     /// The `URLSession` that performs the tasks.
     public let session: URLSession
     /// The delegate of the `URLSession`.
     public let delegate: SessionDelegate
-    /// The serial queue on which all changes to requests are made.
+    /// The serial queue on which requests call the program's code that has no queue of its own.
     public let rootQueue: DispatchQueue
     /// Whether requests resume automatically when their first handler is added.
     public let startRequestsImmediately: Bool
@@ -124,6 +125,8 @@ open class Session: @unchecked Sendable {
             ownsRequestQueue && interceptor == nil && !delegate.isSubclass && session.delegate === delegate
             && type(of: session) == URLSession.self && eventMonitor.hearsOnlyWhatIsNoted
             && session.configuration.protocolClasses?.isEmpty != false
+            && redirectHandler == nil && cachedResponseHandler == nil && serverTrustManager == nil
+            && type(of: self) == Session.self
         delegate.serve(self, telling: eventMonitor, judging: serverTrustManager)
     }
 

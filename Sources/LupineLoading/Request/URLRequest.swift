@@ -255,10 +255,10 @@ public struct URLRequest: Sendable {
         return head
     }
 
-    /// Whether it holds objects of the program's: a body stream, or values that protocols attached.
+    /// Whether it may hold objects of the program's: in a body, or as values that protocols attached.
     package var holdsObjects: Bool {
-        if case .stream = contents.value.body { return true }
-        return !contents.value.protocolProperties.isEmpty
+        if case .none = contents.value.body { return !contents.value.protocolProperties.isEmpty }
+        return true
     }
 
     // MARK: what protocols attach

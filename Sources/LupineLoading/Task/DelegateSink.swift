@@ -54,26 +54,24 @@ final class DelegateSink: TaskSink {
     }
 
     func responded(_ task: TaskCore, _ response: URLResponse) -> HopPlan {
-        // A delegate of the task's own is set before it is resumed.
+        // A delegate of the task's own, which is set before it is resumed, is told of everything.
         if task.ownDelegates != nil { isForDelegate.store(true, ordering: .relaxed) }
-        if onlyListener != nil {
-            if limit.isExceeded(by: response, to: task.currentRequest) { tooLong(task) }
-        } else if task.hasDelegate {
-            task.ask(ResponseQuestion(task, about: response))
+        // So is content that is announced as too long.
+        if consumer != nil, limit.isExceeded(by: response, to: task.currentRequest) {
+            isForDelegate.store(true, ordering: .relaxed)
         }
+        if onlyListener == nil, task.hasDelegate { task.ask(ResponseQuestion(task, about: response)) }
         return .deliver
     }
 
     func received(_ task: TaskCore, _ data: Data) -> Demand {
         if let consumer = onlyListener {
             if consumer.receive(data, of: task.counts.expectedToReceive, upTo: limit) { return .more }
-            tooLong(task)
+            task.fail(limit.error(of: task.currentRequest?.url))
             return .enough
         }
         return task.hasDelegate ? task.queue(data) : .more
     }
-
-    private func tooLong(_ task: TaskCore) { task.fail(limit.error(of: task.currentRequest?.url)) }
 
     func delivers(_ data: Data, _ context: CallbackContext) {
         guard let dataTask = context.task as? URLSessionDataTask else { return }

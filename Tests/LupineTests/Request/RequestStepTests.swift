@@ -126,6 +126,55 @@ struct RequestStepTests {
         }
     }
 
+    @Test("[S-29, E-7] the notifications of a request come before its handler, whatever serializer it has")
+    @MainActor func notificationsFirst() async throws {
+        let seen = Heard<String>()
+        let names: [(Notification.Name, String)] = [
+            (Request.didResumeNotification, "r1"), (Request.didResumeTaskNotification, "r8"),
+            (Request.didCompleteTaskNotification, "r15"), (Request.didFinishNotification, "r17"),
+        ]
+        try await withObserved(monitors: [AlamofireNotifications()]) { stage async throws in
+            for round in 0..<30 {
+                let request = stage.session.request(stage.url("/bytes/3?\(round)"))
+                let tokens = names.map { name, text in
+                    NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) { notice in
+                        if notice.request === request { seen.add(text) }
+                    }
+                }
+                switch round % 3 {
+                case 0: request.responseString { _ in seen.add("handler") }
+                case 1: request.responseData { _ in seen.add("handler") }
+                default: request.response { _ in seen.add("handler") }
+                }
+                let all = await seen.wait(for: 5 * (round + 1))
+                #expect(all.suffix(5) == ["r1", "r8", "r15", "r17", "handler"])
+                for token in tokens { NotificationCenter.default.removeObserver(token) }
+            }
+        }
+    }
+
+    @Test("[S-29, R-9] what a user has done is told before the end, also if root is busy meanwhile")
+    func changesFirst() async throws {
+        let seen = Heard<String>()
+        let queue = DispatchQueue(label: "seen")
+        try await withObserved(monitors: [AlamofireNotifications()]) { stage async throws in
+            let request = stage.held()
+            let monitor = ClosureEventMonitor(queue: queue)
+            monitor.requestDidResume = { _ in seen.add("r1") }
+            monitor.requestDidSuspend = { _ in seen.add("r9") }
+            monitor.requestDidFinish = { _ in seen.add("r17") }
+            request.eventMonitor(monitor)
+            let task = request.serializingData()
+            await stage.wasAsked()
+            await withoutRoot(stage.session) {
+                request.suspend().resume()
+                stage.letGo()
+            }
+            #expect(await task.response.error == nil)
+            #expect(await seen.wait(for: 4) == ["r1", "r9", "r1", "r17"])
+        }
+    }
+
     @Test("[S-29, O-5] what awaits finds the request neither among the active ones nor in the map")
     func isForgotten() async throws {
         try await withObserved { stage async throws in

@@ -23,6 +23,58 @@ import Testing
 
     private enum Event: Sendable {
         case created, adapted, final, task, metrics, completed, retrying, finished, parsed
+        case resumed, resumedTask
+    }
+
+    /// Records the notifications of requests that have no recorder: a monitor of its own is code of the program's in a request.
+    private final class Notices: Sendable {
+        private let events = Protected<[ObjectIdentifier: [Event]]>([:])
+        private let tokens: UncheckedSendable<[any NSObjectProtocol]>
+
+        init() {
+            let names: [(Notification.Name, Event)] = [
+                (Request.didResumeNotification, .resumed), (Request.didResumeTaskNotification, .resumedTask),
+                (Request.didCompleteTaskNotification, .completed), (Request.didFinishNotification, .finished),
+            ]
+            tokens = UncheckedSendable(
+                names.map { [events] name, event in
+                    NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) { notice in
+                        guard let request = notice.request else { return }
+                        events.write { $0[ObjectIdentifier(request)]?.append(event) }
+                    }
+                })
+        }
+
+        deinit { for token in tokens.value { NotificationCenter.default.removeObserver(token) } }
+
+        func begin(_ request: Request) { events.write { $0[ObjectIdentifier(request)] = [] } }
+
+        func hasFinished(_ request: Request) -> Bool {
+            events.read { $0[ObjectIdentifier(request)]?.contains(.finished) ?? false }
+        }
+
+        func end(_ request: Request) -> [Event] {
+            events.write { $0.removeValue(forKey: ObjectIdentifier(request)) ?? [] }
+        }
+    }
+
+    /// Checks what the notifications have told of a request that was not cancelled.
+    private static func check(notices events: [Event], _ faults: Faults) {
+        var last: Event?
+        for event in events where event != .resumedTask || last != .resumedTask {
+            let isRight =
+                switch (last, event) {
+                case (nil, .resumed), (.resumed, .resumedTask), (.resumedTask, .resumed),
+                    (.resumed, .completed),
+                    (.resumed, .resumed), (.resumedTask, .completed), (.completed, .resumedTask),
+                    (.completed, .completed), (.completed, .finished), (.completed, .resumed),
+                    (.finished, .resumedTask), (.finished, .completed), (.finished, .resumed):
+                    true
+                default: false
+                }
+            if !isRight { faults.note("\(event) after \(String(describing: last)) in \(events)") }
+            last = event
+        }
     }
 
     /// Records the events of one request.
@@ -160,15 +212,16 @@ import Testing
 
     /// The work of one thread.
     private static func work(
-        _ number: Int, _ session: Session, _ origin: String, _ faults: Faults, _ left: Protected<Int>
+        _ number: Int, _ session: Session, _ origin: String, _ faults: Faults, _ notices: Notices,
+        _ left: Protected<Int>
     ) async {
         var random = SeededRandom(seed: UInt64(number))
         let paths = ["/bytes/10", "/status/500", "/redirect/1", "/status/204", "/bytes/70000"]
         while left.read({ $0 }) > 0 {
             let path = paths[Int.random(in: 0..<paths.count, using: &random)]
-            let recorder = Recorder(faults)
+            let recorder = Bool.random(using: &random) ? Recorder(faults) : nil
             let request = session.request(origin + path)
-            request.eventMonitor(recorder)
+            if let recorder { request.eventMonitor(recorder) } else { notices.begin(request) }
             var wasCancelled = false
             let count = Int.random(in: 1...12, using: &random)
             let early = Int.random(in: 0...2, using: &random)
@@ -195,10 +248,16 @@ import Testing
             await withCheckedContinuation { continuation in
                 request.response(queue: session.rootQueue) { _ in continuation.resume() }
             }
-            await withCheckedContinuation { continuation in
-                recorder.queue.async { continuation.resume() }
+            if let recorder {
+                await withCheckedContinuation { continuation in
+                    recorder.queue.async { continuation.resume() }
+                }
+                check(recorder.events.read { $0 }, wasCancelled: wasCancelled, faults)
+            } else {
+                while !notices.hasFinished(request) { await Task.yield() }
+                let events = notices.end(request)
+                if !wasCancelled { check(notices: events, faults) }
             }
-            check(recorder.events.read { $0 }, wasCancelled: wasCancelled, faults)
             left.write { $0 -= count + 3 }
         }
     }
@@ -209,12 +268,15 @@ import Testing
     func model() async throws {
         let faults = Faults()
         let left = Protected(Self.steps)
+        let notices = Notices()
         try await withObserved(monitors: [AlamofireNotifications()]) { stage async throws in
             stage.session.rootQueue.setSpecific(key: Self.rootKey, value: true)
             let origin = stage.url("")
             await withTaskGroup(of: Void.self) { group in
                 for number in 0..<Self.threads {
-                    group.addTask { await Self.work(number, stage.session, origin, faults, left) }
+                    group.addTask {
+                        await Self.work(number, stage.session, origin, faults, notices, left)
+                    }
                 }
             }
             while faults.handlers.read({ $0.called < $0.added }) { await Task.yield() }
