@@ -50,6 +50,11 @@ public final class CompositeEventMonitor: EventMonitor {
         for route in everybody { route.sendWithOthers(event) }
     }
 
+    /// Makes sure that all events that wait are delivered before anything that is put on the monitors' queues from now on.
+    func deliverSoon() {
+        for route in everybody { route.deliverSoon() }
+    }
+
     /// Forwards any other event.
     private func forward(_ event: @autoclosure () -> MonitorEvent) {
         send(event, along: others)

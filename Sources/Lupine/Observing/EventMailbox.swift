@@ -61,10 +61,13 @@ final class EventMailbox: Sendable {
         state.write { state in
             if let entry = entry.take() { state.waiting.append(consume entry) }
         }
-        TurnEnd.perform { [self] in
-            let turns: Int? = state.write { $0.isOnQueue || $0.waiting.isEmpty ? nil : $0.turns }
-            if let turns { putTurn(turns, on: route.queue) }
-        }
+        TurnEnd.perform { [self] in deliverSoon(on: route.queue) }
+    }
+
+    /// Puts a turn on the queue, if events wait and none is there.
+    func deliverSoon(on queue: DispatchQueue) {
+        let turns: Int? = state.write { $0.isOnQueue || $0.waiting.isEmpty ? nil : $0.turns }
+        if let turns { putTurn(turns, on: queue) }
     }
 
     /// Puts a turn on the queue, which is the one after `turns` others.

@@ -42,4 +42,7 @@ final class EventRoute: Sendable {
 
     /// The same, together with the events of other requests in the same turn of an event loop.
     func sendWithOthers(_ event: consuming MonitorEvent) { mailbox.addWithOthers(event, along: self) }
+
+    /// Puts a turn on the queue, if events wait and none is there.
+    func deliverSoon() { mailbox.deliverSoon(on: queue) }
 }

@@ -247,7 +247,10 @@ extension DataRequest: TaskConsumer {
     package func receive(_ data: Data, of total: Int64, upTo limit: CollectedBodyLimit) -> Bool {
         guard let count = add(data, upTo: limit).count else {
             // At once, as where the delegate is told (DR-11).
-            if error == nil { error = .sessionTaskFailed(error: limit.error(of: lastRequest?.url)) }
+            let error = AFError.sessionTaskFailed(error: limit.error(of: lastTask?.currentRequest?.url))
+            mutableState.write { state in
+                if state.error == nil { state.error = error }
+            }
             return false
         }
         if let change = mutableState.write({ $0.download.update(completed: Int64(count), total: total) }) {

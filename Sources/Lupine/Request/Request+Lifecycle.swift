@@ -46,27 +46,28 @@ extension Request {
     /// runs elsewhere than on the root queue are forwarded together: the main queue is woken once.
     func report(_ event: MonitorEvent) {
         let (last, next, monitors) = mutableState.write {
-            state -> (MonitorEvent?, MonitorEvent?, CompositeEventMonitor?) in
-            let last = state.lastEvent.take()
-            guard state.lane.isElsewhere, state.eventMonitor?.hearsOnlyWhatIsNoted == true else {
+            state -> (HeldEvent?, MonitorEvent?, CompositeEventMonitor?) in
+            let last = state.heldEvent.take()
+            guard state.lane.isElsewhere, let monitors = state.eventMonitor, monitors.hearsOnlyWhatIsNoted else {
                 return (last, event, state.eventMonitor)
             }
-            let both = last?.followed(by: event)
-            state.lastEvent = both ?? event
-            return (both == nil ? last : nil, nil, state.eventMonitor)
+            let both = last?.event.followed(by: event)
+            state.heldEvent = HeldEvent(event: both ?? event, monitors: monitors)
+            return (both == nil ? last : nil, nil, nil)
         }
-        if let last { monitors?.forward(noted: last) }
+        if let last { last.monitors.forward(noted: last.event) }
         if let next { monitors?.forward(noted: next) }
     }
 
     /// Forwards what has been reported in this step and was not forwarded yet. A handler of the program must not overtake it.
     private func forwardReported() {
-        let (event, hasHandlers, monitors) = mutableState.write { state in
-            let event = state.lastEvent.take()
-            return (event, state.chain.hasHandlers, event == nil ? nil : state.eventMonitor)
+        let (held, hasHandlers) = mutableState.write { ($0.heldEvent.take(), $0.chain.hasHandlers) }
+        guard let held else { return }
+        if hasHandlers {
+            held.monitors.forward(noted: held.event)
+        } else {
+            held.monitors.forwardWithOthers(noted: held.event)
         }
-        guard let event else { return }
-        if hasHandlers { monitors?.forward(noted: event) } else { monitors?.forwardWithOthers(noted: event) }
     }
 
     /// Whether the present attempt calls none of the program's code.
@@ -340,7 +341,11 @@ extension Request {
                 serializer.run(true)
             }
         case .deliver:
-            spent?.deliver(toHandlers: true)
+            if let spent, spent.hasHandlers {
+                // A handler that was added late follows what an earlier step has reported.
+                monitors?.deliverSoon()
+                spent.deliver(toHandlers: true)
+            }
             // Before tasks are resumed, which must not find the request in its session (O-5), nor its files.
             cleanup()
             forwardReported()
@@ -360,8 +365,10 @@ extension Request {
         case .ask(let number):
             continueOnRoot {
                 delegate.retryResult(for: self, dueTo: failure) { result in
-                    self.answered(result, to: number, refusal: .serializerRefused(number)) { error in
-                        self.serialized { deliver(error) }
+                    self.performOnRootNow {
+                        self.answered(result, to: number, refusal: .serializerRefused(number)) { error in
+                            self.serialized { deliver(error) }
+                        }
                     }
                 }
             }
@@ -395,7 +402,9 @@ extension Request {
         case .ask(let number):
             continueOnRoot {
                 delegate.retryResult(for: self, dueTo: error) { result in
-                    self.answered(result, to: number, refusal: .refused(number)) { self.finish(error: $0) }
+                    self.performOnRootNow {
+                        self.answered(result, to: number, refusal: .refused(number)) { self.finish(error: $0) }
+                    }
                 }
             }
         case .proceed: finish()

@@ -51,7 +51,7 @@ public class Request: @unchecked Sendable {
         /// Whether the request has monitors besides those of its session.
         var hasMonitors = false
         /// The last event of the present step, which is forwarded with the one that follows it, or at the step's end.
-        var lastEvent: MonitorEvent?
+        var heldEvent: HeldEvent?
         var id: UUID?
         var error: AFError?
         var retryCount = 0
@@ -88,6 +88,12 @@ public class Request: @unchecked Sendable {
                 || download.object != nil || urlRequestHandler != nil || urlSessionTaskHandler != nil
                 || cURLHandler != nil || redirectHandler != nil || cachedResponseHandler != nil
         }
+    }
+
+    /// An event that has not been forwarded, and the monitors that the request had when it was reported.
+    struct HeldEvent {
+        let event: MonitorEvent
+        let monitors: CompositeEventMonitor
     }
 
     /// A closure that runs once. A struct, because a bare closure in a generic lock is wrapped anew on each access.

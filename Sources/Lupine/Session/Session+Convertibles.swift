@@ -35,7 +35,14 @@ extension Session {
             self.requestModifier = requestModifier
             isForeign =
                 Session.isForeign(url) || requestModifier != nil || parameters != nil
-                || type(of: encoding) != URLEncoding.self
+                || !Self.isOwn(encoding)
+        }
+
+        /// Whether the encoding is the library's, without a closure of the program's.
+        private static func isOwn(_ encoding: any ParameterEncoding) -> Bool {
+            guard let encoding = encoding as? URLEncoding else { return false }
+            if case .custom = encoding.arrayEncoding { return false }
+            return true
         }
 
         func asURLRequest() throws -> URLRequest {

@@ -140,8 +140,8 @@ extension Session {
 
     /// Whether a request made of this holds nothing of the program's, and no code of the program's makes it.
     static func isOwn(_ convertible: any URLRequestConvertible) -> Bool {
-        if let request = convertible as? URLRequest { return !request.holdsObjects }
-        return !isForeign(convertible)
+        if let own = convertible as? RequestConvertible { return !own.isForeign }
+        return (convertible as? URLRequest)?.holdsObjects == false
     }
 
     /// Whether the conversion calls the program's code.
