@@ -48,7 +48,8 @@ extension Request {
         let (last, next, monitors) = mutableState.write {
             state -> (HeldEvent?, MonitorEvent?, CompositeEventMonitor?) in
             let last = state.heldEvent.take()
-            guard state.lane.isElsewhere, let monitors = state.eventMonitor, monitors.hearsOnlyWhatIsNoted else {
+            guard state.lane.isElsewhere, let monitors = state.eventMonitor, monitors.hearsOnlyWhatIsNoted
+            else {
                 return (last, event, state.eventMonitor)
             }
             let both = last?.event.followed(by: event)
@@ -403,7 +404,9 @@ extension Request {
             continueOnRoot {
                 delegate.retryResult(for: self, dueTo: error) { result in
                     self.performOnRootNow {
-                        self.answered(result, to: number, refusal: .refused(number)) { self.finish(error: $0) }
+                        self.answered(result, to: number, refusal: .refused(number)) {
+                            self.finish(error: $0)
+                        }
                     }
                 }
             }
