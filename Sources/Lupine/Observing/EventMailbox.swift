@@ -8,8 +8,8 @@ internal import LupineLoading
 /// The first waiting event puts a block, called a turn, on the queue; events that arrive before the turn begins share it. A busy
 /// queue thus has one block for all that waits, and an event is still delivered before anything that is put on a serial queue
 /// after it, above all before handlers of the program. Events of requests that have none may come a little later
-/// (`addWithOthers`). A queue has one mailbox for all senders: with two, a monitor of both a
-/// session and a request could receive events in the wrong order. It lives as long as its queue.
+/// (`addWithOthers`). A queue has one mailbox for all senders: with two, a monitor of both a session and a request could receive
+/// events in the wrong order. It lives as long as its queue.
 final class EventMailbox: Sendable {
     private struct Entry {
         let event: MonitorEvent
