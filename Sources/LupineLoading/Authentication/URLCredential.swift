@@ -3,10 +3,10 @@
 public import Foundation
 internal import LupineTLS
 
-/// A user's name and password, a client's identity, or a `SecTrust` that was found good, with the time it may be remembered.
+/// A user's name and password, a client's identity, or a `SecTrust` that the program accepts, with the time to remember it.
 ///
-/// Immutable; may be used on any thread. Only names and passwords can be archived and kept by a storage. A password is never
-/// written to a disk here, whatever the persistence is; an archive that the program itself makes does contain it.
+/// Immutable; may be used on any thread. Only names and passwords can be archived and kept by a storage. The library
+/// never writes a password to a disk, whatever the persistence is; an archive that the program makes does contain the password.
 public final class URLCredential: NSObject, NSSecureCoding, NSCopying, Sendable {
     /// How long a credential is remembered.
     ///
@@ -102,7 +102,7 @@ public final class URLCredential: NSObject, NSSecureCoding, NSCopying, Sendable 
         if case .identity(_, let certificates) = contents { certificates } else { [] }
     }
 
-    /// The trust that was found good.
+    /// The server trust that the program accepts.
     var trust: SecTrust? { if case .trust(let trust) = contents { trust } else { nil } }
 
     /// The identity to present to a server that requests a certificate.
