@@ -53,8 +53,8 @@ struct DigestChallenge: Hashable, Sendable {
     /// The most entries of `domain` and of `qop` that are read. Requests to further URIs carry no preemptive answer.
     static let mostListed = 64
 
-    /// Reads a challenge. Fails when it cannot be answered: a required parameter is missing, a value is not supported (U-11.9), or the
-    /// hash function is disabled on this machine.
+    /// Reads a challenge. Fails when it cannot be answered: a required parameter is missing, a value is not supported (U-11.9),
+    /// or OpenSSL does not offer the hash function.
     init?(_ challenge: ChallengeSyntax) {
         guard challenge.scheme == "digest", let nonce = challenge["nonce"], let realm = challenge["realm"],
             let algorithm = DigestAlgorithm(name: challenge["algorithm"] ?? "MD5"),

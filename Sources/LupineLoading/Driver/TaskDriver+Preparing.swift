@@ -69,7 +69,7 @@ extension TaskDriver {
     private func mayBeJudged(_ request: URLRequest) -> Bool {
         switch request.contents.value.scheme {
         case .https, .wss: true
-        case .http, .ws: context.settings.cookieStorage?.hasSomeApart ?? false
+        case .http, .ws: context.settings.cookieStorage?.hasUncheckedCookies ?? false
         default: false
         }
     }
