@@ -303,7 +303,7 @@ extension TaskDriver: HopLoadClient {
         let judgement: HopMachine.ResponseDecision =
             isAllowed
             ? .ask
-            : .fail(RedirectRule.tooMany(from: response.url, to: request.url?.absoluteString))
+            : .fail(RedirectRule.tooManyRedirects(from: response.url, to: request.url?.absoluteString))
         var (shown, question): (URLResponse?, Question?) = (response, .protocolRedirect(response, request))
         handle(.judged(judgement)) { state in
             guard state.hop === hop, state.machine.awaitsResponse else { return }
