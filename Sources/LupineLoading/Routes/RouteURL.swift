@@ -48,7 +48,7 @@ struct RouteURL: Sendable {
         }
         target = try Self.target(bytes, from: end)
         namesServerAlone = end == bytes.count || bytes[end] == 0x23
-        // A spelling with user info is not kept, because it has a password.
+        // A spelling with user info is not kept, because it may contain a password.
         let isKept = hostStart == start
         let spelling = bytes.extracting(first: end)
         if isKept, let known = known(spelling) {
