@@ -38,9 +38,10 @@ package struct NetworkView: Sendable {
     /// Creates a view that uses these closures.
     package init(
         takeSnapshot: @escaping @Sendable (_ found: @escaping @Sendable (NetworkSnapshot?) -> Void) -> Void,
-        findRoutes: @escaping @Sendable (
-            _ host: String, _ found: @escaping @Sendable (Finding) -> Void
-        ) -> Void,
+        findRoutes:
+            @escaping @Sendable (
+                _ host: String, _ found: @escaping @Sendable (Finding) -> Void
+            ) -> Void,
         watch: @escaping @Sendable (_ changed: @escaping @Sendable () -> Void) -> End
     ) {
         self.takeSnapshot = takeSnapshot

@@ -81,7 +81,8 @@ import Testing
     func hosts() {
         typealias Network = ScriptedNetwork
         let rows: [(NetworkView.Finding, Flags?)] = [
-            (.unknown, nil), (.routes([]), []), (.routes([.local]), [.reachable, .isLocalAddress, .isDirect]),
+            (.unknown, nil), (.routes([]), []),
+            (.routes([.local]), [.reachable, .isLocalAddress, .isDirect]),
             (.routes([.onLink(Network.cable)]), [.reachable, .isDirect]),
             (.routes([.routed(Network.cable)]), [.reachable]),
             (.routes([.routed(Network.modem), .local]), [.reachable, .isWWAN]),
