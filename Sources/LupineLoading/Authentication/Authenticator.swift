@@ -12,7 +12,7 @@ internal import LupineTransport
 /// not open a tunnel. After a verdict `ask` the driver calls `answered`. All tasks of a session share its memory and storage;
 /// `TaskCredentials` decides which of their credentials this task may use (U-11.4).
 struct Authenticator: Sendable {
-    /// What to do after a response.
+    /// The next step after a response.
     enum Verdict: Sendable {
         /// The response is final. A proxy's refusal to open a tunnel becomes the task's error.
         case deliver
@@ -26,13 +26,16 @@ struct Authenticator: Sendable {
 
     /// The answer of a delegate, or of the code that calls a challenge's sender.
     enum Answer: Sendable {
+        /// Answer with the credential; without one, deliver the response.
         case use(URLCredential?)
+        /// Answer with the proposed credential, if it has a password.
         case performDefault
         case cancel
+        /// Ask about the next challenge of the response, in another protection space.
         case rejectSpace
     }
 
-    /// Who may challenge a request.
+    /// A sender of challenges.
     private enum Peer: Sendable { case server, proxy }
 
     /// The state of the authentication to the server or to the proxy.
@@ -45,6 +48,7 @@ struct Authenticator: Sendable {
         var sent = Sent.nothing
         /// The number of refused answers to challenges.
         var failures: [Realm: Int] = [:]
+        /// The credentials that the peer has refused.
         var refused: [Realm: Set<URLCredential>] = [:]
         /// The accepted credentials that a delegate chose instead of the proposed ones.
         var chosen: [URLProtectionSpace: URLCredential] = [:]
@@ -94,6 +98,7 @@ struct Authenticator: Sendable {
         let response: HTTPURLResponse
         /// The challenges to ask about; the delegate is asked about the first one.
         var candidates: [AuthenticationCandidate]
+        /// The credential proposed to the delegate.
         var proposal: URLCredential?
     }
 
@@ -142,7 +147,7 @@ struct Authenticator: Sendable {
         if message.hasAuthorization { credentials.identifiesUser = true }
     }
 
-    /// Begins a transmission.
+    /// Begins a transmission: selects the answers to send.
     mutating func begin(_ message: AuthenticationMessage) {
         setMessage(message)
         // `message.server` costs time, so it is read only when there is an answer to compare it for.
@@ -162,29 +167,30 @@ struct Authenticator: Sendable {
         isResending = false
     }
 
+    /// Selects the answer to send to the proxy.
     private mutating func beginProxy(_ message: AuthenticationMessage) {
         let challenger = message.proxy?.challenger.canonical
         if proxy.challenger != challenger { proxy = PeerState() }
         proxy.challenger = challenger
         proxy.sent = .nothing
-        guard let used = message.proxy else { return }
+        guard let requestProxy = message.proxy else { return }
         if !isResending, let current = proxy.current,
             credentials.isWithheld(current.credential, from: current.space, at: message.url)
         {
             proxy.current = nil
         }
-        let content = used.isTunnelled ? .none : message.content
+        let content = requestProxy.isTunnelled ? .none : message.content
         if let current = proxy.current {
             if Self.canAnswer(current, content) { proxy.sent = .toChallenge(current) }
-        } else if let known = knownAnswer(to: used), Self.canAnswer(known, content) {
+        } else if let known = knownAnswer(to: requestProxy), Self.canAnswer(known, content) {
             proxy.sent = .preemptive(known)
         }
     }
 
     /// Returns the answer to send to a proxy preemptively: with the configuration's credential, otherwise with the task's.
-    private func knownAnswer(to used: AuthenticationProxy) -> AuthenticationAnswer? {
-        memory.answer(for: used) { _ in used.credential }
-            ?? memory.answer(for: used) { proposal(.proxy, $0) }
+    private func knownAnswer(to requestProxy: AuthenticationProxy) -> AuthenticationAnswer? {
+        memory.answer(for: requestProxy) { _ in requestProxy.credential }
+            ?? memory.answer(for: requestProxy) { proposal(.proxy, $0) }
     }
 
     /// The hashes that are needed before `fields` can be called; nil for none.
@@ -254,7 +260,7 @@ struct Authenticator: Sendable {
             by: .proxy, HTTPURLResponse(url: message.url, head: head, isDecoded: false))
     }
 
-    /// Handles the answer to the challenge of the last verdict.
+    /// Handles the answer to the challenge of the last `ask`.
     mutating func answered(_ answer: Answer) -> Verdict {
         guard var question, let candidate = question.candidates.first else { return .deliver }
         self.question = nil
@@ -272,6 +278,7 @@ struct Authenticator: Sendable {
         }
     }
 
+    /// Returns the verdict for an answer with this credential; `deliver` if the credential cannot answer the challenge.
     private mutating func use(
         _ credential: URLCredential, for candidate: AuthenticationCandidate, _ question: Question
     ) -> Verdict {
@@ -283,6 +290,7 @@ struct Authenticator: Sendable {
         return .resend
     }
 
+    /// Handles a 401 or 407: renews a stale nonce, else tries the configured credential, else asks the delegate.
     private mutating func handleChallenge(by peer: Peer, _ response: HTTPURLResponse) -> Verdict {
         guard let message, let challenger = peer == .server ? message.server : message.proxy?.challenger
         else {
@@ -357,6 +365,7 @@ struct Authenticator: Sendable {
         return true
     }
 
+    /// Returns `ask` with the question's first candidate; `deliver` if there is none, or if `mostChallenges` is reached.
     private mutating func ask(_ question: Question) -> Verdict {
         guard let candidate = question.candidates.first, challenges < Self.mostChallenges else {
             return .deliver

@@ -43,7 +43,7 @@ public final class URLAuthenticationChallenge: NSObject, Sendable {
     public let proposedCredential: URLCredential?
     /// The number of the task's answers that were refused in this space.
     public let previousFailureCount: Int
-    /// The response with the challenge, or the one that refused the last answer.
+    /// The response with the challenge, which refuses the last answer if there was one.
     public let failureResponse: URLResponse?
     /// The reason why the last answer failed, if no response refused it.
     public let error: (any Error)?

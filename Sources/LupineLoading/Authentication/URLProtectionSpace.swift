@@ -2,7 +2,7 @@
 
 public import Foundation
 
-/// Identifies what a credential is for: a server or proxy, a realm of it, and the authentication method.
+/// The scope of a credential: a server or proxy, one of its realms, and the authentication method.
 ///
 /// Immutable; may be used on any thread. Spaces with the same host (compared without case), port, protocol, realm, method and
 /// proxy type are equal, so that a newly created space finds a stored credential (U-11.1).

@@ -11,9 +11,9 @@ struct CookieJar: Sendable {
     /// One stored cookie.
     struct Entry: Sendable {
         let cookie: HTTPCookie
-        /// When a cookie with this name, domain and path was first stored.
+        /// The date when a cookie with this name, domain and path was first stored.
         let created: Date
-        /// The jar's `useCount` at that time, which orders cookies even if their dates are equal.
+        /// The jar's `useCount` at that date, which orders cookies even if their dates are equal.
         let creationOrder: UInt64
         /// The jar's `useCount` when the cookie was last stored or sent.
         var lastUse: UInt64
@@ -23,6 +23,7 @@ struct CookieJar: Sendable {
     struct Limits: Sendable {
         /// The most cookies of a registrable domain, all hosts of it together.
         var perDomain = 180
+        /// The most cookies of all domains.
         var total = 3_000
     }
 
@@ -33,6 +34,7 @@ struct CookieJar: Sendable {
     private var shelves: [String: [Entry]] = [:]
     /// The shelves of each registrable domain; nil until the jar has more cookies than one domain may have.
     private var sites: CookieSites?
+    /// The number of cookies, including expired ones that have not been removed.
     private(set) var count = 0
     /// Counts the calls that store or look up cookies.
     private var useCount: UInt64 = 0
@@ -54,8 +56,10 @@ struct CookieJar: Sendable {
     /// Stores a cookie, replacing the one with the same name, domain and path. An expired cookie only removes that one.
     ///
     /// - Parameters:
+    ///   - cookie: The cookie, which `CookieAdmission` has accepted, or which the program or a file supplies.
     ///   - isSecure: Whether the cookie came over a secure connection; otherwise it cannot replace or hide secure cookies.
-    ///   - created: When the cookie was first stored, if it comes from a file.
+    ///   - now: The current date.
+    ///   - created: The date when the cookie was first stored, if it comes from a file.
     /// - Returns: Whether anything changed.
     @discardableResult
     mutating func store(_ cookie: HTTPCookie, isSecure: Bool = true, at now: Date, created: Date? = nil)
@@ -116,8 +120,9 @@ struct CookieJar: Sendable {
             domain = domain[domain.index(after: dot)...]
         }
         found.sort { left, right in
-            let (longer, shorter) = (left.cookie.path.utf8.count, right.cookie.path.utf8.count)
-            return longer == shorter ? left.creationOrder < right.creationOrder : longer > shorter
+            let (leftLength, rightLength) = (left.cookie.path.utf8.count, right.cookie.path.utf8.count)
+            if leftLength != rightLength { return leftLength > rightLength }
+            return left.creationOrder < right.creationOrder
         }
         return found.map(\.cookie)
     }
@@ -170,6 +175,7 @@ struct CookieJar: Sendable {
         sites?.changed(key, from: before, to: shelf.count)
     }
 
+    /// Removes the entries that satisfy `isUnwanted` from the shelves with these keys. Returns whether there were any.
     private mutating func removeAll(
         on keys: some Collection<String>, where isUnwanted: (Entry) -> Bool
     ) -> Bool {
@@ -215,7 +221,7 @@ struct CookieJar: Sendable {
     private mutating func enforceTotalLimit() {
         let target = limits.total - limits.total / 16
         while count > target {
-            // One cookie of each of the domains with the most cookies.
+            // The candidates are one cookie of each of the domains with the most cookies.
             let candidates = (sites?.largest ?? []).compactMap { nextToEvict(on: $0) }
                 .sorted { $0.isEvicted(before: $1) }
             if candidates.isEmpty { return }
@@ -226,6 +232,7 @@ struct CookieJar: Sendable {
     /// Whether the registrable domain of the shelf with this key has too many cookies.
     private func exceedsDomainLimit(_ key: String) -> Bool { sites?.count(with: key) ?? 0 > limits.perDomain }
 
+    /// Returns the keys of all shelves of the registrable domain that the shelf with this key belongs to.
     private func keys(with key: String) -> Set<String> { sites?.keys(with: key) ?? [] }
 
     private mutating func evictOne(on keys: Set<String>) {
@@ -260,9 +267,12 @@ extension CookieJar.Entry {
     /// Whether the cookie is sent with a request to this URL.
     fileprivate func matches(_ origin: CookieOrigin, at now: Date) -> Bool {
         let domain = cookie.domain
-        let matchesDomain =
-            domain.hasPrefix(".")
-            ? HostName.isSame(origin.host, orBelow: String(domain.dropFirst())) : origin.host == domain
+        let matchesDomain: Bool
+        if domain.hasPrefix(".") {
+            matchesDomain = HostName.isSame(origin.host, orBelow: String(domain.dropFirst()))
+        } else {
+            matchesDomain = origin.host == domain
+        }
         return matchesDomain && !hasExpired(at: now) && (origin.isSecure || !cookie.isSecure)
             && origin.isPath(below: cookie.path)
             && cookie.contents.ports.map { $0.contains(origin.port) } ?? true

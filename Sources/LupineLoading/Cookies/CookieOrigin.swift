@@ -16,7 +16,8 @@ struct CookieOrigin: Hashable, Sendable {
     /// The longest name in the DNS (RFC 1035 §2.3.4), with its dots.
     private static let longestHost = 255
 
-    /// Copies the parts of a URL. Fails for a URL without a host, or with one that is too long for the DNS: it has no cookies.
+    /// Copies the parts of a URL. Fails for a URL without a host, or with one that is too long for the DNS; such a URL has no
+    /// cookies.
     init?(_ url: URL) {
         guard let host = url.host(percentEncoded: false), !host.isEmpty, host.utf8.count <= Self.longestHost
         else { return nil }

@@ -13,7 +13,7 @@ public final class HTTPCookie: NSObject, Sendable {
         case always = 0
         /// No cookies.
         case never = 1
-        /// Only cookies of the main document's site.
+        /// Cookies of the main document's site.
         case onlyFromMainDocumentDomain = 2
     }
 
@@ -24,14 +24,18 @@ public final class HTTPCookie: NSObject, Sendable {
         /// The domain in lowercase, with a leading dot if the cookie is for the hosts below it too.
         var domain: String
         var path: String
+        /// The date when the cookie expires; nil for the end of the session.
         var expires: Date?
         var isSecure = false
         var isHTTPOnly = false
+        /// The raw value of the `HTTPCookieStringPolicy`.
         var sameSite: String?
         var version = 0
         var comment: String?
         var commentURL: URL?
+        /// The ports to which the cookie is sent; nil for all.
         var ports: [Int]?
+        /// Whether the cookie has the attribute `Discard`, and so expires with the session.
         var isDiscarded = false
     }
 
@@ -57,7 +61,7 @@ public final class HTTPCookie: NSObject, Sendable {
     public var name: String { contents.name }
     /// The value, including any quotes.
     public var value: String { contents.value }
-    /// When the cookie expires; nil for the end of the session.
+    /// The date when the cookie expires; nil for the end of the session.
     public var expiresDate: Date? { contents.expires }
     /// Whether the cookie expires with the session.
     public var isSessionOnly: Bool { contents.expires == nil }

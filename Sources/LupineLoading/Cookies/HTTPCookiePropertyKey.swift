@@ -23,9 +23,9 @@ public struct HTTPCookiePropertyKey: RawRepresentable, Hashable, Sendable {
     public static let originURL = HTTPCookiePropertyKey("OriginURL")
     /// The version, `0` or `1`.
     public static let version = HTTPCookiePropertyKey("Version")
-    /// When the cookie expires: a `Date` or its text.
+    /// The date when the cookie expires: a `Date` or its text.
     public static let expires = HTTPCookiePropertyKey("Expires")
-    /// For how many seconds the cookie is valid; takes precedence over `expires`.
+    /// The number of seconds for which the cookie is valid; takes precedence over `expires`.
     public static let maximumAge = HTTPCookiePropertyKey("Max-Age")
     /// Whether the cookie is sent over secure connections only: a `Bool` or `TRUE`.
     public static let secure = HTTPCookiePropertyKey("Secure")

@@ -14,7 +14,7 @@ package enum RedirectRule {
     /// The most redirects that one task follows.
     static let limit = 20
 
-    /// What a response means for its request.
+    /// The meaning of a response for its request.
     package enum Verdict: Sendable {
         /// The response is not a redirect, but final.
         case none

@@ -127,6 +127,8 @@ final class TLSProfileSelector: Sendable {
     /// Returns the profile for an exchange with this origin.
     ///
     /// - Parameters:
+    ///   - host: The origin's host.
+    ///   - port: The origin's port.
     ///   - trust: The task's `TaskTrust`; nil to ask no delegate.
     ///   - mayIdentify: False after a redirect to another origin: the exchange then uses neither the configured identity nor the
     ///     one that the task chose earlier, and no connection on which either was used (U-10.5).
