@@ -7,10 +7,10 @@ internal import LupineTransport
 /// (U-11.15).
 ///
 /// One per session: sessions share nothing, an answer that one origin has accepted is not used for another origin, and a task
-/// sends only its own user's credential. The memory records the places where a credential was accepted, but not the tasks that may use
-/// it: the caller names the credential that its task would answer with. The memory also keeps the answers in use, so that tasks which answer the same
-/// challenge with the same credential share a nonce and its count. In memory only, of bounded size. May be used on any thread;
-/// nothing blocks.
+/// sends only its own user's credential. The memory records the places where a credential was accepted, but not the tasks that
+/// may use it: the caller names the credential that its task would answer with. The memory also keeps the answers in use, so that
+/// tasks which answer the same challenge with the same credential share a nonce and its count. Never written to a disk, and of
+/// bounded size. May be used on any thread; nothing blocks.
 final class AuthenticationMemory: Sendable {
     /// The URLs of an origin for which an answer is valid.
     private enum Scope: Hashable, Sendable {
