@@ -45,7 +45,7 @@ package struct ChallengeSyntax: Hashable, Sendable {
     /// Limits what a response can cost: a challenge or parameter takes far more memory and time than its octets.
     private static let mostChallenges = 64
 
-    /// Reads one line.
+    /// Reads one line. The octets with a meaning are `,` (0x2C), `=` (0x3D), `"` (0x22) and `\` (0x5C).
     private struct Reader {
         let octets: [UInt8]
         var index = 0

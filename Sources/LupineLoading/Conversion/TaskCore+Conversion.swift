@@ -4,7 +4,7 @@ import Foundation
 import LupineTransport
 
 /// Converts a data task into another kind of task, if the delegate answers a response with `becomeDownload` or `becomeStream`
-/// (U-7.15, section 7.4).
+/// (U-7.15; Documentation/Behaviour/06-url-loading.md, section 7.4).
 ///
 /// The new task object has the same core, so that it keeps identifier, state and load. Content still goes through the task's
 /// delivery: it may arrive before the delegate has answered.

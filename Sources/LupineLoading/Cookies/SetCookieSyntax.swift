@@ -57,7 +57,7 @@ enum SetCookieSyntax {
         return String(text)
     }
 
-    /// Parses one line; returns nil if it is not a cookie.
+    /// Parses one line, whose parts `;` (0x3B) separates; returns nil if it is not a cookie.
     static func cookie(_ line: String, from origin: CookieOrigin, now: Date) -> HTTPCookie? {
         guard !line.utf8.contains(where: { isControl($0) && $0 != 0x09 }),
             line.utf8.count(where: { $0 == 0x3B }) <= mostAttributes
@@ -170,7 +170,8 @@ enum SetCookieSyntax {
 
     // MARK: valid octets
 
-    /// Whether a server that receives `name=value` in a `Cookie` field reads the same name and value.
+    /// Whether a server that receives `name=value` in a `Cookie` field reads the same name and value: neither has control
+    /// characters or `;`, and the name has no `=`.
     static func canBeSent(name: String, value: String) -> Bool {
         !name.isEmpty && !name.utf8.contains { isControl($0) || $0 == 0x3B || $0 == 0x3D }
             && !value.utf8.contains { isControl($0) || $0 == 0x3B }

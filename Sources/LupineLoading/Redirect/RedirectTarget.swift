@@ -52,6 +52,7 @@ struct RedirectTarget: Sendable {
         }
     }
 
+    /// Decodes octets as UTF-8.
     private static func text(_ octets: some Sequence<UInt8>) -> String {
         String(decoding: Array(octets), as: UTF8.self)
     }
@@ -68,6 +69,7 @@ struct RedirectTarget: Sendable {
 
         /// The URI with these parts (RFC 3986 §5.3).
         var text: String {
+            // Adds ":", "//", "?" and "#" between the parts.
             var octets = scheme + [0x3A]
             if let authority { octets += [0x2F, 0x2F] + authority }
             octets += path
@@ -134,7 +136,7 @@ struct RedirectTarget: Sendable {
 
         init?(_ octets: [UInt8]?) {
             guard let octets, !octets.isEmpty else { return nil }
-            // user "@" host ":" port, where an IPv6 literal is in brackets and has colons itself.
+            // user "@" (0x40) host ":" (0x3A) port; an IPv6 literal ends with "]" (0x5D) and has colons itself.
             let at = octets.lastIndex(of: 0x40)
             let server = octets[(at.map { $0 + 1 } ?? 0)...]
             let bracket = server.lastIndex(of: 0x5D)

@@ -25,6 +25,7 @@ struct RouteURL: Sendable {
         var text = url.absoluteString
         text.makeContiguousUTF8()
         let bytes = text.utf8.span
+        // 0x3A is ":", 0x2F "/", 0x40 "@", 0x23 "#".
         guard let colon = bytes.firstIndex(from: 0, where: { $0 == 0x3A }) else {
             throw .url(.missingScheme)
         }
@@ -60,7 +61,7 @@ struct RouteURL: Sendable {
         }
     }
 
-    /// Whether this byte ends the authority (RFC 3986 §3.2).
+    /// Whether this byte, `/`, `?` or `#`, ends the authority (RFC 3986 §3.2).
     private static func endsAuthority(_ byte: UInt8) -> Bool {
         byte == 0x2F || byte == 0x3F || byte == 0x23
     }

@@ -5,7 +5,7 @@ import LupineTLS
 import LupineTransport
 
 /// Answers the trust and identity questions of the connections that are opened for one task: turns the questions into challenges
-/// for the delegates, and the dispositions into answers (the table of spec section 11).
+/// for the delegates, and the dispositions into answers (by the table in Documentation/Behaviour/06-url-loading.md, section 11).
 ///
 /// A `TaskTrust` remembers the identity that the task has chosen per origin, so that no later exchange of the task uses a
 /// connection with another identity (U-11.20). If the task's own delegate answers the challenge, the connection belongs to that
