@@ -38,10 +38,12 @@ final class AuthenticationMemory: Sendable {
     private struct AcceptedAnswers: Sendable {
         /// The protection spaces of the entries, newest last. A task has one credential for each space.
         var spaces: [URLProtectionSpace] = []
+        /// The entries by the credential that was accepted, newest last.
         var entries: [URLCredential: [Entry]] = [:]
     }
 
     private struct State: Sendable {
+        /// The accepted answers by challenger in canonical form.
         var accepted: [AuthenticationCandidate.Challenger: AcceptedAnswers] = [:]
         /// The answers in use, newest last.
         var answers: [AuthenticationAnswer] = []
