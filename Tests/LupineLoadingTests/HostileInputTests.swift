@@ -38,7 +38,7 @@ struct HostileInputTests {
                 let sent = cookie.name + "=" + cookie.value
                 #expect(!sent.utf8.contains { $0 < 0x20 || $0 == 0x3B } && cookie.path.hasPrefix("/"))
                 let admission = CookieAdmission(
-                    origin: origin, mainDocumentHost: nil, policy: .always, ownSuffixes: .builtIn)
+                    origin: origin, mainDocumentHost: nil, policy: .always, suffixList: .builtIn)
                 if let admitted = admission.admitted(cookie) { jar.store(admitted, at: now) }
             }
             let name = SuggestedFilename.sanitised(SuggestedFilename.proposed(by: text) ?? text)

@@ -136,7 +136,7 @@ private final class PathWatch: Sendable {
             state.looks += 1
             return state.looks
         }
-        view.look { [weak self] picture in
+        view.takeSnapshot { [weak self] picture in
             guard let self, let queue else { return }
             let path = NWPath(picture, allowing: isAllowed)
             queue.async { [weak self] in self?.tell(path, number) }

@@ -54,9 +54,9 @@ final class ReachabilityCore: Sendable {
 
     private func look(_ found: @escaping @Sendable (SCNetworkReachabilityFlags?) -> Void) {
         if let host {
-            view.find(host) { found(SCNetworkReachabilityFlags($0)) }
+            view.findRoutes(host) { found(SCNetworkReachabilityFlags($0)) }
         } else {
-            view.look { found($0.map(SCNetworkReachabilityFlags.init)) }
+            view.takeSnapshot { found($0.map(SCNetworkReachabilityFlags.init)) }
         }
     }
 
@@ -65,7 +65,7 @@ final class ReachabilityCore: Sendable {
     ) -> Bool {
         stop()
         // The kernel answers about the whole network at once, while looking up a name may take long.
-        guard let answer = Self.wait(view.look), answer != nil else { return false }
+        guard let answer = Self.wait(view.takeSnapshot), answer != nil else { return false }
         // Another thread may have started meanwhile; this start then replaces that one. The old state is released outside of the
         // lock, because the listener belongs to the program.
         let (turn, old) = state.write { state in

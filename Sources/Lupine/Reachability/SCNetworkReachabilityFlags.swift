@@ -66,15 +66,15 @@ extension SCNetworkReachabilityFlags {
 
     /// Creates the flags of the whole network (I-14.12): those of the first usable interface.
     init(_ picture: NetworkSnapshot) {
-        self = picture.ways.first.map(SCNetworkReachabilityFlags.init(over:)) ?? []
+        self = picture.usableDefaults.first.map(SCNetworkReachabilityFlags.init(over:)) ?? []
     }
 
     /// Creates the flags of a host (I-14.13): those of the first path to it; nil if the kernel does not say.
     init?(_ finding: NetworkView.Finding) {
         switch finding {
         case .unknown: return nil
-        case .ways(let ways):
-            switch ways.first {
+        case .routes(let routes):
+            switch routes.first {
             case nil: self = []
             case .local: self = [.reachable, .isLocalAddress, .isDirect]
             case .onLink(let interface):

@@ -4,12 +4,13 @@ internal import Foundation
 internal import LupineTLS
 internal import LupineTransport
 
-/// One credential in the form that one challenge of a server or proxy asks for; produces the values of `Authorization`.
+/// Produces the values of `Authorization` and `Proxy-Authorization` that answer the challenges of one server or proxy with one
+/// credential.
 ///
-/// A session has one per asker, space, form and credential. Its tasks share it, so that they count the uses of a nonce together
+/// A session has one answer per `Identity`. The session's tasks share it, so that they count the uses of a nonce together
 /// (U-11.11). May be used on any thread; nothing blocks.
 final class AuthenticationAnswer: TunnelAuthorizing, Sendable {
-    /// Identifies an answer within a session. The nonce is not part of it: the same answer continues with a new nonce.
+    /// Identifies an answer within a session. The nonce is not part of the identity: the same answer continues with a new nonce.
     struct Identity: Hashable, Sendable {
         let challenger: AuthenticationCandidate.Challenger
         let space: URLProtectionSpace
@@ -20,11 +21,13 @@ final class AuthenticationAnswer: TunnelAuthorizing, Sendable {
 
     private enum Form: Sendable {
         case basic(String)
-        /// The nonce in use, and earlier ones, which a server may send again.
-        case digest(DigestResponse, before: [DigestResponse])
+        /// The response with the nonce in use, and the responses with earlier nonces, which a server may send again; oldest
+        /// first.
+        case digest(DigestResponse, earlier: [DigestResponse])
     }
 
-    private static let mostNonces = 16
+    /// The most earlier nonces whose counts are kept.
+    private static let mostEarlierNonces = 16
 
     let identity: Identity
     /// The client nonce under a `-sess` algorithm. It never changes, so that servers which derive the key from the nonces of the
@@ -32,7 +35,8 @@ final class AuthenticationAnswer: TunnelAuthorizing, Sendable {
     private let sessionNonce = DigestResponse.freshClientNonce()
     private let form: Lock<Form>
 
-    /// Fails when the credential has no name or password, or a name or password that cannot be sent in this form (U-11.8).
+    /// Creates the answer to a challenge. Fails when the credential has no name or password, or when Basic or Digest cannot send
+    /// them (U-11.8).
     init?(_ candidate: AuthenticationCandidate, identity: Identity) {
         guard let user = identity.credential.user, let password = identity.credential.password else {
             return nil
@@ -44,21 +48,22 @@ final class AuthenticationAnswer: TunnelAuthorizing, Sendable {
             form = Lock(.basic(field))
         case .digest(let challenge):
             let response = DigestResponse(challenge, user: user, password: password)
-            guard response.canName else { return nil }
-            form = Lock(.digest(response, before: []))
+            guard response.canSendUserName else { return nil }
+            form = Lock(.digest(response, earlier: []))
         }
     }
 
     var space: URLProtectionSpace { identity.space }
     var credential: URLCredential { identity.credential }
 
-    /// The hash function that `field(method:target:contentHash:)` needs the content's hash from; nil when it needs none.
-    var contentFunction: MessageDigest? {
+    /// The function that computes `contentHash` for `field(method:target:contentHash:)`; nil when the field does not depend on
+    /// the content.
+    var contentHashFunction: MessageDigest? {
         identity.protection == .authInt ? identity.algorithm?.hash : nil
     }
 
-    /// The paths and URLs for which the credential is valid too, as named by the challenge's `domain`; empty for the whole
-    /// origin. Nil for Basic.
+    /// The paths and URLs in the challenge's `domain`, for which the credential is valid too (RFC 7616 §3.3). Empty for the whole
+    /// origin; nil for Basic.
     var domain: [String]? {
         form.withLock { form in
             switch form {
@@ -68,22 +73,22 @@ final class AuthenticationAnswer: TunnelAuthorizing, Sendable {
         }
     }
 
-    /// Returns the field value for the next request.
+    /// Returns the value of `Authorization` or `Proxy-Authorization` for the next request; nil when Digest cannot compute it.
     ///
     /// - Parameters:
     ///   - method: The request's method.
     ///   - target: The request target exactly as in the request line.
-    ///   - contentHash: The content's hash under `contentFunction`.
+    ///   - contentHash: The content's hash under `contentHashFunction`.
     func field(method: String, target: String, contentHash: [UInt8]?) -> String? {
         form.withLock { form in
             switch form {
             case .basic(let field): return field
-            case .digest(var response, let before):
+            case .digest(var response, let earlier):
                 let field = response.field(
                     method: method, uri: target, contentHash: contentHash,
                     clientNonce: response.challenge.algorithm.isSession
                         ? sessionNonce : DigestResponse.freshClientNonce())
-                form = .digest(response, before: before)
+                form = .digest(response, earlier: earlier)
                 return field
             }
         }
@@ -91,31 +96,34 @@ final class AuthenticationAnswer: TunnelAuthorizing, Sendable {
 
     /// Returns the field value for a CONNECT request, which has no content.
     func authorization(forTunnelTo authority: String) -> String? {
-        field(method: "CONNECT", target: authority, contentHash: contentFunction?.digest(of: []))
+        field(method: "CONNECT", target: authority, contentHash: contentHashFunction?.digest(of: []))
     }
 
     /// Switches to the nonce of a new challenge. A nonce that was used before keeps its count.
     func renew(_ challenge: DigestChallenge) {
         form.withLock { form in
             let nonce = PeerText(challenge.nonce)
-            guard case .digest(let current, var before) = form, PeerText(current.challenge.nonce) != nonce,
+            guard case .digest(let current, var earlier) = form, PeerText(current.challenge.nonce) != nonce,
                 let user = credential.user, let password = credential.password
             else { return }
-            before.append(current)
-            if before.count > Self.mostNonces { before.removeFirst() }
-            let known = before.firstIndex { PeerText($0.challenge.nonce) == nonce }
-            let next = known.map { before.remove(at: $0) }
-            form = .digest(
-                next ?? DigestResponse(challenge, user: user, password: password), before: before)
+            earlier.append(current)
+            if earlier.count > Self.mostEarlierNonces { earlier.removeFirst() }
+            let next: DigestResponse
+            if let index = earlier.firstIndex(where: { PeerText($0.challenge.nonce) == nonce }) {
+                next = earlier.remove(at: index)
+            } else {
+                next = DigestResponse(challenge, user: user, password: password)
+            }
+            form = .digest(next, earlier: earlier)
         }
     }
 
     /// Switches to the `nextnonce` of an `Authentication-Info` field, if there is one.
-    func take(authenticationInfo: String) {
+    func useNextNonce(in authenticationInfo: String) {
         form.withLock { form in
-            guard case .digest(var response, let before) = form else { return }
-            response.take(authenticationInfo: authenticationInfo)
-            form = .digest(response, before: before)
+            guard case .digest(var response, let earlier) = form else { return }
+            response.useNextNonce(in: authenticationInfo)
+            form = .digest(response, earlier: earlier)
         }
     }
 }

@@ -3,7 +3,7 @@
 internal import Foundation
 internal import LupineTLS
 
-/// One way to answer a 401 or 407, with the space that a credential for it belongs to (U-11.2, U-11.3).
+/// A challenge of a 401 or 407 that can be answered (U-11.2, U-11.3).
 enum AuthenticationCandidate: Hashable, Sendable {
     case digest(DigestChallenge)
     case basic(realm: String)
@@ -12,7 +12,7 @@ enum AuthenticationCandidate: Hashable, Sendable {
     enum Challenger: Hashable, Sendable {
         /// A server, reached by `http` or `https`.
         case server(host: String, port: Int, scheme: String)
-        /// A proxy, with the type of its protection space.
+        /// A proxy; `type` is the type of its protection space.
         case proxy(host: String, port: Int, type: String)
 
         /// The server of a URL, with the scheme's default port if the URL names none; nil for a URL without a host.
@@ -68,7 +68,7 @@ enum AuthenticationCandidate: Hashable, Sendable {
         }
     }
 
-    /// Whether the values that have to be sent back or stored are short enough for that.
+    /// Whether the values that a client sends back or stores are short enough for that.
     private var canBeKept: Bool {
         switch self {
         case .basic(let realm): PeerText(realm).canBeKept
@@ -84,6 +84,7 @@ enum AuthenticationCandidate: Hashable, Sendable {
         }
     }
 
+    /// Larger for stronger challenges.
     private var strength: Int {
         switch self {
         case .basic: 0

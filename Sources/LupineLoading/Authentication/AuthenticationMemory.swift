@@ -3,13 +3,14 @@
 internal import Foundation
 internal import LupineTransport
 
-/// What a session has learnt from accepted answers, so that later requests send credentials preemptively (U-11.15).
+/// Remembers which answers servers and proxies have accepted, so that later requests of the session send credentials preemptively
+/// (U-11.15).
 ///
-/// One per session: nothing is shared between sessions, nothing learnt from one origin is used for another, and nothing learnt
-/// from one user's request is used for another user. The memory records where a credential was accepted, not who may use it: the
-/// caller names the credential that its task would answer with. It also keeps the answers in use, so that tasks which answer the
-/// same challenge with the same credential share a nonce and its count. In memory only, of bounded size. May be used on any
-/// thread; nothing blocks.
+/// One per session: sessions share nothing, an answer that one origin has accepted is not used for another origin, and a task
+/// sends only its own user's credential. The memory records the places where a credential was accepted, but not the tasks that
+/// may use it: the caller names the credential that its task would answer with. The memory also keeps the answers in use, so that
+/// tasks which answer the same challenge with the same credential share a nonce and its count. Never written to a disk, and of
+/// bounded size. May be used on any thread; nothing blocks.
 final class AuthenticationMemory: Sendable {
     /// The URLs of an origin for which an answer is valid.
     private enum Scope: Hashable, Sendable {
@@ -18,8 +19,8 @@ final class AuthenticationMemory: Sendable {
         /// URLs whose path begins with one of these.
         case prefixes([String])
 
-        /// The length of the part of `path` that is covered; nil when the path is not in this scope.
-        func depth(in path: String) -> Int? {
+        /// Returns the length in octets of the directory or prefix that contains `path`; nil when the path is not in this scope.
+        func prefixLength(of path: String) -> Int? {
             switch self {
             case .directory(let directory): path.hasPrefix(directory) ? directory.utf8.count : nil
             case .prefixes(let prefixes): prefixes.filter(path.hasPrefix).map(\.utf8.count).max()
@@ -27,6 +28,7 @@ final class AuthenticationMemory: Sendable {
         }
     }
 
+    /// An accepted answer, with the URLs for which it is sent.
     private struct Entry: Sendable {
         let scope: Scope
         let answer: AuthenticationAnswer
@@ -34,22 +36,25 @@ final class AuthenticationMemory: Sendable {
 
     /// The answers that one server or proxy has accepted.
     private struct AcceptedAnswers: Sendable {
-        /// The spaces of the entries, newest last. A task has one credential for each.
+        /// The protection spaces of the entries, newest last. A task has one credential for each space.
         var spaces: [URLProtectionSpace] = []
+        /// The entries by the credential that was accepted, newest last.
         var entries: [URLCredential: [Entry]] = [:]
     }
 
     private struct State: Sendable {
-        var guests: [AuthenticationCandidate.Challenger: AcceptedAnswers] = [:]
-        /// Newest last.
+        /// The accepted answers by challenger in canonical form.
+        var accepted: [AuthenticationCandidate.Challenger: AcceptedAnswers] = [:]
+        /// The answers in use, newest last.
         var answers: [AuthenticationAnswer] = []
     }
 
+    // The bounds. `mostSpaces` and `mostCredentials` are per challenger, `mostEntries` is per credential of a challenger.
+    private static let mostAnswers = 256
     private static let mostChallengers = 1_024
     private static let mostSpaces = 64
-    private static let mostUsers = 1_024
+    private static let mostCredentials = 1_024
     private static let mostEntries = 64
-    private static let mostAnswers = 256
 
     private let state = Lock(State())
 
@@ -59,8 +64,8 @@ final class AuthenticationMemory: Sendable {
     /// Forgets everything.
     func removeAll() { state.withLock { $0 = State() } }
 
-    /// Whether no accepted answer is known, which is the common case.
-    var isEmpty: Bool { state.withLock { $0.guests.isEmpty } }
+    /// Whether no answer has been accepted, which is the common case.
+    var isEmpty: Bool { state.withLock { $0.accepted.isEmpty } }
 
     /// Returns the answer to send preemptively to the server of a URL; nil when none is known.
     ///
@@ -74,11 +79,11 @@ final class AuthenticationMemory: Sendable {
         let path = Self.path(of: url)
         // A path with dot segments may lead out of the directory that it seems to be in.
         guard !path.contains("/../"), !path.hasSuffix("/..") else { return nil }
-        let covering = entries(of: challenger, with: credential).compactMap { entry in
-            entry.scope.depth(in: path).map { (depth: $0, answer: entry.answer) }
+        let matches = entries(of: challenger, with: credential).compactMap { entry in
+            entry.scope.prefixLength(of: path).map { (length: $0, answer: entry.answer) }
         }
-        // Among equally deep scopes, the one of the newer space.
-        return covering.reversed().max { $0.depth < $1.depth }?.answer
+        // The longest match. `max` returns the first of several equal ones, which is the one of the newest space.
+        return matches.reversed().max { $0.length < $1.length }?.answer
     }
 
     /// Returns the answer to send preemptively to a proxy; nil when none is known.
@@ -90,19 +95,20 @@ final class AuthenticationMemory: Sendable {
         entries(of: proxy.challenger.canonical, with: credential).last?.answer
     }
 
-    /// The entries of this task's credentials, in the order of their spaces. Calls `credential` outside the lock.
+    /// Returns the entries of the task's credentials, in the order of their spaces. Calls `credential` outside the lock.
     private func entries(
         of challenger: AuthenticationCandidate.Challenger,
         with credential: (URLProtectionSpace) -> URLCredential?
     ) -> [Entry] {
-        guard let guests = state.withLock({ $0.guests[challenger] }) else { return [] }
-        return guests.spaces.flatMap { space in
-            credential(space).flatMap { guests.entries[$0] }?.filter { $0.answer.space == space } ?? []
+        guard let accepted = state.withLock({ $0.accepted[challenger] }) else { return [] }
+        return accepted.spaces.flatMap { space -> [Entry] in
+            guard let user = credential(space), let entries = accepted.entries[user] else { return [] }
+            return entries.filter { $0.answer.space == space }
         }
     }
 
-    /// Returns a credential's answer to a candidate, reusing the existing one with the same identity. Nil when the credential
-    /// cannot answer the candidate.
+    /// Returns a credential's answer to a candidate: the answer in use with the same identity, otherwise a new one. Nil when the
+    /// credential cannot answer the candidate.
     func answer(
         to candidate: AuthenticationCandidate, from challenger: AuthenticationCandidate.Challenger,
         with credential: URLCredential
@@ -124,7 +130,7 @@ final class AuthenticationMemory: Sendable {
 
     /// Records that the server of `url` has accepted an answer.
     func remember(_ answer: AuthenticationAnswer, for url: URL) {
-        // When the challenge names a `domain`, another URL adds nothing.
+        // The scope of a Digest answer is the challenge's `domain`, whatever the URL is.
         if answer.domain != nil, isNewest(answer) { return }
         guard let scope = Self.scope(of: answer, for: url) else { return }
         remember(Entry(scope: scope, answer: answer))
@@ -140,46 +146,49 @@ final class AuthenticationMemory: Sendable {
         let challenger = answer.identity.challenger
         state.withLock { state in
             let credential = answer.credential
-            state.guests[challenger]?.entries[credential]?.removeAll { $0.answer === answer }
-            if state.guests[challenger]?.entries[credential]?.isEmpty == true {
-                state.guests[challenger]?.entries[credential] = nil
+            state.accepted[challenger]?.entries[credential]?.removeAll { $0.answer === answer }
+            if state.accepted[challenger]?.entries[credential]?.isEmpty == true {
+                state.accepted[challenger]?.entries[credential] = nil
             }
-            if state.guests[challenger]?.entries.isEmpty == true { state.guests[challenger] = nil }
+            if state.accepted[challenger]?.entries.isEmpty == true { state.accepted[challenger] = nil }
         }
     }
 
+    /// Whether the answer is the newest that its challenger has accepted with its credential.
     private func isNewest(_ answer: AuthenticationAnswer) -> Bool {
         state.withLock { state in
-            state.guests[answer.identity.challenger]?.entries[answer.credential]?.last?.answer === answer
+            state.accepted[answer.identity.challenger]?.entries[answer.credential]?.last?.answer === answer
         }
     }
 
     private func remember(_ entry: Entry) {
         let (challenger, credential) = (entry.answer.identity.challenger, entry.answer.credential)
         state.withLock { state in
-            var entries = state.guests[challenger]?.entries[credential] ?? []
+            var entries = state.accepted[challenger]?.entries[credential] ?? []
             if entries.last?.answer === entry.answer, entries.last?.scope == entry.scope { return }
-            if state.guests.count >= Self.mostChallengers, state.guests[challenger] == nil {
-                state.guests = [:]
+            if state.accepted.count >= Self.mostChallengers, state.accepted[challenger] == nil {
+                state.accepted = [:]
             }
             entries.removeAll { $0.scope == entry.scope }
             entries.append(entry)
             if entries.count > Self.mostEntries { entries.removeFirst() }
-            var guests = state.guests[challenger] ?? AcceptedAnswers()
-            state.guests[challenger] = nil
-            if guests.entries.count >= Self.mostUsers, guests.entries[credential] == nil {
-                guests = AcceptedAnswers()
+            var accepted = state.accepted[challenger] ?? AcceptedAnswers()
+            // The dictionary must not hold a second reference, or the changes below would copy the entries.
+            state.accepted[challenger] = nil
+            if accepted.entries.count >= Self.mostCredentials, accepted.entries[credential] == nil {
+                accepted = AcceptedAnswers()
             }
-            guests.entries[credential] = entries
-            guests.spaces.removeAll { $0 == entry.answer.space }
-            guests.spaces.append(entry.answer.space)
-            if guests.spaces.count > Self.mostSpaces { guests.spaces.removeFirst() }
-            state.guests[challenger] = guests
+            accepted.entries[credential] = entries
+            accepted.spaces.removeAll { $0 == entry.answer.space }
+            accepted.spaces.append(entry.answer.space)
+            if accepted.spaces.count > Self.mostSpaces { accepted.spaces.removeFirst() }
+            state.accepted[challenger] = accepted
         }
     }
 
     // MARK: scopes
 
+    /// Returns the URLs for which an answer to the server of `url` is valid; nil for none.
     private static func scope(of answer: AuthenticationAnswer, for url: URL) -> Scope? {
         guard let domain = answer.domain else {
             let path = path(of: url)
@@ -191,10 +200,10 @@ final class AuthenticationMemory: Sendable {
         let prefixes = domain.compactMap { text -> String? in
             // A URI is ASCII (RFC 3986 §2); other characters would go through IDNA processing, which is slow.
             guard text.utf8.allSatisfy({ $0 < 0x80 }),
-                let place = URL(string: text, relativeTo: url)?.absoluteURL,
-                AuthenticationCandidate.Challenger.server(of: place)?.canonical == answer.identity.challenger
+                let target = URL(string: text, relativeTo: url)?.absoluteURL,
+                AuthenticationCandidate.Challenger.server(of: target)?.canonical == answer.identity.challenger
             else { return nil }
-            return Self.path(of: place)
+            return Self.path(of: target)
         }
         return prefixes.isEmpty ? nil : .prefixes(prefixes)
     }
@@ -206,7 +215,7 @@ final class AuthenticationMemory: Sendable {
 }
 
 extension AuthenticationCandidate.Challenger {
-    /// The same asker with its host in canonical form, so that different spellings of a host compare equal.
+    /// The same challenger with its host in canonical form, so that different spellings of a host compare equal.
     var canonical: AuthenticationCandidate.Challenger {
         switch self {
         case .server(let host, let port, let scheme):

@@ -11,19 +11,19 @@ struct AuthenticationMessage: Sendable {
         case none
         case data(Data)
         case file(URL)
-        /// Unknown before it is sent, so that `auth-int` cannot protect it.
+        /// A stream, whose content is not known before it is sent: `auth-int` cannot protect it.
         case stream
     }
 
     let url: URL
     let method: String
     let content: Content
-    /// The HTTP proxy that is used; nil for none, and for a SOCKS proxy.
+    /// The HTTP proxy through which the request goes; nil when there is no proxy or a SOCKS proxy.
     let proxy: AuthenticationProxy?
-    /// Whether the caller has set `Authorization`; only an answer to a challenge replaces it.
+    /// Whether the program has set `Authorization`. Only an answer to a challenge replaces that field.
     let hasAuthorization: Bool
 
-    /// Takes the parts from `request`, which is complete except for the answers.
+    /// Copies the parts of `request`, which is complete except for the answers.
     init(_ request: URLRequest, body: TaskOrder.Body, url: URL, proxy: AuthenticationProxy?) {
         self.url = url
         self.proxy = proxy
@@ -48,14 +48,15 @@ struct AuthenticationMessage: Sendable {
         AuthenticationCandidate.Challenger.server(of: url)?.canonical
     }
 
-    /// The target exactly as in the request line (U-11.10, U-9.2): path and query, or `*`. For a proxy that forwards the request,
-    /// scheme and authority come first; in place of `*` they stand alone.
+    /// The target exactly as in the request line (U-11.10, U-9.2): path and query, or `*`. A proxy that forwards the request gets
+    /// the absolute form, with scheme and authority first; in place of `*` there is nothing after them (RFC 9112 §3.2.4).
     var target: String {
         guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return "/" }
         let path = parts.percentEncodedPath.isEmpty ? "/" : parts.percentEncodedPath
         let namesServerAlone = parts.percentEncodedPath.isEmpty && parts.percentEncodedQuery == nil
         let isAsterisk = method == "OPTIONS" && namesServerAlone
-        let target = isAsterisk ? "*" : parts.percentEncodedQuery.map { path + "?" + $0 } ?? path
+        let pathAndQuery = parts.percentEncodedQuery.map { path + "?" + $0 } ?? path
+        let target = isAsterisk ? "*" : pathAndQuery
         guard let proxy, !proxy.isTunnelled, let host = parts.host,
             let port = UInt16(exactly: parts.port ?? 80),
             let authority = try? Authority(host: HostName.canonical(host), port: port, defaultPort: 80)
@@ -67,12 +68,12 @@ struct AuthenticationMessage: Sendable {
 /// An HTTP proxy as a possible sender of challenges.
 struct AuthenticationProxy: Hashable, Sendable {
     let challenger: AuthenticationCandidate.Challenger
-    /// Whether requests go through a tunnel, so that the proxy is authenticated to once per connection instead of per request.
+    /// Whether requests go through a tunnel: a connection then authenticates to the proxy once, instead of with each request.
     let isTunnelled: Bool
-    /// The credential from the proxy's dictionary or URL. Tried first.
+    /// The credential from the proxy's dictionary or URL, which is tried before others.
     let credential: URLCredential?
 
-    /// The proxy that the transport will use for requests to `url`; nil when it is no HTTP proxy.
+    /// Describes the proxy that the transport uses for requests to `url`. Fails when it is not an HTTP proxy.
     ///
     /// - Parameter tunnelsEverything: Whether `http` requests use tunnels too.
     init?(_ server: ProxyServer, for url: URL, tunnelsEverything: Bool = false) {
@@ -92,10 +93,10 @@ struct AuthenticationProxy: Hashable, Sendable {
 
 /// The answers that are sent with a request.
 struct AuthenticationFields: Sendable {
-    /// For the server; nil leaves the caller's field as it is.
+    /// The value of `Authorization`, for the server; nil leaves the program's field as it is.
     var authorization: String?
-    /// For a proxy that forwards the request. Never sent through a tunnel.
+    /// The value of `Proxy-Authorization`, for a proxy that forwards the request. Never sent through a tunnel.
     var proxyAuthorization: String?
-    /// For a proxy that opens a tunnel: becomes part of the origin's `ProxyServer`.
+    /// The answer to a proxy that opens a tunnel; becomes part of the origin's `ProxyServer`.
     var tunnelAuthorizer: TunnelAuthorizer?
 }

@@ -7,14 +7,14 @@ internal import LupineTransport
 /// Answers the challenges of servers and proxies for one task: decides which credential is sent with a request, and what happens
 /// after the response.
 ///
-/// A value that the task's driver owns; it does no I/O and never waits. The calls for each transmission are: `begin`, the hashing
-/// of the content if `contentHash` is not nil, `fields`, and then `received` with the response, or `refused` when a proxy did not
-/// open a tunnel. A verdict `ask` is followed by `answered`. The session's memory and storage are shared; only what is compatible
-/// with the task's own credentials is used from them (U-11.4).
+/// A value that the task's driver owns; it does no I/O and never waits. For each transmission the driver calls `begin`, hashes
+/// the content if `contentHash` is not nil, calls `fields`, and then `received` with the response, or `refused` when a proxy did
+/// not open a tunnel. After a verdict `ask` the driver calls `answered`. All tasks of a session share its memory and storage;
+/// `TaskCredentials` decides which of their credentials this task may use (U-11.4).
 struct Authenticator: Sendable {
-    /// What to do after a response.
+    /// The next step after a response.
     enum Verdict: Sendable {
-        /// The response is the final one of this request; a refused tunnel is the task's error.
+        /// The response is final. A proxy's refusal to open a tunnel becomes the task's error.
         case deliver
         /// The same request is sent again, with its method and body (U-11.6).
         case resend
@@ -26,33 +26,40 @@ struct Authenticator: Sendable {
 
     /// The answer of a delegate, or of the code that calls a challenge's sender.
     enum Answer: Sendable {
+        /// Answer with the credential; without one, deliver the response.
         case use(URLCredential?)
+        /// Answer with the proposed credential, if it has a password.
         case performDefault
         case cancel
+        /// Ask about the next challenge of the response, in another protection space.
         case rejectSpace
     }
 
-    private enum Side: Sendable { case server, proxy }
+    /// A sender of challenges.
+    private enum Peer: Sendable { case server, proxy }
 
-    /// The state for the server or for the proxy.
+    /// The state of the authentication to the server or to the proxy.
     private struct PeerState: Sendable {
-        /// The server or proxy that this state belongs to: an answer for one is not used for another.
+        /// The server or proxy that this state belongs to: an answer to one is not sent to another.
         var challenger: AuthenticationCandidate.Challenger?
         /// The answer that is sent until it is refused.
         var current: AuthenticationAnswer?
         /// The answer that was sent last.
         var sent = Sent.nothing
+        /// The number of refused answers to challenges.
         var failures: [Realm: Int] = [:]
+        /// The credentials that the peer has refused.
         var refused: [Realm: Set<URLCredential>] = [:]
-        /// Credentials that a delegate gave for this task instead of the proposed ones, and that were accepted.
-        var given: [URLProtectionSpace: URLCredential] = [:]
+        /// The accepted credentials that a delegate chose instead of the proposed ones.
+        var chosen: [URLProtectionSpace: URLCredential] = [:]
         /// The number of consecutive stale nonces for the same credential.
         var renewals = 0
         /// The spaces in which the proxy's configured credential was tried.
-        var configured: Set<URLProtectionSpace> = []
+        var triedConfigured: Set<URLProtectionSpace> = []
     }
 
-    /// A space regardless of its method: a credential refused by Digest would be refused by Basic too, and be sent in the clear.
+    /// A protection space without its method: a credential refused by Digest would be refused by Basic too, and Basic would send
+    /// it in the clear.
     private struct Realm: Hashable, Sendable {
         private let host: String
         private let port: Int
@@ -67,34 +74,36 @@ struct Authenticator: Sendable {
         }
     }
 
+    /// The answer in the last request to a peer.
     private enum Sent: Sendable {
-        /// Nothing, or something this type does not handle: a field of the caller's, a proxy's Basic credentials.
+        /// No answer, or one that this type does not handle: a field set by the program, a proxy's configured Basic credential.
         case nothing
         /// A preemptive answer: its refusal is not counted (U-11.4).
-        case unasked(AuthenticationAnswer)
+        case preemptive(AuthenticationAnswer)
         /// The answer to a challenge.
-        case asked(AuthenticationAnswer)
+        case toChallenge(AuthenticationAnswer)
 
         var answer: AuthenticationAnswer? {
             switch self {
             case .nothing: nil
-            case .unasked(let answer), .asked(let answer): answer
+            case .preemptive(let answer), .toChallenge(let answer): answer
             }
         }
     }
 
-    /// A challenge that waits for an answer.
+    /// A challenge about which the delegate was asked.
     private struct Question: Sendable {
-        let side: Side
+        let peer: Peer
         let challenger: AuthenticationCandidate.Challenger
         let response: HTTPURLResponse
-        /// The challenges that can be asked about; the first one is.
+        /// The challenges to ask about; the delegate is asked about the first one.
         var candidates: [AuthenticationCandidate]
+        /// The credential proposed to the delegate.
         var proposal: URLCredential?
     }
 
-    /// The most challenges of a task that reach the delegate or try a configured credential (U-11.7): a peer may name another
-    /// realm each time.
+    /// The most challenges of a task that the delegate or a configured credential answers (U-11.7). Limited, because a peer may
+    /// name another realm each time.
     static let mostChallenges = 20
     /// The most consecutive stale nonces that are replaced (U-11.13).
     static let mostRenewals = 3
@@ -105,80 +114,83 @@ struct Authenticator: Sendable {
     private var server = PeerState()
     private var proxy = PeerState()
     private var question: Question?
+    /// The number of challenges that count towards `mostChallenges`.
     private var challenges = 0
-    /// Whether the next transmission repeats the request.
+    /// Whether the next transmission sends the same request again, with an answer.
     private var isResending = false
 
     /// Creates the authenticator of a task that was created for `request`, in a session with this memory and storage.
     ///
-    /// - Parameter isNamed: Whether the configuration identifies the user to every server.
+    /// - Parameter identifiesUser: Whether the configuration identifies the user to every server.
     init(
         memory: AuthenticationMemory, storage: URLCredentialStorage?, request: URLRequest? = nil,
-        isNamed: Bool = false
+        identifiesUser: Bool = false
     ) {
         self.memory = memory
-        credentials = TaskCredentials(of: request, storage: storage, isNamed: isNamed)
+        credentials = TaskCredentials(of: request, storage: storage, identifiesUser: identifiesUser)
     }
 
-    /// The task's own credential. It may be replaced at any time, so it is set again before each call about a response.
-    var own: URLCredential? {
+    /// The task's own credential. The program may replace it at any time, so the driver sets it before each call that may use
+    /// it.
+    var taskCredential: URLCredential? {
         get { credentials.own }
         set { credentials.own = newValue }
     }
 
-    // MARK: what goes out
+    // MARK: requests
 
-    /// Begins a transmission that carries no answers: there is no proxy, and nothing is known about servers.
-    mutating func begun(_ message: AuthenticationMessage) { take(message) }
+    /// Records a transmission that carried no answers: it went through no proxy, and the session's memory was empty.
+    mutating func recordUnanswered(_ message: AuthenticationMessage) { setMessage(message) }
 
-    private mutating func take(_ message: AuthenticationMessage) {
+    private mutating func setMessage(_ message: AuthenticationMessage) {
         self.message = message
-        if message.hasAuthorization { credentials.isNamed = true }
+        if message.hasAuthorization { credentials.identifiesUser = true }
     }
 
-    /// Begins a transmission.
+    /// Begins a transmission: selects the answers to send.
     mutating func begin(_ message: AuthenticationMessage) {
-        take(message)
-        // Usually no server has sent a challenge yet; then its name is not computed.
+        setMessage(message)
+        // `message.server` costs time, so it is read only when there is an answer to compare it for.
         if !isResending || server.current != nil && server.challenger != message.server {
             server.current = nil
         }
         server.sent = .nothing
         if let current = server.current {
-            server.sent = .asked(current)
+            server.sent = .toChallenge(current)
         } else if !message.hasAuthorization,
             let known = memory.answer(for: message.url, with: { proposal(.server, $0) }),
             Self.canAnswer(known, message.content)
         {
-            server.sent = .unasked(known)
+            server.sent = .preemptive(known)
         }
         beginProxy(message)
         isResending = false
     }
 
+    /// Selects the answer to send to the proxy.
     private mutating func beginProxy(_ message: AuthenticationMessage) {
         let challenger = message.proxy?.challenger.canonical
         if proxy.challenger != challenger { proxy = PeerState() }
         proxy.challenger = challenger
         proxy.sent = .nothing
-        guard let place = message.proxy else { return }
+        guard let requestProxy = message.proxy else { return }
         if !isResending, let current = proxy.current,
             credentials.isWithheld(current.credential, from: current.space, at: message.url)
         {
             proxy.current = nil
         }
-        let content = place.isTunnelled ? .none : message.content
+        let content = requestProxy.isTunnelled ? .none : message.content
         if let current = proxy.current {
-            if Self.canAnswer(current, content) { proxy.sent = .asked(current) }
-        } else if let known = knownAnswer(to: place), Self.canAnswer(known, content) {
-            proxy.sent = .unasked(known)
+            if Self.canAnswer(current, content) { proxy.sent = .toChallenge(current) }
+        } else if let known = knownAnswer(to: requestProxy), Self.canAnswer(known, content) {
+            proxy.sent = .preemptive(known)
         }
     }
 
-    /// The configuration's credential comes first, for every task.
-    private func knownAnswer(to place: AuthenticationProxy) -> AuthenticationAnswer? {
-        memory.answer(for: place) { _ in place.credential }
-            ?? memory.answer(for: place) { proposal(.proxy, $0) }
+    /// Returns the answer to send to a proxy preemptively: with the configuration's credential, otherwise with the task's.
+    private func knownAnswer(to requestProxy: AuthenticationProxy) -> AuthenticationAnswer? {
+        memory.answer(for: requestProxy) { _ in requestProxy.credential }
+            ?? memory.answer(for: requestProxy) { proposal(.proxy, $0) }
     }
 
     /// The hashes that are needed before `fields` can be called; nil for none.
@@ -186,7 +198,7 @@ struct Authenticator: Sendable {
         guard let message, sendsAnswers else { return nil }
         var answers = [server.sent.answer]
         if message.proxy?.isTunnelled == false { answers.append(proxy.sent.answer) }
-        let functions = Set(answers.compactMap { $0?.contentFunction })
+        let functions = Set(answers.compactMap { $0?.contentHashFunction })
         return functions.isEmpty
             ? nil : ContentHash(functions: Array(functions), content: message.content)
     }
@@ -204,51 +216,51 @@ struct Authenticator: Sendable {
         var fields = AuthenticationFields()
         guard let message, sendsAnswers else { return fields }
         let target = message.target
-        let make = { (answer: AuthenticationAnswer) in
+        let fieldValue = { (answer: AuthenticationAnswer) in
             answer.field(
                 method: message.method, target: target,
-                contentHash: answer.contentFunction.flatMap { hashes[$0] })
+                contentHash: answer.contentHashFunction.flatMap { hashes[$0] })
         }
         if let answer = server.sent.answer {
-            fields.authorization = make(answer)
+            fields.authorization = fieldValue(answer)
             if fields.authorization == nil { server.sent = .nothing }
         }
         guard let answer = proxy.sent.answer else { return fields }
         if message.proxy?.isTunnelled == true {
             fields.tunnelAuthorizer = TunnelAuthorizer(answer)
         } else {
-            fields.proxyAuthorization = make(answer)
+            fields.proxyAuthorization = fieldValue(answer)
             if fields.proxyAuthorization == nil { proxy.sent = .nothing }
         }
         return fields
     }
 
-    // MARK: what comes back
+    // MARK: responses
 
     /// Handles the final response of a transmission.
     mutating func received(_ response: HTTPURLResponse) -> Verdict {
         guard let message else { return .deliver }
         switch response.statusCode {
         case 407 where message.proxy?.isTunnelled == false:
-            return challenged(by: .proxy, response)
+            return handleChallenge(by: .proxy, response)
         case 401:
-            accepted(by: .proxy, response)
-            return challenged(by: .server, response)
+            recordAcceptance(by: .proxy, response)
+            return handleChallenge(by: .server, response)
         default:
-            accepted(by: .proxy, response)
-            accepted(by: .server, response)
+            recordAcceptance(by: .proxy, response)
+            recordAcceptance(by: .server, response)
             return .deliver
         }
     }
 
-    /// Handles a proxy's refusal to open a tunnel without authentication.
+    /// Handles a proxy's 407 response to CONNECT.
     mutating func refused(tunnel head: ResponseHead) -> Verdict {
         guard let message, message.proxy?.isTunnelled == true else { return .deliver }
-        return challenged(
+        return handleChallenge(
             by: .proxy, HTTPURLResponse(url: message.url, head: head, isDecoded: false))
     }
 
-    /// Handles the answer to the challenge of the last verdict.
+    /// Handles the answer to the challenge of the last `ask`.
     mutating func answered(_ answer: Answer) -> Verdict {
         guard var question, let candidate = question.candidates.first else { return .deliver }
         self.question = nil
@@ -266,46 +278,49 @@ struct Authenticator: Sendable {
         }
     }
 
+    /// Returns the verdict for an answer with this credential; `deliver` if the credential cannot answer the challenge.
     private mutating func use(
         _ credential: URLCredential, for candidate: AuthenticationCandidate, _ question: Question
     ) -> Verdict {
         guard let answer = memory.answer(to: candidate, from: question.challenger, with: credential) else {
             return .deliver
         }
-        self[question.side].current = answer
+        self[question.peer].current = answer
         isResending = true
         return .resend
     }
 
-    private mutating func challenged(by side: Side, _ response: HTTPURLResponse) -> Verdict {
-        guard let message, let challenger = side == .server ? message.server : message.proxy?.challenger
+    /// Handles a 401 or 407: renews a stale nonce, else tries the configured credential, else asks the delegate.
+    private mutating func handleChallenge(by peer: Peer, _ response: HTTPURLResponse) -> Verdict {
+        guard let message, let challenger = peer == .server ? message.server : message.proxy?.challenger
         else {
             return .deliver
         }
-        if side == .server { server.challenger = challenger }
-        let lines = response.lines(of: side == .server ? .wwwAuthenticate : .proxyAuthenticate)
-        let content = side == .proxy && message.proxy?.isTunnelled == true ? .none : message.content
+        if peer == .server { server.challenger = challenger }
+        let lines = response.lines(of: peer == .server ? .wwwAuthenticate : .proxyAuthenticate)
+        let content = peer == .proxy && message.proxy?.isTunnelled == true ? .none : message.content
         let candidates = AuthenticationCandidate.candidates(in: lines, from: challenger).filter { candidate in
             if case .digest(let challenge) = candidate, challenge.protection == .authInt {
                 return !content.isUnknown
             }
             return true
         }
-        if renews(side, candidates) {
+        if renewNonce(of: peer, candidates) {
             isResending = true
             return .resend
         }
-        refusedAnswer(of: side)
-        if triesConfigured(side, candidates, challenger) {
+        recordRefusal(by: peer)
+        if tryConfiguredCredential(of: peer, candidates, challenger) {
             isResending = true
             return .resend
         }
-        return ask(Question(side: side, challenger: challenger, response: response, candidates: candidates))
+        return ask(Question(peer: peer, challenger: challenger, response: response, candidates: candidates))
     }
 
-    /// Handles a stale nonce: the same credential is sent again with the new nonce (U-11.13). Returns whether it was stale.
-    private mutating func renews(_ side: Side, _ candidates: [AuthenticationCandidate]) -> Bool {
-        guard let answer = self[side].sent.answer, self[side].renewals < Self.mostRenewals else {
+    /// Handles a stale nonce: the next request sends the same credential with the new nonce (U-11.13). Returns whether the nonce
+    /// was stale.
+    private mutating func renewNonce(of peer: Peer, _ candidates: [AuthenticationCandidate]) -> Bool {
+        guard let answer = self[peer].sent.answer, self[peer].renewals < Self.mostRenewals else {
             return false
         }
         for case .digest(let challenge) in candidates
@@ -313,34 +328,36 @@ struct Authenticator: Sendable {
             && challenge.algorithm == answer.identity.algorithm
         {
             answer.renew(challenge)
-            self[side].renewals += 1
-            self[side].current = answer
+            self[peer].renewals += 1
+            self[peer].current = answer
             return true
         }
         return false
     }
 
-    private mutating func refusedAnswer(of side: Side) {
-        let sent = self[side].sent
-        self[side].renewals = 0
-        self[side].current = nil
-        self[side].sent = .nothing
+    /// Handles a challenge as the refusal of the last answer, if one was sent.
+    private mutating func recordRefusal(by peer: Peer) {
+        let sent = self[peer].sent
+        self[peer].renewals = 0
+        self[peer].current = nil
+        self[peer].sent = .nothing
         if let answer = sent.answer { memory.forget(answer) }
-        if case .asked(let answer) = sent {
+        if case .toChallenge(let answer) = sent {
             let realm = Realm(answer.space)
-            self[side].failures[realm, default: 0] += 1
-            self[side].refused[realm, default: []].insert(answer.credential)
+            self[peer].failures[realm, default: 0] += 1
+            self[peer].refused[realm, default: []].insert(answer.credential)
         }
     }
 
-    /// Tries the proxy's configured credential before the delegate is asked. With Basic it has been sent already.
-    private mutating func triesConfigured(
-        _ side: Side, _ candidates: [AuthenticationCandidate],
+    /// Answers with the proxy's configured credential before the delegate is asked. Returns whether there is such an answer. A
+    /// Basic answer is not tried: the request has carried it already.
+    private mutating func tryConfiguredCredential(
+        of peer: Peer, _ candidates: [AuthenticationCandidate],
         _ challenger: AuthenticationCandidate.Challenger
     ) -> Bool {
-        guard side == .proxy, challenges < Self.mostChallenges,
+        guard peer == .proxy, challenges < Self.mostChallenges,
             let credential = message?.proxy?.credential, let candidate = candidates.first,
-            case .digest = candidate, proxy.configured.insert(candidate.space(of: challenger)).inserted,
+            case .digest = candidate, proxy.triedConfigured.insert(candidate.space(of: challenger)).inserted,
             let answer = memory.answer(to: candidate, from: challenger, with: credential)
         else { return false }
         proxy.current = answer
@@ -348,6 +365,7 @@ struct Authenticator: Sendable {
         return true
     }
 
+    /// Returns `ask` with the question's first candidate; `deliver` if there is none, or if `mostChallenges` is reached.
     private mutating func ask(_ question: Question) -> Verdict {
         guard let candidate = question.candidates.first, challenges < Self.mostChallenges else {
             return .deliver
@@ -355,65 +373,67 @@ struct Authenticator: Sendable {
         challenges += 1
         var question = question
         let space = candidate.space(of: question.challenger)
-        let party = self[question.side]
-        question.proposal = proposal(question.side, space)
+        let state = self[question.peer]
+        question.proposal = proposal(question.peer, space)
         self.question = question
         return .ask(
             URLAuthenticationChallenge(
-                space: space, credential: question.proposal, failures: party.failures[Realm(space)] ?? 0,
+                space: space, credential: question.proposal, failures: state.failures[Realm(space)] ?? 0,
                 response: question.response))
     }
 
-    /// The credential that the task would answer with in a space; nil once that was refused there.
-    private func proposal(_ side: Side, _ space: URLProtectionSpace) -> URLCredential? {
-        let party = self[side]
-        let refused = party.refused[Realm(space)] ?? []
-        if let given = party.given[space], !refused.contains(given) { return given }
-        let proposal = credentials.proposal(for: space, at: message?.url)
-        return proposal.flatMap { refused.contains($0) ? nil : $0 }
+    /// Returns the credential that the task would answer with in a space; nil if the peer has refused that credential.
+    private func proposal(_ peer: Peer, _ space: URLProtectionSpace) -> URLCredential? {
+        let state = self[peer]
+        let refused = state.refused[Realm(space)] ?? []
+        if let chosen = state.chosen[space], !refused.contains(chosen) { return chosen }
+        guard let proposal = credentials.proposal(for: space, at: message?.url), !refused.contains(proposal)
+        else { return nil }
+        return proposal
     }
 
-    /// Handles an accepted answer. The session remembers it, for other requests with the same credential, if its persistence
-    /// allows it (U-11.15, U-11.16).
-    private mutating func accepted(by side: Side, _ response: HTTPURLResponse) {
-        guard let message, let answer = self[side].sent.answer else { return }
-        self[side].renewals = 0
-        let name = side == .server ? "Authentication-Info" : "Proxy-Authentication-Info"
+    /// Handles an accepted answer. The session's memory keeps the answer for other requests with the same credential, if the
+    /// credential's persistence allows it (U-11.15, U-11.16).
+    private mutating func recordAcceptance(by peer: Peer, _ response: HTTPURLResponse) {
+        guard let message, let answer = self[peer].sent.answer else { return }
+        self[peer].renewals = 0
+        let name = peer == .server ? "Authentication-Info" : "Proxy-Authentication-Info"
         // A response from inside a tunnel says nothing about the tunnel's own authentication.
-        if side == .server || message.proxy?.isTunnelled == false,
+        if peer == .server || message.proxy?.isTunnelled == false,
             let info = response.value(forHTTPHeaderField: name)
         {
-            answer.take(authenticationInfo: info)
+            answer.useNextNonce(in: info)
         }
         let credential = answer.credential
-        let isConfigured = side == .proxy && credential == message.proxy?.credential
+        let isConfigured = peer == .proxy && credential == message.proxy?.credential
         guard credential.persistence != .none || isConfigured else { return }
-        switch side {
+        switch peer {
         case .server: memory.remember(answer, for: message.url)
         case .proxy: memory.remember(forProxy: answer)
         }
-        if case .asked = self[side].sent, !isConfigured,
+        if case .toChallenge = self[peer].sent, !isConfigured,
             credential != credentials.proposal(for: answer.space, at: message.url)
         {
-            self[side].given[answer.space] = credential
+            self[peer].chosen[answer.space] = credential
         }
     }
 
+    /// Whether the answer can be computed for this content.
     private static func canAnswer(
         _ answer: AuthenticationAnswer, _ content: AuthenticationMessage.Content
     ) -> Bool {
-        answer.contentFunction == nil || !content.isUnknown
+        answer.contentHashFunction == nil || !content.isUnknown
     }
 
-    private subscript(side: Side) -> PeerState {
+    private subscript(peer: Peer) -> PeerState {
         get {
-            switch side {
+            switch peer {
             case .server: server
             case .proxy: proxy
             }
         }
         set {
-            switch side {
+            switch peer {
             case .server: server = newValue
             case .proxy: proxy = newValue
             }
@@ -422,7 +442,7 @@ struct Authenticator: Sendable {
 }
 
 extension AuthenticationMessage.Content {
-    /// Whether it cannot be hashed before it is sent.
+    /// Whether the content cannot be hashed before it is sent.
     var isUnknown: Bool {
         if case .stream = self { return true }
         return false
@@ -430,7 +450,7 @@ extension AuthenticationMessage.Content {
 }
 
 extension HTTPURLResponse {
-    /// The lines of a field, separately if the response still has them.
+    /// Returns the lines of a field: separately if the response has kept its `Fields`, otherwise joined.
     fileprivate func lines(of name: FieldName) -> [String] {
         fields?.values(of: name) ?? value(forHTTPHeaderField: name.description).map { [$0] } ?? []
     }

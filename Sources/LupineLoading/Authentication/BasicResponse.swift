@@ -2,9 +2,9 @@
 
 internal import Foundation
 
-/// The answer to a Basic challenge (RFC 7617), which contains the credential in the clear.
+/// Makes the answer to a Basic challenge (RFC 7617), which contains name and password in the clear.
 enum BasicResponse {
-    /// The value of `Authorization`; nil when the name or the password cannot be sent this way (U-11.8).
+    /// Returns the value of `Authorization`; nil when Basic cannot send the name or the password (U-11.8).
     static func field(user: String, password: String) -> String? {
         guard !user.contains(":"), !hasControls(user), !hasControls(password) else { return nil }
         return "Basic " + Data((user + ":" + password).utf8).base64EncodedString()

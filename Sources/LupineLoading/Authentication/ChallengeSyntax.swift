@@ -8,7 +8,7 @@ package struct ChallengeSyntax: Hashable, Sendable {
     package let scheme: String
     /// The parameters in order, with names in lower case and values unquoted.
     package let parameters: [(name: String, value: String)]
-    /// The token68 that stands in place of parameters, for example after `Negotiate`.
+    /// The token68 in place of parameters (RFC 9110 §11.2), for example after `Negotiate`.
     package let token68: String?
 
     /// The value of the first parameter with this name, given in lower case.
@@ -42,10 +42,10 @@ package struct ChallengeSyntax: Hashable, Sendable {
         return found
     }
 
-    /// A limit against abuse: each challenge and each parameter costs more memory and time than its octets.
+    /// Limits what a response can cost: a challenge or parameter takes far more memory and time than its octets.
     private static let mostChallenges = 64
 
-    /// Reads one line.
+    /// Reads one line. The octets with a meaning are `,` (0x2C), `=` (0x3D), `"` (0x22) and `\` (0x5C).
     private struct Reader {
         let octets: [UInt8]
         var index = 0
@@ -54,6 +54,7 @@ package struct ChallengeSyntax: Hashable, Sendable {
 
         private var current: UInt8? { index < octets.count ? octets[index] : nil }
 
+        /// Parses the challenges of the line; returns at most `limit`.
         mutating func challenges(upTo limit: Int) -> [ChallengeSyntax] {
             var found: [ChallengeSyntax] = []
             while found.count < limit {
@@ -68,7 +69,7 @@ package struct ChallengeSyntax: Hashable, Sendable {
             return found
         }
 
-        /// Parses the rest of a challenge whose scheme has been read.
+        /// Parses the token68 or the parameters of a challenge whose scheme has been read.
         private mutating func challenge(of scheme: String) -> ChallengeSyntax {
             var parameters: [(name: String, value: String)] = []
             guard let octet = current, Self.isBlank(octet) else {
@@ -98,18 +99,18 @@ package struct ChallengeSyntax: Hashable, Sendable {
             return ChallengeSyntax(scheme: scheme, parameters: parameters, token68: nil)
         }
 
-        /// Reads a token68 if it is all that the challenge contains, otherwise nothing. A parameter looks the same up to its `=`,
-        /// but has a value after it.
+        /// Reads a token68 if nothing else follows in the challenge; otherwise returns nil and reads nothing. A parameter looks
+        /// the same up to its `=`, but has a value after it.
         private mutating func token68() -> String? {
             var end = index
             while end < octets.count, Self.isToken68(octets[end]) { end += 1 }
             guard end > index else { return nil }
             let start = index
             while end < octets.count, octets[end] == 0x3D { end += 1 }
-            var rest = end
-            while rest < octets.count, Self.isBlank(octets[rest]) { rest += 1 }
-            guard rest == octets.count || octets[rest] == 0x2C else { return nil }
-            index = rest
+            var next = end
+            while next < octets.count, Self.isBlank(octets[next]) { next += 1 }
+            guard next == octets.count || octets[next] == 0x2C else { return nil }
+            index = next
             return text(start..<end)
         }
 

@@ -7,23 +7,23 @@ internal import LupineTransport
 
 /// Hashes a request's content for `auth-int` (RFC 7616 §3.4.3), before the content is sent.
 ///
-/// Short content is hashed synchronously, a file on a storage queue, piece by piece.
+/// Short content is hashed synchronously; longer content, and files piece by piece, on `StorageQueue.files`.
 struct ContentHash: Sendable {
-    /// Digests by function; a function that is not available is missing.
+    /// The hashes by function. Lacks the functions that OpenSSL does not offer, and all of them when the content cannot be read.
     typealias Result = [MessageDigest: [UInt8]]
 
-    /// The functions to use: those of server and proxy may differ.
+    /// The hash functions: the server's challenge and the proxy's may name different ones.
     let functions: [MessageDigest]
     let content: AuthenticationMessage.Content
 
-    /// Content longer than this is not hashed on an event loop.
-    private static let mostAtOnce = 64 << 10
+    /// The most octets that are hashed on the calling thread, which may be an event loop's.
+    private static let mostSynchronous = 64 << 10
 
-    /// Computes the hashes. `reply` is called once, before this returns or on a storage queue.
-    func make(_ reply: @escaping @Sendable (Result) -> Void) {
+    /// Computes the hashes, and calls `reply` with them once: before this returns, or on `StorageQueue.files`.
+    func compute(_ reply: @escaping @Sendable (Result) -> Void) {
         switch content {
         case .none: reply(hashes(of: []))
-        case .data(let data) where data.count <= Self.mostAtOnce: reply(hashes(of: Array(data)))
+        case .data(let data) where data.count <= Self.mostSynchronous: reply(hashes(of: Array(data)))
         case .data(let data): StorageQueue.files.async { reply(hashes(of: Array(data))) }
         case .file(let file): StorageQueue.files.async { reply(hashes(ofFile: file)) }
         case .stream: reply([:])
@@ -37,20 +37,20 @@ struct ContentHash: Sendable {
     }
 
     private func hashes(ofFile file: URL) -> Result {
-        let running = functions.map { (function: $0, digest: RunningDigest($0)) }
+        let digests = functions.map { (function: $0, digest: RunningDigest($0)) }
         do {
             let handle = try FileHandle.reading(file)
             defer { try? handle.close() }
             while let piece = try handle.read(upToCount: 1 << 18), !piece.isEmpty {
                 let octets = Array(piece)
-                for (_, digest) in running { digest?.update(octets) }
+                for (_, digest) in digests { digest?.update(octets) }
             }
         } catch {
             // The request reads the same file and reports the error.
             return [:]
         }
         var hashes: Result = [:]
-        for (function, digest) in running { hashes[function] = digest?.finish() }
+        for (function, digest) in digests { hashes[function] = digest?.finish() }
         return hashes
     }
 }

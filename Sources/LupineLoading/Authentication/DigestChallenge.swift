@@ -9,7 +9,7 @@ struct DigestAlgorithm: Hashable, Sendable {
     /// Whether the key is bound to the first nonces of a session: the `-sess` forms.
     let isSession: Bool
 
-    /// The algorithm with this name, compared without case; nil for an unknown one.
+    /// Creates the algorithm with this name, compared without case. Fails for an unknown name.
     init?(name: String) {
         var base = name.lowercased()
         isSession = base.hasSuffix("-sess")
@@ -37,31 +37,31 @@ struct DigestChallenge: Hashable, Sendable {
     var nonce: String
     let opaque: String?
     let algorithm: DigestAlgorithm
-    /// The algorithm's name as received, to be sent back; nil when the challenge has none.
+    /// The algorithm's name as received, which the client sends back; nil when the challenge has none.
     let algorithmName: String?
-    /// Nil for a server of RFC 2069, which has neither `nc` nor `cnonce`.
+    /// The chosen `qop`; nil for a server of RFC 2069, which knows neither `nc` nor `cnonce`.
     let protection: Protection?
-    /// Whether the credential was good and only the nonce was too old.
+    /// Whether the server accepted the credential and refused only the nonce, as too old (`stale`).
     let isStale: Bool
-    /// Whether the user's name is to be sent as a hash.
-    let hashesUser: Bool
-    /// Whether the server reads names as UTF-8.
-    let takesUTF8: Bool
+    /// Whether the client sends the user's name as a hash (`userhash`).
+    let hashesUserName: Bool
+    /// Whether the server reads names as UTF-8 (`charset`).
+    let acceptsUTF8: Bool
     /// The URIs for which the credential is valid too, as received; empty for the whole origin.
     let domain: [String]
 
-    /// The most entries of `domain` and of `qop` that are read. URIs beyond it are not authenticated to preemptively.
-    static let mostPlaces = 64
+    /// The most entries of `domain` and of `qop` that are read. Requests to further URIs carry no preemptive answer.
+    static let mostListed = 64
 
-    /// Fails when the challenge cannot be answered: a required parameter is missing, a value is not supported (U-11.9), or the
-    /// hash function is disabled on this machine.
+    /// Reads a challenge. Fails when it cannot be answered: a required parameter is missing, a value is not supported (U-11.9),
+    /// or OpenSSL does not offer the hash function.
     init?(_ challenge: ChallengeSyntax) {
         guard challenge.scheme == "digest", let nonce = challenge["nonce"], let realm = challenge["realm"],
             let algorithm = DigestAlgorithm(name: challenge["algorithm"] ?? "MD5"),
             algorithm.hash.digest(of: []) != nil
         else { return nil }
         let offered = challenge["qop"].map { list in
-            list.split(maxSplits: Self.mostPlaces) { $0 == "," || $0 == " " || $0 == "\t" }
+            list.split(maxSplits: Self.mostListed) { $0 == "," || $0 == " " || $0 == "\t" }
                 .map { $0.lowercased() }
         }
         switch offered {
@@ -76,10 +76,10 @@ struct DigestChallenge: Hashable, Sendable {
         algorithmName = challenge["algorithm"]
         opaque = challenge["opaque"]
         isStale = challenge["stale"]?.lowercased() == "true"
-        hashesUser = challenge["userhash"]?.lowercased() == "true"
-        takesUTF8 = challenge["charset"]?.lowercased() == "utf-8"
+        hashesUserName = challenge["userhash"]?.lowercased() == "true"
+        acceptsUTF8 = challenge["charset"]?.lowercased() == "utf-8"
         domain =
-            challenge["domain"]?.split(maxSplits: Self.mostPlaces) { $0 == " " || $0 == "\t" }
-            .prefix(Self.mostPlaces).map(String.init) ?? []
+            challenge["domain"]?.split(maxSplits: Self.mostListed) { $0 == " " || $0 == "\t" }
+            .prefix(Self.mostListed).map(String.init) ?? []
     }
 }

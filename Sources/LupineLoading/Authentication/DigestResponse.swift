@@ -4,16 +4,16 @@ internal import LupineTLS
 
 /// Produces the answers to one Digest challenge, request after request (RFC 7616 §3.4).
 ///
-/// A value that contains the nonce count: tasks that share a nonce have to share this value behind a lock, so that no count is
-/// used twice. Otherwise pure; the client nonce is an argument.
+/// The value contains the nonce count: tasks that share a nonce share this value behind a lock, so that no count is used twice.
+/// Apart from the count, the answers depend on the arguments alone, of which the client nonce is one.
 struct DigestResponse: Sendable {
     private let user: String
     private let password: String
     private(set) var challenge: DigestChallenge
-    /// How often the nonce was used.
+    /// The number of requests in which the nonce was used.
     private(set) var count: UInt32 = 0
-    /// `H(A1)` of a `-sess` algorithm: computed with the nonces of the first use, valid for the whole session.
-    private var sessionKey: String?
+    /// `H(A1)` of a `-sess` algorithm: computed with the nonces of the first request, valid for the whole session.
+    private var sessionA1: String?
 
     /// Creates the answers of a user to a challenge.
     init(_ challenge: DigestChallenge, user: String, password: String) {
@@ -23,7 +23,7 @@ struct DigestResponse: Sendable {
     }
 
     /// Whether the user's name can be sent.
-    var canName: Bool { userParameter() != nil }
+    var canSendUserName: Bool { userParameter() != nil }
 
     /// Returns a client nonce with at least 128 random bits.
     static func freshClientNonce() -> String {
@@ -45,29 +45,32 @@ struct DigestResponse: Sendable {
         return field(method: method, uri: uri, contentHash: hash, clientNonce: clientNonce)
     }
 
-    /// The same with the content's hash under the challenge's function instead of the content.
+    /// Returns the field value as `field(method:uri:content:clientNonce:)` does, from the content's hash under the challenge's
+    /// function instead of the content.
     mutating func field(method: String, uri: String, contentHash: [UInt8]?, clientNonce: String) -> String? {
-        var tail = method + ":" + uri
+        // The names are those of RFC 7616 §3.4: A1 has the password, A2 the request.
+        var a2 = method + ":" + uri
         if challenge.protection == .authInt {
             guard let contentHash else { return nil }
-            tail += ":" + Self.digits(of: contentHash)
+            a2 += ":" + Self.hexadecimal(contentHash)
         }
-        let (next, isOver) = count.addingReportingOverflow(1)
-        guard !isOver, let key = key(clientNonce), let target = hashed(tail) else { return nil }
+        let (next, isUsedUp) = count.addingReportingOverflow(1)
+        guard !isUsedUp, let hashedA1 = hashedA1(clientNonce), let hashedA2 = hashed(a2) else { return nil }
         let digits = String(next, radix: 16)
         let nc = String(repeating: "0", count: 8 - digits.count) + digits
+        // RFC 2069, without `qop`, has no part between the nonce and A2.
         let middle = challenge.protection.map { ":\(nc):\(clientNonce):\($0.rawValue)" } ?? ""
-        guard let response = hashed("\(key):\(challenge.nonce)\(middle):\(target)"),
+        guard let response = hashed("\(hashedA1):\(challenge.nonce)\(middle):\(hashedA2)"),
             let name = userParameter()
         else { return nil }
         count = next
-        return text(name: name, uri: uri, response: response, nc: nc, clientNonce: clientNonce)
+        return fieldValue(name: name, uri: uri, response: response, nc: nc, clientNonce: clientNonce)
     }
 
     /// Switches to the `nextnonce` of an `Authentication-Info` field (RFC 7616 §3.5). Returns whether the field has one.
     @discardableResult
-    mutating func take(authenticationInfo: String) -> Bool {
-        // The field is a bare list of parameters; with a scheme in front it parses as a challenge.
+    mutating func useNextNonce(in authenticationInfo: String) -> Bool {
+        // The field is a list of parameters without a scheme; with a scheme in front it parses as a challenge.
         guard let next = ChallengeSyntax.parse(["info " + authenticationInfo]).first?["nextnonce"],
             PeerText(next).canBeKept
         else { return false }
@@ -76,21 +79,21 @@ struct DigestResponse: Sendable {
         return true
     }
 
-    /// `H(A1)`.
-    private mutating func key(_ clientNonce: String) -> String? {
-        if let sessionKey { return sessionKey }
+    /// Returns `H(A1)` (RFC 7616 §3.4.2).
+    private mutating func hashedA1(_ clientNonce: String) -> String? {
+        if let sessionA1 { return sessionA1 }
         guard let secret = hashed("\(user):\(challenge.realm):\(password)") else { return nil }
         guard challenge.algorithm.isSession else { return secret }
-        sessionKey = hashed("\(secret):\(challenge.nonce):\(clientNonce)")
-        return sessionKey
+        sessionA1 = hashed("\(secret):\(challenge.nonce):\(clientNonce)")
+        return sessionA1
     }
 
     /// `H()` of RFC 7616, in lower-case hexadecimal digits.
     private func hashed(_ octets: [UInt8]) -> String? {
-        challenge.algorithm.hash.digest(of: octets).map(Self.digits)
+        challenge.algorithm.hash.digest(of: octets).map(Self.hexadecimal)
     }
 
-    private static func digits(of digest: [UInt8]) -> String {
+    private static func hexadecimal(_ digest: [UInt8]) -> String {
         let digits = Array("0123456789abcdef".utf8)
         return String(
             decoding: digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
@@ -98,8 +101,10 @@ struct DigestResponse: Sendable {
 
     private func hashed(_ text: String) -> String? { hashed(Array(text.utf8)) }
 
-    private func text(name: String, uri: String, response: String, nc: String, clientNonce: String) -> String
-    {
+    /// Joins the parameters of the field.
+    private func fieldValue(
+        name: String, uri: String, response: String, nc: String, clientNonce: String
+    ) -> String {
         var parts = [name]
         parts.append("realm=" + Self.quoted(challenge.realm))
         parts.append("nonce=" + Self.quoted(challenge.nonce))
@@ -114,15 +119,16 @@ struct DigestResponse: Sendable {
             parts.append("cnonce=" + Self.quoted(clientNonce))
         }
         if let opaque = challenge.opaque { parts.append("opaque=" + Self.quoted(opaque)) }
-        if challenge.hashesUser { parts.append("userhash=true") }
+        if challenge.hashesUserName { parts.append("userhash=true") }
         return "Digest " + parts.joined(separator: ", ")
     }
 
+    /// Returns the parameter `username` or `username*`; nil when the name cannot be sent.
     private func userParameter() -> String? {
-        if challenge.hashesUser {
+        if challenge.hashesUserName {
             return hashed("\(user):\(challenge.realm)").map { "username=" + Self.quoted($0) }
         }
-        if challenge.takesUTF8, !user.utf8.allSatisfy({ $0 < 0x80 }) {
+        if challenge.acceptsUTF8, !user.utf8.allSatisfy({ $0 < 0x80 }) {
             return "username*=UTF-8''" + Self.percentEncoded(user)
         }
         // A quoted string cannot contain control characters such as line breaks.
@@ -139,7 +145,7 @@ struct DigestResponse: Sendable {
         return quoted + "\""
     }
 
-    /// `value-chars` of RFC 8187 §3.2.1.
+    /// Encodes a text as `value-chars` of RFC 8187 §3.2.1.
     private static func percentEncoded(_ text: String) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var octets: [UInt8] = []

@@ -6,45 +6,45 @@ internal import LupineTransport
 
 /// The credentials with which one task may answer authentication challenges (U-11.4).
 ///
-/// A task with a credential of its own acts as that user: its own credential is used for the server that the task was created
-/// for, and the user in a URL for that URL's server. The task's own credential is sent to a proxy only on the way to the task's
-/// own server, and only if that reveals no more than the request would anyway. The credentials of the session's storage are used
-/// only for tasks without a credential of their own: a task whose own password is wrong, or that was redirected to another
-/// server, must not act as a user of the storage.
+/// A task whose program has set a credential acts as that user: the credential answers the server that the task was created for,
+/// and the user in a URL answers that URL's server. The task's own credential goes to a proxy only on the way to the task's own
+/// server, and only if that reveals no more than the request does. The session's storage supplies credentials only to tasks
+/// without their own: a task whose own password is wrong, or that was redirected to another server, must not act as a user of the
+/// storage.
 struct TaskCredentials: Sendable {
     /// The task's own credential; nil for none.
     var own: URLCredential?
     /// The URL that the task was created for.
     private let url: URL?
-    /// Whether that URL, or a header field set by the program or the configuration, identifies the user to servers. Once true, it
-    /// stays true for the whole task.
-    var isNamed: Bool
+    /// Whether `url`, or an `Authorization` field set by the program or the configuration, identifies the user to servers. Once
+    /// true, this stays true for the whole task.
+    var identifiesUser: Bool
     private let storage: URLCredentialStorage?
 
     /// Creates the credentials of a task with this request, in a session with this storage.
     ///
-    /// - Parameter isNamed: Whether the configuration identifies the user to every server.
-    init(of request: URLRequest?, storage: URLCredentialStorage?, isNamed: Bool = false) {
+    /// - Parameter identifiesUser: Whether the configuration identifies the user to every server.
+    init(of request: URLRequest?, storage: URLCredentialStorage?, identifiesUser: Bool = false) {
         url = request?.url
-        self.isNamed =
-            isNamed || request?.url?.user(percentEncoded: true) != nil
+        self.identifiesUser =
+            identifiesUser || request?.url?.user(percentEncoded: true) != nil
             || request?.value(forHTTPHeaderField: "Authorization") != nil
         self.storage = storage
     }
 
     /// Returns the credential with which to answer a challenge of this protection space; nil for none.
     ///
-    /// - Parameter hop: The URL of the request that is answered, with the user that it, or a redirect to it, names.
+    /// - Parameter hop: The URL of the challenged request, with the user that this URL or a redirect to it names.
     func proposal(for space: URLProtectionSpace, at hop: URL?) -> URLCredential? {
         if space.isProxy() {
             guard let own else { return storage?.proposal(for: space) }
-            return own.hasPassword && isForProxy(space, at: hop) ? own : nil
+            return own.hasPassword && mayGoToProxy(space, at: hop) ? own : nil
         }
-        let isMeant = space.isOfServer(at: url)
-        if isMeant, let own, own.hasPassword { return own }
-        // A redirect within the origin need not repeat the user.
-        for address in [hop, isMeant ? url : nil] {
-            // The URL may come from a redirect, so the peer may have chosen its length.
+        let isOwnServer = space.isOfServer(at: url)
+        if isOwnServer, let own, own.hasPassword { return own }
+        // The URL of a redirect within the origin may lack the user, so the task's URL is read too.
+        for address in [hop, isOwnServer ? url : nil] {
+            // A redirect may name the URL, so a peer may have chosen its length.
             guard let user = address?.user(percentEncoded: false), PeerText(user).canBeKept else { continue }
             if let password = address?.password(percentEncoded: false) {
                 guard PeerText(password).canBeKept else { continue }
@@ -53,12 +53,12 @@ struct TaskCredentials: Sendable {
             // The URL names the user; the storage may have the password.
             return own == nil ? storage?.credentials(for: space)?[user] : nil
         }
-        return own == nil && !isNamed ? storage?.proposal(for: space) : nil
+        return own == nil && !identifiesUser ? storage?.proposal(for: space) : nil
     }
 
     /// Whether a credential is the task's own and must not be sent to the proxy of this space.
     func isWithheld(_ credential: URLCredential, from space: URLProtectionSpace, at hop: URL?) -> Bool {
-        space.isProxy() && credential == own && !isForProxy(space, at: hop)
+        space.isProxy() && credential == own && !mayGoToProxy(space, at: hop)
     }
 
     /// Whether the task's own credential may be sent to the proxy of this space.
@@ -66,7 +66,7 @@ struct TaskCredentials: Sendable {
     /// A 407 to a forwarded request may come from the server behind the proxy, so the server has to be the task's own. Basic
     /// reveals the password to the proxy and to everyone on the way to it, so it is used only where the server would receive it
     /// in the clear too.
-    private func isForProxy(_ space: URLProtectionSpace, at hop: URL?) -> Bool {
+    private func mayGoToProxy(_ space: URLProtectionSpace, at hop: URL?) -> Bool {
         guard let origin = WebOrigin(url), origin == WebOrigin(hop) else { return false }
         return !origin.isSecure || space.authenticationMethod == NSURLAuthenticationMethodHTTPDigest
     }

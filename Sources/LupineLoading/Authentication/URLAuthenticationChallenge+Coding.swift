@@ -2,8 +2,8 @@
 
 public import Foundation
 
-/// Archives everything except the sender, which belongs to this process, and a credential without a name and password. Of the
-/// error, the domain, the code and the description are archived.
+/// Archives a challenge except for its sender, which belongs to this process, and for a credential without a password. Of the
+/// error, the archive contains the domain, the code and the description.
 extension URLAuthenticationChallenge: NSSecureCoding {
     /// Always true.
     public static var supportsSecureCoding: Bool { true }
@@ -18,11 +18,11 @@ extension URLAuthenticationChallenge: NSSecureCoding {
         if coder.containsValue(forKey: "errorDomain") {
             guard let domain = coder.decodeObject(of: NSString.self, forKey: "errorDomain"),
                 let code = Int(exactly: coder.decodeInt64(forKey: "errorCode")),
-                let words = coder.decodeObject(of: NSString.self, forKey: "errorDescription")
+                let description = coder.decodeObject(of: NSString.self, forKey: "errorDescription")
             else { return nil }
             error = NSError(
                 domain: domain as String, code: code,
-                userInfo: [NSLocalizedDescriptionKey: words as String])
+                userInfo: [NSLocalizedDescriptionKey: description as String])
         }
         self.init(
             space: space, credential: Self.read(URLCredential.self, "proposedCredential", from: coder),

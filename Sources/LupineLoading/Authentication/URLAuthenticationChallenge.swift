@@ -11,7 +11,7 @@ public protocol URLAuthenticationChallengeSender: NSObjectProtocol, Sendable {
     func continueWithoutCredential(for challenge: URLAuthenticationChallenge)
     /// Ends the load.
     func cancel(_ challenge: URLAuthenticationChallenge)
-    /// Does what is done when no delegate answers.
+    /// Continues with the default handling, as if there were no delegate.
     func performDefaultHandling(for challenge: URLAuthenticationChallenge)
     /// Continues with the next authentication method that was offered.
     func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge)
@@ -39,13 +39,13 @@ extension URLAuthenticationChallengeSender {
 public final class URLAuthenticationChallenge: NSObject, Sendable {
     /// The space that a credential is required for.
     public let protectionSpace: URLProtectionSpace
-    /// The credential that is used by default; nil when there is none, or when it was refused already.
+    /// The credential that the default handling uses; nil when there is none, or when it was refused already.
     public let proposedCredential: URLCredential?
-    /// How many answers of this task were refused in this space.
+    /// The number of the task's answers that were refused in this space.
     public let previousFailureCount: Int
-    /// The response with the challenge, or the one that refused the last answer.
+    /// The response with the challenge, which refuses the last answer if there was one.
     public let failureResponse: URLResponse?
-    /// Why the last answer failed, if not by a response.
+    /// The reason why the last answer failed, if no response refused it.
     public let error: (any Error)?
     /// The object that receives the answer.
     public let sender: (any URLAuthenticationChallengeSender)?
@@ -55,9 +55,9 @@ public final class URLAuthenticationChallenge: NSObject, Sendable {
     /// - Parameters:
     ///   - space: The space that a credential is required for.
     ///   - credential: The credential that is used by default.
-    ///   - previousFailureCount: How many answers were refused.
+    ///   - previousFailureCount: The number of answers that were refused.
     ///   - response: The response with the challenge.
-    ///   - error: Why the last answer failed.
+    ///   - error: The reason why the last answer failed.
     ///   - sender: The object that receives the answer.
     public convenience init(
         protectionSpace space: URLProtectionSpace, proposedCredential credential: URLCredential?,
@@ -80,7 +80,7 @@ public final class URLAuthenticationChallenge: NSObject, Sendable {
             error: challenge.error, sender: sender)
     }
 
-    /// Creates a challenge that a completion handler answers, so that it needs no sender.
+    /// Creates a challenge. One that a completion handler answers needs no sender.
     package init(
         space: URLProtectionSpace, credential: URLCredential?, failures: Int, response: URLResponse?,
         error: (any Error)? = nil, sender: (any URLAuthenticationChallengeSender)? = nil
@@ -93,7 +93,7 @@ public final class URLAuthenticationChallenge: NSObject, Sendable {
         self.sender = sender
     }
 
-    /// The space and how many answers were refused.
+    /// Contains the space and the number of refused answers.
     public override var description: String {
         "<URLAuthenticationChallenge of \(protectionSpace), \(previousFailureCount) failures>"
     }

@@ -3,23 +3,23 @@
 public import Foundation
 internal import LupineTLS
 
-/// A user's name and password, a client's identity, or a `SecTrust` that was found good, with the time it may be remembered.
+/// A user's name and password, a client's identity, or a `SecTrust` that the program accepts, with the time to remember it.
 ///
-/// Immutable; may be used on any thread. Only names and passwords can be archived and kept by a storage. A password is never
-/// written to a disk here, whatever the persistence is; an archive that the program itself makes does contain it.
+/// Immutable; may be used on any thread. Only names and passwords can be archived and kept by a storage. The library
+/// never writes a password to a disk, whatever the persistence is; an archive that the program makes does contain the password.
 public final class URLCredential: NSObject, NSSecureCoding, NSCopying, Sendable {
-    /// How long a credential is remembered.
+    /// The time for which a credential is remembered.
     ///
     /// The credential of a request, of a URL or of a delegate's answer is remembered by its session, for requests with the same
-    /// credential, until the session ends. A `URLCredentialStorage` keeps what the program puts there.
+    /// credential, until the session ends. A `URLCredentialStorage` keeps the credentials that the program puts there.
     public enum Persistence: UInt, Sendable {
-        /// For one challenge only.
+        /// The credential is for one challenge only.
         case none = 0
-        /// For the session; in a storage, for the life of the storage.
+        /// The session remembers the credential until it ends; a storage keeps it as long as the storage exists.
         case forSession = 1
         /// The same as `forSession`: there is no keychain here.
         case permanent = 2
-        /// For all of the user's devices: no storage here accepts it.
+        /// The credential is for all of the user's devices. No storage accepts it, because there is nothing to synchronize with.
         case synchronizable = 3
     }
 
@@ -30,7 +30,7 @@ public final class URLCredential: NSObject, NSSecureCoding, NSCopying, Sendable 
     }
 
     private let contents: Contents
-    /// How long the credential may be remembered.
+    /// The time for which the credential may be remembered.
     public let persistence: Persistence
 
     /// Creates a credential with a name and a password.
@@ -51,7 +51,7 @@ public final class URLCredential: NSObject, NSSecureCoding, NSCopying, Sendable 
     ///   - identity: The certificate and its key.
     ///   - certificates: The `SecCertificate`s of issuers to send along, in place of those that came with the identity; other
     ///     objects are ignored.
-    ///   - persistence: How long the credential may be remembered.
+    ///   - persistence: The time for which the credential may be remembered.
     public init(identity: SecIdentity, certificates: [Any]?, persistence: Persistence) {
         contents = .identity(
             identity, certificates: (certificates ?? []).compactMap { $0 as? SecCertificate })
@@ -102,7 +102,7 @@ public final class URLCredential: NSObject, NSSecureCoding, NSCopying, Sendable 
         if case .identity(_, let certificates) = contents { certificates } else { [] }
     }
 
-    /// The trust that was found good.
+    /// The server trust that the program accepts.
     var trust: SecTrust? { if case .trust(let trust) = contents { trust } else { nil } }
 
     /// The identity to present to a server that requests a certificate.

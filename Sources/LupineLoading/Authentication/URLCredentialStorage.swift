@@ -12,140 +12,142 @@ extension NSNotification.Name {
 
 /// Credentials by protection space, in memory only (U-11.16). May be used on any thread.
 ///
-/// It holds only what the program puts there. Sessions that have it in their configuration use it for tasks that have no user of
-/// their own.
+/// A storage holds only the credentials that the program puts there. Sessions that have the storage in their configuration use it
+/// for tasks without their own credential.
 ///
-/// The first credential of a space becomes its default. A client identity has no user name: a space has at most one, and it can
-/// be found only as the default. A credential with persistence `none` is for one challenge and is not stored; neither is one that
-/// is `synchronizable`, because there is nowhere to synchronize it to.
+/// The first credential of a space becomes its default. A client identity has no user name: a space has at most one, which only
+/// `defaultCredential(for:)` returns. Credentials with persistence `none` are for one challenge and are not stored. Neither are
+/// `synchronizable` ones: there are no other devices to synchronize with.
 public final class URLCredentialStorage: NSObject, Sendable {
+    /// The credentials of one protection space.
     private struct SpaceEntry {
-        enum Choice: Equatable {
+        enum Key: Equatable {
             case user(String)
             case identity
         }
 
         var byUser: [String: URLCredential] = [:]
         var identity: URLCredential?
-        var choice: Choice?
+        var defaultKey: Key?
 
         var isEmpty: Bool { byUser.isEmpty && identity == nil }
 
-        /// The stored credential for a choice.
-        subscript(choice: Choice) -> URLCredential? {
+        /// The credential that is stored under a key.
+        subscript(key: Key) -> URLCredential? {
             get {
-                switch choice {
+                switch key {
                 case .user(let name): byUser[name]
                 case .identity: identity
                 }
             }
             set {
-                switch choice {
+                switch key {
                 case .user(let name): byUser[name] = newValue
                 case .identity: identity = newValue
                 }
             }
         }
 
-        var chosen: URLCredential? { choice.flatMap { self[$0] } }
+        var defaultCredential: URLCredential? { defaultKey.flatMap { self[$0] } }
 
-        /// The place where a credential is stored; nil for one that has neither a user nor an identity.
-        static func place(of credential: URLCredential) -> Choice? {
-            credential.user.map(Choice.user) ?? credential.identity.map { _ in .identity }
+        /// Returns the key under which a credential is stored; nil for a credential with neither a user nor an identity.
+        static func key(of credential: URLCredential) -> Key? {
+            credential.user.map(Key.user) ?? credential.identity.map { _ in .identity }
         }
     }
 
-    private let shelves = Lock<[URLProtectionSpace: SpaceEntry]>([:])
+    private let entries = Lock<[URLProtectionSpace: SpaceEntry]>([:])
 
     /// The storage of the process.
     public static let shared = URLCredentialStorage()
 
-    /// An empty storage.
+    /// Creates an empty storage.
     public override init() { super.init() }
 
     /// The credentials of a space by user name; nil when there are none.
     public func credentials(for space: URLProtectionSpace) -> [String: URLCredential]? {
-        shelves.withLock { $0[space].flatMap { $0.byUser.isEmpty ? nil : $0.byUser } }
+        entries.withLock { $0[space].flatMap { $0.byUser.isEmpty ? nil : $0.byUser } }
     }
 
     /// All credentials that have a user name.
     public var allCredentials: [URLProtectionSpace: [String: URLCredential]] {
-        shelves.withLock { $0.mapValues(\.byUser).filter { !$0.value.isEmpty } }
+        entries.withLock { $0.mapValues(\.byUser).filter { !$0.value.isEmpty } }
     }
 
     /// Stores a credential, replacing the one of the same user, or an identity, replacing the one before.
     public func set(_ credential: URLCredential, for space: URLProtectionSpace) {
-        keep(credential, for: space, asDefault: false)
+        store(credential, for: space, asDefault: false)
     }
 
-    /// Removes a credential, including as the default.
+    /// Removes a credential, also if it is the default.
     public func remove(_ credential: URLCredential, for space: URLProtectionSpace) {
         remove(credential, for: space, options: nil)
     }
 
-    /// Removes a credential, including as the default. The options concern synchronized credentials, which do not exist here.
+    /// Removes a credential, also if it is the default. The options concern synchronized credentials, which do not exist here.
     public func remove(
         _ credential: URLCredential, for space: URLProtectionSpace, options: [String: AnyObject]? = [:]
     ) {
-        let hasChanged = shelves.withLock { shelves in
-            guard var shelf = shelves[space], let place = SpaceEntry.place(of: credential),
-                shelf[place] == credential
+        let hasChanged = entries.withLock { entries in
+            guard var entry = entries[space], let key = SpaceEntry.key(of: credential),
+                entry[key] == credential
             else {
                 return false
             }
-            shelf[place] = nil
-            if shelf.choice == place { shelf.choice = nil }
-            shelves[space] = shelf.isEmpty ? nil : shelf
+            entry[key] = nil
+            if entry.defaultKey == key { entry.defaultKey = nil }
+            entries[space] = entry.isEmpty ? nil : entry
             return true
         }
-        if hasChanged { announce() }
+        if hasChanged { postChange() }
     }
 
     /// The default credential of a space; nil when there is none.
     public func defaultCredential(for space: URLProtectionSpace) -> URLCredential? {
-        shelves.withLock { $0[space]?.chosen }
+        entries.withLock { $0[space]?.defaultCredential }
     }
 
     /// Stores a credential and makes it the default of a space.
     public func setDefaultCredential(_ credential: URLCredential, for space: URLProtectionSpace) {
-        keep(credential, for: space, asDefault: true)
+        store(credential, for: space, asDefault: true)
     }
 
-    /// The credential to propose when the URL names no user (U-11.4): the default, otherwise the first by user name.
+    /// Returns the credential to propose when the URL names no user (U-11.4): the default, otherwise the first
+    /// by user name, otherwise the identity.
     package func proposal(for space: URLProtectionSpace) -> URLCredential? {
-        shelves.withLock { shelves in
-            guard let shelf = shelves[space] else { return nil }
-            return shelf.chosen ?? shelf.byUser.min { $0.key < $1.key }?.value ?? shelf.identity
+        entries.withLock { entries in
+            guard let entry = entries[space] else { return nil }
+            return entry.defaultCredential ?? entry.byUser.min { $0.key < $1.key }?.value ?? entry.identity
         }
     }
 
     /// Removes everything.
     package func removeAll() {
-        let hasChanged = shelves.withLock { shelves in
-            defer { shelves = [:] }
-            return !shelves.isEmpty
+        let hasChanged = entries.withLock { entries in
+            defer { entries = [:] }
+            return !entries.isEmpty
         }
-        if hasChanged { announce() }
+        if hasChanged { postChange() }
     }
 
-    private func keep(_ credential: URLCredential, for space: URLProtectionSpace, asDefault: Bool) {
+    private func store(_ credential: URLCredential, for space: URLProtectionSpace, asDefault: Bool) {
         switch credential.persistence {
         case .none, .synchronizable: return
         case .forSession, .permanent: break
         }
-        guard let place = SpaceEntry.place(of: credential) else { return }
-        let hasChanged = shelves.withLock { shelves in
-            var shelf = shelves[space] ?? SpaceEntry()
-            let before = (shelf[place], shelf.choice)
-            if asDefault || shelf.isEmpty { shelf.choice = place }
-            shelf[place] = credential
-            shelves[space] = shelf
-            return before.0 != credential || before.1 != shelf.choice
+        guard let key = SpaceEntry.key(of: credential) else { return }
+        let hasChanged = entries.withLock { entries in
+            var entry = entries[space] ?? SpaceEntry()
+            let before = (entry[key], entry.defaultKey)
+            if asDefault || entry.isEmpty { entry.defaultKey = key }
+            entry[key] = credential
+            entries[space] = entry
+            return before.0 != credential || before.1 != entry.defaultKey
         }
-        if hasChanged { announce() }
+        if hasChanged { postChange() }
     }
 
-    private func announce() {
+    private func postChange() {
         assertNoLockIsHeld()
         NotificationCenter.default.post(name: .NSURLCredentialStorageChanged, object: self)
     }

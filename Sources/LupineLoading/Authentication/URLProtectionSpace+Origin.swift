@@ -6,8 +6,8 @@ internal import LupineTransport
 extension URLProtectionSpace {
     /// Whether the space belongs to the server of a URL: same host, port and security. Always false for a proxy's space.
     ///
-    /// A credential given for a URL is sent to its server only: a redirect may lead to any server, which may ask for a password
-    /// too (RFC 9110 §15.4).
+    /// Prevents that a credential for a URL reaches another server: a redirect may lead to any server, which may send a challenge
+    /// (RFC 9110 §15.4).
     package func isOfServer(at url: URL?) -> Bool {
         guard !isProxy(), let origin = WebOrigin(url) else { return false }
         return origin.host == HostName.canonical(host) && origin.port == port

@@ -2,13 +2,13 @@
 
 public import Foundation
 
-/// A server or proxy, a realm of it, and the authentication method: what a credential is for.
+/// The scope of a credential: a server or proxy, one of its realms, and the authentication method.
 ///
 /// Immutable; may be used on any thread. Spaces with the same host (compared without case), port, protocol, realm, method and
 /// proxy type are equal, so that a newly created space finds a stored credential (U-11.1).
 public final class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, Sendable {
     private struct Contents: Hashable, Sendable {
-        /// Compared in canonical form.
+        /// The host in canonical form, by which spaces are compared.
         var canonicalHost: String
         var port: Int
         var scheme: String?
@@ -23,7 +23,7 @@ public final class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, Send
     public let host: String
     /// For a client-certificate challenge, the issuers that the server accepts, as DER-encoded names.
     public let distinguishedNames: [Data]?
-    /// For a server-trust challenge, what the server has presented. Remains usable after the connection is closed.
+    /// For a server-trust challenge, the trust of the server's certificates. Remains usable after the connection is closed.
     public let serverTrust: SecTrust?
 
     /// Creates a space of a server.

@@ -3,11 +3,11 @@
 import Foundation
 import LupineTransport
 
-/// The sink of a data task whose response became a stream: the content waits to be read (spec section 7.4), and an unread stream
-/// stops the load.
+/// The sink of a data task whose response became a stream: buffers the content until the program reads it, and pauses the
+/// load when too much is buffered (Documentation/Behaviour/06-url-loading.md, section 7.4).
 ///
-/// The task completes when all content has arrived, possibly before it is read. The task retains the sink, so the sink retains
-/// neither the task nor the stream.
+/// The task completes when all content has arrived, possibly before the program has read it. The task retains the sink, so the
+/// sink retains neither the task nor the stream.
 final class ContentStreamSink: TaskSink, StreamOwner {
     private weak let task: TaskCore?
     private weak let stream: StreamCore?
@@ -19,19 +19,19 @@ final class ContentStreamSink: TaskSink, StreamOwner {
         buffer = ContentBuffer { [weak task] in task?.resumeReading() }
     }
 
-    /// Starts the stream, on this loop.
+    /// Starts the stream on this loop.
     func begin(on loop: EventLoop) {
-        let conversation = LoopBound(
+        let driver = LoopBound(
             sending: StreamDriver(on: loop, for: self, writeFault: .onlyContent), to: loop)
-        _ = loop.execute { [buffer] in conversation.value.open(ContentWire(buffer, on: loop)) }
-        stream?.begin(conversation, on: loop)
+        _ = loop.execute { [buffer] in driver.value.open(ContentWire(buffer, on: loop)) }
+        stream?.begin(driver, on: loop)
     }
 
     // MARK: the load's side
 
     func responded(_ task: TaskCore, _ response: URLResponse) -> HopPlan { .deliver }
 
-    /// Data from before the stream's start waits in the task's queue, so this data is queued behind it.
+    /// Puts the data into the task's queue, where data from before the conversion may still be, and not into the buffer directly.
     func received(_ task: TaskCore, _ data: Data) -> Demand {
         switch buffer.demand {
         case .enough: return .enough
@@ -53,7 +53,7 @@ final class ContentStreamSink: TaskSink, StreamOwner {
 
     func post(_ job: @escaping @Sendable () -> Void) { stream?.post(job) }
 
-    /// Nothing to do: the load has counted the bytes.
+    /// Does nothing: the load counts the bytes.
     func streamMoved(received: Int, sent: Int) {}
 
     func streamClosed(_ half: StreamMachine.Half) {
@@ -73,7 +73,7 @@ final class ContentStreamSink: TaskSink, StreamOwner {
         switch fault {
         case nil, .ended?: break
         case .timedOut?, .closed?, .onlyContent?, .cannotSecure?, .lost?:
-            // Before closing the buffer: closing would end the load without an error.
+            // Fails the task before it closes the buffer, which would end the load without an error.
             if let error = (fault ?? .closed).error as? URLError { task?.fail(error) }
         }
         buffer.close()

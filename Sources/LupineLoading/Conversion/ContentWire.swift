@@ -5,19 +5,24 @@ import LupineTransport
 
 /// Buffers the content of a response between the load and the stream that reads it. May be used on any thread.
 ///
-/// The load pauses while much is buffered, and resumes when that has been read.
+/// The load pauses when the buffer has more than `TaskDelivery.highWater` bytes, and resumes at `TaskDelivery.lowWater`.
 final class ContentBuffer: Sendable {
     private struct State: Sendable {
         var pieces: [Data] = []
+        /// The index of the first piece that has not been read completely.
         var next = 0
+        /// The number of unread bytes.
         var count = 0
+        /// Whether the load is paused.
         var isPaused = false
+        /// The end of the content; nil before it.
         var ending: Result<Void, StreamEnding>?
+        /// Whether the reading side is closed.
         var isClosed = false
         /// Called when there is more to read.
         var wake: (@Sendable () -> Void)?
 
-        /// Discards what has not been read.
+        /// Moves the unread content to `dropped`, which the caller releases outside the lock.
         mutating func drop(into dropped: inout [Data]) {
             swap(&pieces, &dropped)
             (pieces, next, count) = ([], 0, 0)
@@ -27,6 +32,8 @@ final class ContentBuffer: Sendable {
     private let state = Lock(State())
     private let resume: @Sendable () -> Void
 
+    /// Creates an empty buffer.
+    ///
     /// - Parameter resume: Resumes the load after a pause.
     init(resume: @escaping @Sendable () -> Void) { self.resume = resume }
 
@@ -35,7 +42,7 @@ final class ContentBuffer: Sendable {
 
     // MARK: the load's side
 
-    /// Whether the load should continue. After `.pause` the buffer calls `resume` once enough has been read.
+    /// Tells whether the load should continue. After `.pause` the buffer calls `resume` once enough has been read.
     var demand: Demand {
         state.withLock { state in
             if state.isClosed { return .enough }
@@ -57,7 +64,7 @@ final class ContentBuffer: Sendable {
 
     /// Ends the content, with the load's error if it failed.
     func end(_ error: (any Error)?) {
-        // The dropped data may be the program's, so it is released outside the lock.
+        // Releases dropped data outside the lock: it may run a deallocator of the program's.
         var dropped: [Data] = []
         let wake = state.withLock { state in
             state.ending = error.map { .failure(StreamEnding(error: $0)) } ?? .success(())
@@ -70,11 +77,16 @@ final class ContentBuffer: Sendable {
 
     // MARK: the reader's side
 
-    /// Takes up to `limit` bytes. Nil at the end; empty when none have arrived yet.
+    /// Removes and returns up to `limit` bytes; none when none have arrived yet, nil at the end. Throws the load's error if the
+    /// content ended with one.
     func take(_ limit: Int) throws(StreamEnding) -> Data? {
         let (result, resumes) = state.withLock { state -> (Result<Data?, StreamEnding>, Bool) in
             guard state.next < state.pieces.count else {
-                return (state.ending.map { $0.map { nil } } ?? .success(Data()), false)
+                switch state.ending {
+                case nil: return (.success(Data()), false)
+                case .success?: return (.success(nil), false)
+                case .failure(let ending)?: return (.failure(ending), false)
+                }
             }
             let piece = state.pieces[state.next]
             let taken = piece.prefix(limit)
@@ -84,7 +96,7 @@ final class ContentBuffer: Sendable {
                 if state.next == state.pieces.count {
                     (state.pieces, state.next) = ([], 0)
                 } else if state.next >= 64, state.next * 2 >= state.pieces.count {
-                    // A reader that always lags a little never empties the array.
+                    // A reader that is always behind never reads the last piece, so read pieces are removed in between.
                     state.pieces.removeFirst(state.next)
                     state.next = 0
                 }
@@ -118,14 +130,15 @@ final class ContentWire: StreamWire {
     weak var handler: (any RawConnectionHandler)?
     private let buffer: ContentBuffer
 
-    private struct Weakly {
+    /// A weak reference in a value.
+    private struct WeakReference {
         weak var wire: ContentWire?
     }
 
     /// Reads from `buffer`, on this loop.
     init(_ buffer: ContentBuffer, on loop: EventLoop) {
         self.buffer = buffer
-        let bound = LoopBound(Weakly(wire: self), on: loop)
+        let bound = LoopBound(WeakReference(wire: self), on: loop)
         buffer.attach { _ = loop.execute { bound.value.wire?.handler?.connectionIsReady() } }
     }
 
@@ -142,13 +155,13 @@ final class ContentWire: StreamWire {
     func send(_ bytes: Span<UInt8>) throws(StreamFault) -> WriteOutcome { throw .onlyContent }
     func flush() throws(StreamFault) -> Bool { true }
     func closeWriting() {}
-    /// Further content is not wanted: the load ends without an error.
+    /// Discards further content; the load then ends without an error.
     func closeGently() {
         close()
         buffer.close()
     }
     func startTLS() { handler?.connectionEnded(.unsupported("TLS inside the content of a response")) }
 
-    /// Called when the stream has failed; its owner fails the load too.
+    /// Called when the stream has failed. `ContentStreamSink` then fails the task too.
     func close() { handler = nil }
 }

@@ -3,14 +3,14 @@
 import Foundation
 import LupineTransport
 
-/// The conversion of a data task into another kind of task, if the delegate has asked for it when it got the response (U-7.15,
-/// section 7.4).
+/// Converts a data task into another kind of task, if the delegate answers a response with `becomeDownload` or `becomeStream`
+/// (U-7.15; Documentation/Behaviour/06-url-loading.md, section 7.4).
 ///
-/// The new task object has the same core, so that identifier, state and the load itself are the data task's. Content still goes
-/// through the delivery: it may arrive before the delegate has answered.
+/// The new task object has the same core, so that it keeps identifier, state and load. Content still goes through the task's
+/// delivery: it may arrive before the delegate has answered.
 extension TaskCore {
     /// Carries out the delegate's decision about the response.
-    func follow(_ disposition: URLSession.ResponseDisposition, about response: URLResponse) {
+    func carryOut(_ disposition: URLSession.ResponseDisposition, on response: URLResponse) {
         switch disposition {
         case .allow: break
         case .cancel: cancel()
@@ -19,36 +19,38 @@ extension TaskCore {
         }
     }
 
-    /// Continues as a download.
+    /// Continues the task as a download.
     func becomeDownload(_ response: URLResponse) {
         guard let settings = state.withLock({ $0.session })?.core.context.settings else { return cancel() }
         let download = DownloadSink.takingOver(self, response, in: settings.temporaryDirectory)
-        let goesOn = convert(to: ConvertedSink(download), as: URLSessionDownloadTask(self)) {
+        let isConverted = convert(to: ConvertedSink(download), as: URLSessionDownloadTask(self)) {
             context, dataTask, downloadTask in
             context.delegates.data?.urlSession(context.session, dataTask: dataTask, didBecome: downloadTask)
         }
-        if !goesOn { download.discard() }
+        if !isConverted { download.discard() }
     }
 
-    /// Continues as a stream whose reads return the content.
+    /// Continues the task as a stream whose reads return the content.
     func becomeStream(_ response: URLResponse) {
         guard let loop = state.withLock({ $0.session })?.core.context.engine.anyLoop else { return cancel() }
         let stream = StreamCore()
         stream.attach { [weak self] job in self?.certainly(job) }
         let sink = ContentStreamSink(self, stream)
-        let goesOn = convert(to: sink, as: URLSessionStreamTask(self, stream)) {
+        let isConverted = convert(to: sink, as: URLSessionStreamTask(self, stream)) {
             context, dataTask, streamTask in
             context.delegates.data?.urlSession(context.session, dataTask: dataTask, didBecome: streamTask)
         }
-        if goesOn { sink.begin(on: loop) }
+        if isConverted { sink.begin(on: loop) }
     }
 
+    /// Gives the task another sink and another public task, and queues `tell`, which informs the delegate.
+    ///
     /// - Returns: Whether the task was converted. A task that was cancelled meanwhile, or has ended, is not.
     private func convert<PublicTask: URLSessionTask>(
         to sink: any TaskSink, as newPublicTask: PublicTask,
         _ tell: @escaping @Sendable (CallbackContext, URLSessionDataTask, PublicTask) -> Void
     ) -> Bool {
-        let (goesOn, _) = state.withLock { state -> (Bool, (any TaskSink)?) in
+        let (isConverted, _) = state.withLock { state -> (Bool, (any TaskSink)?) in
             guard state.delivery.mayChangeSink, let dataTask = state.publicTask as? URLSessionDataTask else {
                 return (false, nil)
             }
@@ -58,11 +60,11 @@ extension TaskCore {
             state.delivery.insert(.call { context in tell(context, dataTask, newPublicTask) })
             return (true, old)
         }
-        return goesOn
+        return isConverted
     }
 }
 
-/// Passes content on in its turn on the delegate queue, behind what was queued before the conversion.
+/// Passes content on to another sink through the task's queue, behind the content that was queued before the conversion.
 private final class ConvertedSink: TaskSink {
     private let sink: any TaskSink
 

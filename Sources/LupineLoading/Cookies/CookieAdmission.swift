@@ -2,22 +2,22 @@
 
 internal import Foundation
 
-/// Whether a cookie that a response sets may be stored (draft-ietf-httpbis-rfc6265bis §5.7, U-13.6, U-13.7, U-13.9,
+/// Decides whether a cookie that a response sets may be stored (draft-ietf-httpbis-rfc6265bis §5.7, U-13.6, U-13.7, U-13.9,
 /// U-13.13). Pure.
 struct CookieAdmission: Sendable {
-    /// The address that set the cookie.
+    /// The origin of the response.
     let origin: CookieOrigin
-    /// The host of the document that the request belongs to, if it belongs to one.
+    /// The host of the main document that the request was made for; nil for none.
     let mainDocumentHost: String?
     /// The session's accept policy.
     let policy: HTTPCookie.AcceptPolicy
-    /// The public suffix list; nil means the system's, which is read only when it is needed.
-    var ownSuffixes: PublicSuffixList?
+    /// The public suffix list; nil for the system's, which is read when it is first needed.
+    var suffixList: PublicSuffixList?
 
-    private var suffixes: PublicSuffixList { ownSuffixes ?? .system }
+    private var suffixes: PublicSuffixList { suffixList ?? .system }
 
-    /// Whether the policy accepts cookies of this response at all.
-    var isWanted: Bool {
+    /// Whether the policy accepts any cookies of this response.
+    var acceptsCookies: Bool {
         switch policy {
         case .always: return true
         case .never: return false
@@ -25,44 +25,44 @@ struct CookieAdmission: Sendable {
         }
     }
 
-    /// Whether the request belongs to a document of the origin's own site, or to none.
+    /// Whether the main document belongs to the origin's site, or there is none.
     private var isSameSite: Bool {
         guard let mainDocumentHost else { return true }
         return suffixes.registrableDomain(of: mainDocumentHost) == suffixes.registrableDomain(of: origin.host)
     }
 
-    /// Returns the cookie as it is to be stored; nil if it may not be stored.
+    /// Returns the cookie to store, whose domain may differ from the given cookie's; nil if it may not be stored.
     func admitted(_ cookie: HTTPCookie) -> HTTPCookie? {
         var contents = cookie.contents
         if contents.domain.hasPrefix(".") {
             let domain = String(contents.domain.dropFirst())
             guard HostName.isWhole(domain), HostName.isSame(origin.host, orBelow: domain) else { return nil }
             if suffixes.contains(domain) {
-                // A public suffix may have cookies of its own, but only for the host itself.
+                // The host at a public suffix may set cookies for itself, but not for the hosts below it.
                 guard domain == origin.host else { return nil }
                 contents.domain = domain
             } else {
-                // A domain above the host's public suffix is not a suffix itself, but other owners' hosts are below it.
-                let own = suffixes.registrableDomain(of: origin.host)
-                guard HostName.isSame(String(HostName.withoutRoot(domain)), orBelow: own) else { return nil }
+                // The parent of a public suffix need not be a suffix itself, but has hosts of other owners below it.
+                let site = suffixes.registrableDomain(of: origin.host)
+                guard HostName.isSame(String(HostName.withoutRoot(domain)), orBelow: site) else { return nil }
             }
         } else if contents.domain != origin.host {
             return nil
         }
         if contents.isSecure, !origin.isSecure { return nil }
-        guard isForThisSite(contents) else { return nil }
+        guard passesSameSite(contents) else { return nil }
         switch CookiePrefix(of: contents.name) {
         case .none: break
         case .secure: guard contents.isSecure else { return nil }
         case .host:
-            // Checked on the domain as it will be stored: a public suffix as domain was reduced to the host above.
+            // Checks the domain that is stored: the code above has reduced a public suffix to the host.
             guard contents.isSecure, contents.path == "/", !contents.domain.hasPrefix(".") else { return nil }
         }
         return contents == cookie.contents ? cookie : HTTPCookie(contents)
     }
 
-    /// Rejects `SameSite=Strict` and `Lax` from a cross-site request, and `SameSite=None` without `Secure`.
-    private func isForThisSite(_ contents: HTTPCookie.Contents) -> Bool {
+    /// Returns false for `SameSite=Strict` and `Lax` after a cross-site request, and for `SameSite=None` without `Secure`.
+    private func passesSameSite(_ contents: HTTPCookie.Contents) -> Bool {
         switch contents.sameSite.map(HTTPCookieStringPolicy.init(rawValue:)) {
         case .sameSiteStrict?, .sameSiteLax?: isSameSite
         case .sameSiteNone?: contents.isSecure

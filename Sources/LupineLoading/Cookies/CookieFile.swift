@@ -2,9 +2,9 @@
 
 internal import Foundation
 
-/// The file of a cookie storage, with one line of JSON for each cookie that outlives the session.
+/// Reads and writes the file of a cookie storage, which has one line of JSON for each cookie with an expiry date.
 ///
-/// Lines are independent, so that an unreadable line affects no other. The file is replaced as a whole.
+/// Lines are independent: an unreadable line loses one cookie. A write replaces the whole file (`AtomicFile`).
 struct CookieFile: Sendable {
     /// One line.
     private struct Line: Codable {
@@ -12,29 +12,29 @@ struct CookieFile: Sendable {
         var cookie: HTTPCookie.Contents
     }
 
-    /// More than any storage holds; a longer file was not written by this library.
-    private static let longest = 64 << 20
+    /// The most bytes that are read. No storage writes a file of this size.
+    private static let mostBytes = 64 << 20
 
     private let file: AtomicFile
 
-    /// Creates a file object for a URL; the file need not exist yet.
+    /// Creates a value for the file at this URL, which need not exist yet.
     init(_ url: URL) { file = AtomicFile(url) }
 
     /// Returns the cookies that were last written, the oldest first.
     func read() -> [(cookie: HTTPCookie, created: Date)] {
         file.removeDrafts()
-        guard let data = file.read(upTo: Self.longest) else { return [] }
+        guard let data = file.read(upTo: Self.mostBytes) else { return [] }
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .secondsSince1970
         return data.split(separator: 0x0A).compactMap { octets in
-            guard let line = try? decoder.decode(Line.self, from: octets), line.cookie.isWhole,
+            guard let line = try? decoder.decode(Line.self, from: octets), line.cookie.isValid,
                 line.created.timeIntervalSince1970.isFinite
             else { return nil }
             return (HTTPCookie(line.cookie), min(line.created, Date()))
         }
     }
 
-    /// Replaces the file's cookies with those of the entries that outlive the session.
+    /// Replaces the file's content with those of the entries that have an expiry date.
     func write(_ entries: [CookieJar.Entry]) throws {
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .secondsSince1970
@@ -49,8 +49,8 @@ struct CookieFile: Sendable {
 }
 
 extension HTTPCookie.Contents {
-    /// Whether the contents read from a file could have been written to it.
-    fileprivate var isWhole: Bool {
+    /// Whether `write` could have written the contents.
+    fileprivate var isValid: Bool {
         SetCookieSyntax.canBeSent(name: name, value: value) && !domain.isEmpty && path.hasPrefix("/")
             && expires.map { $0.timeIntervalSince1970.isFinite } ?? false
     }

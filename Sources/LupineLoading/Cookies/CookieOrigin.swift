@@ -2,7 +2,7 @@
 
 internal import Foundation
 
-/// The parts of an address that decide about cookies: host, port, path, and whether the scheme is secure.
+/// The parts of a URL that decide about cookies: host, port, path, and whether the scheme is secure.
 struct CookieOrigin: Hashable, Sendable {
     /// The host in canonical form.
     let host: String
@@ -16,7 +16,8 @@ struct CookieOrigin: Hashable, Sendable {
     /// The longest name in the DNS (RFC 1035 §2.3.4), with its dots.
     private static let longestHost = 255
 
-    /// Returns nil for an address without a host, or with an impossibly long one: it has no cookies.
+    /// Copies the parts of a URL. Fails for a URL without a host, or with one that is too long for the DNS; such a URL has no
+    /// cookies.
     init?(_ url: URL) {
         guard let host = url.host(percentEncoded: false), !host.isEmpty, host.utf8.count <= Self.longestHost
         else { return nil }
@@ -28,17 +29,18 @@ struct CookieOrigin: Hashable, Sendable {
         self.path = path.hasPrefix("/") ? path : "/" + path
     }
 
-    /// The path of a cookie that has none: up to the last slash, without it (RFC 6265 §5.1.4).
+    /// The path of a cookie whose `Set-Cookie` line names none: this path up to its last slash, without the slash (RFC 6265
+    /// §5.1.4).
     var defaultPath: String {
         guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
         return String(path[..<slash])
     }
 
-    /// Whether a cookie with this path is for this address (RFC 6265 §5.1.4).
+    /// Whether the path matches a cookie's path (RFC 6265 §5.1.4).
     func isPath(below cookiePath: String) -> Bool { Self.isPath(path, below: cookiePath) }
 
-    /// Whether a path equals another or is below it. Compares octets, because a server decides how long and how many the paths
-    /// are.
+    /// Whether a path equals another or is below it. Compares octets: servers decide about length and number of the paths, and
+    /// comparing `String`s would take longer.
     static func isPath(_ path: String, below other: String) -> Bool {
         let (path, other) = (path.utf8, other.utf8)
         guard path.starts(with: other) else { return false }

@@ -5,7 +5,7 @@ internal import LupineHTTP
 
 /// Converts cookies from and to dictionaries of properties (U-13.16).
 extension HTTPCookie.Contents {
-    /// Returns nil if a required property is missing or invalid.
+    /// Reads a dictionary of properties. Fails if a required property is missing or invalid.
     init?(properties: [HTTPCookiePropertyKey: Any], now: Date) {
         guard let name = properties[.name] as? String, let value = properties[.value] as? String,
             let path = properties[.path] as? String,
@@ -17,7 +17,7 @@ extension HTTPCookie.Contents {
         self.init(
             name: name, value: value, domain: domain,
             path: path.hasPrefix("/") ? path : origin?.defaultPath ?? "/")
-        expires = Self.end(properties, now: now)
+        expires = Self.expiry(properties, now: now)
         isDiscarded = Self.flag(properties[.discard])
         if isDiscarded { expires = nil }
         isSecure = Self.flag(properties[.secure])
@@ -45,13 +45,13 @@ extension HTTPCookie.Contents {
         return properties
     }
 
-    private static func end(_ properties: [HTTPCookiePropertyKey: Any], now: Date) -> Date? {
+    private static func expiry(_ properties: [HTTPCookiePropertyKey: Any], now: Date) -> Date? {
         switch properties[.maximumAge] {
         case let text as String:
-            if let end = SetCookieSyntax.end(maximumAge: text, now: now) { return end }
+            if let expiry = SetCookieSyntax.expiry(maximumAge: text, now: now) { return expiry }
         case let other:
             if let seconds = number(other) {
-                return SetCookieSyntax.end(maximumAge: String(seconds), now: now)
+                return SetCookieSyntax.expiry(maximumAge: String(seconds), now: now)
             }
         }
         switch properties[.expires] {

@@ -2,10 +2,10 @@
 
 public import Foundation
 
-/// A cookie: data that a server asks its client to send back, with the addresses and the time for which it is valid (RFC 6265).
+/// A cookie: data that a server asks its client to send back, with the URLs and the time for which it is valid (RFC 6265).
 ///
-/// Immutable; any thread may use it. A domain with a leading dot covers a host and the hosts below it, one without a dot only
-/// that host. `HTTPCookieStorage` decides whether a cookie may be stored and where it is sent.
+/// Immutable; any thread may use it. A domain with a leading dot covers a host and the hosts below it; a domain without one
+/// covers only that host. `HTTPCookieStorage` decides whether a cookie may be stored and where it is sent.
 public final class HTTPCookie: NSObject, Sendable {
     /// The cookies that a storage accepts.
     public enum AcceptPolicy: UInt, Sendable {
@@ -13,7 +13,7 @@ public final class HTTPCookie: NSObject, Sendable {
         case always = 0
         /// No cookies.
         case never = 1
-        /// Only cookies of the main document's site.
+        /// Cookies of the main document's site.
         case onlyFromMainDocumentDomain = 2
     }
 
@@ -21,28 +21,32 @@ public final class HTTPCookie: NSObject, Sendable {
     struct Contents: Hashable, Sendable, Codable {
         var name: String
         var value: String
-        /// In lowercase; with a leading dot for a domain and all hosts below it.
+        /// The domain in lowercase, with a leading dot if the cookie is for the hosts below it too.
         var domain: String
         var path: String
+        /// The date when the cookie expires; nil for the end of the session.
         var expires: Date?
         var isSecure = false
         var isHTTPOnly = false
+        /// The raw value of the `HTTPCookieStringPolicy`.
         var sameSite: String?
         var version = 0
         var comment: String?
         var commentURL: URL?
+        /// The ports to which the cookie is sent; nil for all.
         var ports: [Int]?
+        /// Whether the cookie has the attribute `Discard`, and so expires with the session.
         var isDiscarded = false
     }
 
     let contents: Contents
 
-    /// Creates a cookie from contents that the parser or the storage has checked.
+    /// Creates a cookie from contents that `SetCookieSyntax` or another caller has checked.
     init(_ contents: Contents) { self.contents = contents }
 
-    /// Creates a cookie from properties: name, value, path, and a domain or the address that set the cookie are required.
+    /// Creates a cookie from properties: name, value, path, and a domain or the URL that set the cookie are required.
     ///
-    /// Returns nil if one of them is missing, or if name or value cannot be sent in a `Cookie` field.
+    /// Fails if one of them is missing, or if name or value cannot be sent in a `Cookie` field.
     public convenience init?(properties: [HTTPCookiePropertyKey: Any]) {
         guard let contents = Contents(properties: properties, now: Date()) else { return nil }
         self.init(contents)
@@ -51,13 +55,13 @@ public final class HTTPCookie: NSObject, Sendable {
     /// The properties that create an equal cookie.
     public var properties: [HTTPCookiePropertyKey: Any]? { contents.properties }
 
-    /// 1 if the server said so, otherwise 0.
+    /// 1 if the server set `Version=1` (RFC 2109), otherwise 0.
     public var version: Int { contents.version }
     /// The name.
     public var name: String { contents.name }
     /// The value, including any quotes.
     public var value: String { contents.value }
-    /// When the cookie expires; nil for the end of the session.
+    /// The date when the cookie expires; nil for the end of the session.
     public var expiresDate: Date? { contents.expires }
     /// Whether the cookie expires with the session.
     public var isSessionOnly: Bool { contents.expires == nil }
@@ -86,8 +90,8 @@ public final class HTTPCookie: NSObject, Sendable {
         return ["Cookie": cookies.map { $0.name + "=" + $0.value }.joined(separator: "; ")]
     }
 
-    /// Returns the cookies that the header fields of a response from `url` set. Their domains are checked only when they are
-    /// stored.
+    /// Returns the cookies that the header fields of a response from `url` set. `HTTPCookieStorage` checks their domains when it
+    /// stores them.
     ///
     /// One value may contain several `Set-Cookie` lines, separated by commas.
     public class func cookies(withResponseHeaderFields headerFields: [String: String], for url: URL)
@@ -96,7 +100,7 @@ public final class HTTPCookie: NSObject, Sendable {
         cookies(withResponseHeaderFields: headerFields, for: url, at: Date())
     }
 
-    /// Does the same with the given date as the start of `Max-Age`.
+    /// Does the same as `cookies(withResponseHeaderFields:for:)`; `Max-Age` counts from the given date.
     package static func cookies(
         withResponseHeaderFields headerFields: [String: String], for url: URL, at now: Date
     ) -> [HTTPCookie] {
@@ -115,6 +119,6 @@ public final class HTTPCookie: NSObject, Sendable {
     /// Consistent with `isEqual(_:)`.
     public override var hash: Int { contents.hashValue }
 
-    /// Name, domain and path; not the value, which may be secret.
+    /// Contains name, domain and path; not the value, which may be secret.
     public override var description: String { "<HTTPCookie \(name) for \(domain)\(path)>" }
 }

@@ -19,13 +19,13 @@ public struct HTTPCookiePropertyKey: RawRepresentable, Hashable, Sendable {
     public static let domain = HTTPCookiePropertyKey("Domain")
     /// The path for which the cookie is sent.
     public static let path = HTTPCookiePropertyKey("Path")
-    /// The address that set the cookie; used when there is no domain.
+    /// The URL that set the cookie; used when there is no domain.
     public static let originURL = HTTPCookiePropertyKey("OriginURL")
     /// The version, `0` or `1`.
     public static let version = HTTPCookiePropertyKey("Version")
-    /// When the cookie expires: a `Date` or its text.
+    /// The date when the cookie expires: a `Date` or its text.
     public static let expires = HTTPCookiePropertyKey("Expires")
-    /// For how many seconds the cookie is valid; takes precedence over `expires`.
+    /// The number of seconds for which the cookie is valid; takes precedence over `expires`.
     public static let maximumAge = HTTPCookiePropertyKey("Max-Age")
     /// Whether the cookie is sent over secure connections only: a `Bool` or `TRUE`.
     public static let secure = HTTPCookiePropertyKey("Secure")
@@ -51,14 +51,14 @@ public struct HTTPCookieStringPolicy: RawRepresentable, Hashable, Sendable {
     /// Creates a policy with this name.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// With safe requests only.
+    /// The cookie is sent with same-site requests, and with cross-site requests that are safe.
     public static let sameSiteLax = HTTPCookieStringPolicy(rawValue: "lax")
-    /// Never.
+    /// The cookie is sent with same-site requests only.
     public static let sameSiteStrict = HTTPCookieStringPolicy(rawValue: "strict")
-    /// Always; the cookie must also be `Secure`.
+    /// The cookie is sent with all requests; it must be `Secure`.
     public static let sameSiteNone = HTTPCookieStringPolicy(rawValue: "none")
 
-    /// Returns the policy that a cookie's attribute names, in any case; nil for an unknown name.
+    /// Creates the policy that a cookie's attribute names, in any case. Fails for an unknown name.
     init?(attribute: String) {
         let policy = HTTPCookieStringPolicy(rawValue: attribute.lowercased())
         guard [.sameSiteLax, .sameSiteStrict, .sameSiteNone].contains(policy) else { return nil }

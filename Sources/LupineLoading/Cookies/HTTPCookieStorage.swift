@@ -18,15 +18,15 @@ extension NSNotification.Name {
 
 /// Keeps cookies between responses and requests: in memory, and in a file if the storage has one.
 ///
-/// Any thread may use it. `CookieJar` decides what is kept and sent, `CookieAdmission` what is accepted from a response. A file
-/// is read once, when the storage is created; after changes it is written as a whole, on the storage's own queue. Two processes
-/// can share a file without damage, but the last writer wins.
+/// Any thread may use a storage. `CookieJar` decides which cookies are kept and sent, `CookieAdmission` which are accepted from a
+/// response. A storage reads its file once, when it is created; after changes it writes the whole file, on a queue that only the
+/// storage uses. Two processes can share a file without damage, but the last writer wins.
 public final class HTTPCookieStorage: NSObject, Sendable {
     fileprivate struct State {
         var jar: CookieJar
-        /// Cookies received over unchecked connections, separately for each judge that accepted one (its delegates or evaluator);
-        /// the judge with the latest change is last.
-        var apart: [(judge: TrustJudge, jar: CookieJar)] = []
+        /// The cookies received over connections whose peer passed no check (U-13.17), separately for each judge that accepted
+        /// such a connection. The judge with the latest change is last.
+        var uncheckedJars: [(judge: TrustJudge, jar: CookieJar)] = []
         var policy = HTTPCookie.AcceptPolicy.always
         var writeIsScheduled = false
     }
@@ -55,7 +55,7 @@ public final class HTTPCookieStorage: NSObject, Sendable {
         }
     }
 
-    /// Creates a storage with a file, or in memory only.
+    /// Creates a storage with a file at this URL, or in memory only.
     package init(file url: URL?) {
         file = url.map { CookieFile($0) }
         var jar = CookieJar()
@@ -64,34 +64,34 @@ public final class HTTPCookieStorage: NSObject, Sendable {
         state = Lock(State(jar: jar))
     }
 
-    // MARK: what is stored
+    // MARK: cookies
 
     /// All unexpired cookies, the oldest first.
     public var cookies: [HTTPCookie]? {
         let now = Date()
         return state.withLock { state in
-            state.jar.entries(at: now) + state.apart.flatMap { $0.jar.entries(at: now) }
+            state.jar.entries(at: now) + state.uncheckedJars.flatMap { $0.jar.entries(at: now) }
         }.map(\.cookie)
     }
 
     /// Whether there are no cookies, not even expired ones.
-    package var isEmpty: Bool { state.withLock { $0.jar.count == 0 && $0.apart.isEmpty } }
+    package var isEmpty: Bool { state.withLock { $0.jar.count == 0 && $0.uncheckedJars.isEmpty } }
 
-    /// Whether cookies of unchecked connections are stored.
-    var hasSomeApart: Bool { state.withLock { !$0.apart.isEmpty } }
+    /// Whether the storage has cookies received over unchecked connections.
+    var hasUncheckedCookies: Bool { state.withLock { !$0.uncheckedJars.isEmpty } }
 
-    /// The number of judges whose cookies are kept; the one with the oldest change is dropped first.
+    /// The most judges whose cookies are kept; beyond it, the jar with the oldest change is dropped.
     private static let judgeLimit = 16
 
     /// The cookies that `setCookies(_:for:mainDocumentURL:)` accepts; `never` also stops `setCookie(_:)`.
     public var cookieAcceptPolicy: HTTPCookie.AcceptPolicy {
         get { state.withLock { $0.policy } }
         set {
-            let isNew = state.withLock { state in
+            let hasChanged = state.withLock { state in
                 defer { state.policy = newValue }
                 return state.policy != newValue
             }
-            if isNew { post(.NSHTTPCookieManagerAcceptPolicyChanged) }
+            if hasChanged { post(.NSHTTPCookieManagerAcceptPolicyChanged) }
         }
     }
 
@@ -104,20 +104,20 @@ public final class HTTPCookieStorage: NSObject, Sendable {
     /// Removes the cookie with the same name, domain and path.
     public func deleteCookie(_ cookie: HTTPCookie) {
         change { state in
-            let isGone = state.jar.remove(cookie)
-            return state.changeApart { $0.remove(cookie) } || isGone
+            let wasRemoved = state.jar.remove(cookie)
+            return state.changeUncheckedJars { $0.remove(cookie) } || wasRemoved
         }
     }
 
     /// Removes the cookies that were first stored at this time or later.
     public func removeCookies(since date: Date) {
         change { state in
-            let areGone = state.jar.remove(since: date)
-            return state.changeApart { $0.remove(since: date) } || areGone
+            let wereRemoved = state.jar.remove(since: date)
+            return state.changeUncheckedJars { $0.remove(since: date) } || wereRemoved
         }
     }
 
-    /// Returns the cookies for a request to this address, in the order to be sent, without those received over unchecked
+    /// Returns the cookies for a request to this URL, in the order of the `Cookie` field, without those received over unchecked
     /// connections.
     public func cookies(for url: URL) -> [HTTPCookie]? {
         guard let origin = CookieOrigin(url) else { return [] }
@@ -125,15 +125,15 @@ public final class HTTPCookieStorage: NSObject, Sendable {
         return state.withLock { $0.jar.cookies(for: origin, at: now) }
     }
 
-    /// Returns the cookies for a request, in the order to be sent (U-13.14). `SameSite` cookies are left out if the main document
-    /// is of another site.
+    /// Returns the cookies for a request, in the order of the `Cookie` field (U-13.14), without `SameSite` cookies if the main
+    /// document is of another site.
     ///
     /// - Parameters:
-    ///   - url: The address of the request.
-    ///   - mainDocumentURL: The page that the request is made for; nil for none.
+    ///   - url: The URL of the request.
+    ///   - mainDocumentURL: The page for which the request is made; nil for none.
     ///   - method: The method of the request.
-    ///   - judge: The delegates or evaluator that decide about the request's connection. Cookies received over unchecked
-    ///     connections that the same judge accepted replace others of the same name, domain and path.
+    ///   - judge: The delegates or evaluator that decide about the request's connection. The cookies received over unchecked
+    ///     connections that this judge accepted are returned in place of others of the same name, domain and path.
     ///   - now: The session's date.
     func cookies(
         for url: URL, mainDocumentURL: URL?, method: String, of judge: TrustJudge? = nil,
@@ -152,14 +152,14 @@ public final class HTTPCookieStorage: NSObject, Sendable {
         }
         return state.withLock { state in
             let cookies = state.jar.cookies(for: origin, at: now, where: isWanted)
-            guard let judge, let index = state.apart.firstIndex(where: { $0.judge == judge }) else {
+            guard let judge, let index = state.uncheckedJars.firstIndex(where: { $0.judge == judge }) else {
                 return cookies
             }
-            let own = state.apart[index].jar.cookies(for: origin, at: now, where: isWanted)
+            let unchecked = state.uncheckedJars[index].jar.cookies(for: origin, at: now, where: isWanted)
             let others = cookies.filter { cookie in
-                !own.contains { CookieJar.isSame($0, cookie) }
+                !unchecked.contains { CookieJar.isSame($0, cookie) }
             }
-            return own + others
+            return unchecked + others
         }
     }
 
@@ -171,12 +171,12 @@ public final class HTTPCookieStorage: NSObject, Sendable {
 
     /// Stores the cookies that a response from `url` set, if the accept policy and the domain rules allow it.
     ///
-    /// Without an address the rules cannot be applied: the cookies are stored as by `setCookie(_:)`.
+    /// Without a URL no rule can be applied: the cookies are stored as by `setCookie(_:)`.
     public func setCookies(_ cookies: [HTTPCookie], for url: URL?, mainDocumentURL: URL?) {
         setCookies(cookies, for: url, mainDocumentURL: mainDocumentURL, at: Date())
     }
 
-    /// Does the same with the given date.
+    /// Does the same as `setCookies(_:for:mainDocumentURL:)` at the given date.
     package func setCookies(_ cookies: [HTTPCookie], for url: URL?, mainDocumentURL: URL?, at now: Date) {
         store(cookies, from: url, mainDocumentURL: mainDocumentURL, policy: cookieAcceptPolicy, at: now)
     }
@@ -185,15 +185,15 @@ public final class HTTPCookieStorage: NSObject, Sendable {
     ///
     /// - Parameters:
     ///   - cookies: The cookies of the response.
-    ///   - url: The address of the response; nil if it is not known.
-    ///   - mainDocumentURL: The page that the request was made for; nil for none.
-    ///   - policy: The cookies that are accepted.
-    ///   - judge: The judge that accepted the connection although its peer passed no check; nil if it passed one. With a judge,
-    ///     the cookies are only used for requests under the same judge, and never written to disk.
+    ///   - url: The URL of the response; nil if it is not known.
+    ///   - mainDocumentURL: The page for which the request was made; nil for none.
+    ///   - policy: The accept policy of the configuration.
+    ///   - judge: The judge that accepted the connection although its peer passed no check; nil if the peer passed one. With a
+    ///     judge, the cookies are sent only with requests under the same judge, and never written to disk.
     ///   - now: The session's date.
     func store(
         _ cookies: [HTTPCookie], from url: URL?, mainDocumentURL: URL?, policy: HTTPCookie.AcceptPolicy,
-        apartFor judge: TrustJudge? = nil, at now: Date = Date()
+        onlyFor judge: TrustJudge? = nil, at now: Date = Date()
     ) {
         guard !cookies.isEmpty, policy != .never else { return }
         guard let url else {
@@ -204,11 +204,11 @@ public final class HTTPCookieStorage: NSObject, Sendable {
         guard let origin = CookieOrigin(url) else { return }
         let main = mainDocumentURL.flatMap { CookieOrigin($0) }?.host
         let admission = CookieAdmission(origin: origin, mainDocumentHost: main, policy: policy)
-        guard admission.isWanted else { return }
+        guard admission.acceptsCookies else { return }
         let admitted = cookies.compactMap(admission.admitted)
         if let judge {
-            return change(isWritten: false) {
-                $0.keep(admitted, apartFor: judge, upTo: Self.judgeLimit, at: now)
+            return change(writesFile: false) {
+                $0.store(admitted, onlyFor: judge, upTo: Self.judgeLimit, at: now)
             }
         }
         change { state in
@@ -237,20 +237,21 @@ public final class HTTPCookieStorage: NSObject, Sendable {
 
     // MARK: changes
 
-    private func change(isWritten: Bool = true, _ body: (inout State) -> Bool) {
-        // Judges are released outside of the lock, because an evaluator may be the program's object.
+    /// Changes the state; `body` returns whether it changed any cookies. If so, schedules a write and posts the notification.
+    private func change(writesFile: Bool = true, _ body: (inout State) -> Bool) {
+        // Releases dropped judges outside of the lock: an evaluator may be the program's object, whose `deinit` runs its code.
         let (hasChanged, _) = state.withLock { state in
-            let judges = state.apart.map(\.judge)
+            let judges = state.uncheckedJars.map(\.judge)
             return (body(&state), judges)
         }
         guard hasChanged else { return }
-        if isWritten { scheduleWrite() }
+        if writesFile { scheduleWrite() }
         post(.NSHTTPCookieManagerCookiesChanged)
     }
 
     private func post(_ name: NSNotification.Name) {
         assertNoLockIsHeld()
-        // Responses arrive on event loops, and the program's observers may block (O-7).
+        // A response changes cookies on an event loop, which the program's observers must not block (O-7).
         guard EventLoop.current != nil else {
             return NotificationCenter.default.post(name: name, object: self)
         }
@@ -282,23 +283,23 @@ public final class HTTPCookieStorage: NSObject, Sendable {
 }
 
 extension HTTPCookieStorage.State {
-    /// Stores cookies for requests under one judge only.
-    fileprivate mutating func keep(
-        _ cookies: [HTTPCookie], apartFor judge: TrustJudge, upTo limit: Int, at now: Date
+    /// Stores cookies that are sent only with requests under one judge. Returns whether any cookie changed.
+    fileprivate mutating func store(
+        _ cookies: [HTTPCookie], onlyFor judge: TrustJudge, upTo limit: Int, at now: Date
     ) -> Bool {
-        let index = apart.firstIndex { $0.judge == judge }
-        var jar = index.map { apart.remove(at: $0).jar } ?? CookieJar()
+        let index = uncheckedJars.firstIndex { $0.judge == judge }
+        var jar = index.map { uncheckedJars.remove(at: $0).jar } ?? CookieJar()
         let hasChanged = cookies.reduce(false) { jar.store($1, at: now) || $0 }
-        if jar.count > 0 { apart.append((judge, jar)) }
-        if apart.count > limit { apart.removeFirst() }
+        if jar.count > 0 { uncheckedJars.append((judge, jar)) }
+        if uncheckedJars.count > limit { uncheckedJars.removeFirst() }
         return hasChanged
     }
 
-    /// Changes the jars of unchecked connections, and removes those that have become empty.
-    fileprivate mutating func changeApart(_ body: (inout CookieJar) -> Bool) -> Bool {
+    /// Changes the jars of unchecked connections, and removes empty ones. Returns whether `body` did for any jar.
+    fileprivate mutating func changeUncheckedJars(_ body: (inout CookieJar) -> Bool) -> Bool {
         var hasChanged = false
-        for index in apart.indices where body(&apart[index].jar) { hasChanged = true }
-        apart.removeAll { $0.jar.count == 0 }
+        for index in uncheckedJars.indices where body(&uncheckedJars[index].jar) { hasChanged = true }
+        uncheckedJars.removeAll { $0.jar.count == 0 }
         return hasChanged
     }
 }

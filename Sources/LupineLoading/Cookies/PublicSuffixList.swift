@@ -2,25 +2,26 @@
 
 internal import Foundation
 
-/// The public suffixes: names such as `co.uk` under which anybody may register, so that no cookie may be set for all of them
-/// (RFC 6265 §5.3).
+/// The public suffixes: names such as `co.uk` under which anybody may register a domain. No cookie may be set for all domains
+/// below one (RFC 6265 §5.3).
 ///
 /// Uses the list that the distribution maintains, if it is installed (the source file of libpsl, Debian's package
-/// `publicsuffix`). Without it only single labels and a few second-level registries count as public: the check is then
-/// incomplete, and hosts under other registries can set cookies for one another.
+/// `publicsuffix`). Without that list, only single labels and those in `builtIn` count as public: the check is then
+/// incomplete, and hosts under other suffixes can set cookies for one another.
 struct PublicSuffixList: Sendable {
     /// The lines of the list: names, `*.` for every name below, `!` for an exception.
     private let rules: Set<String>
-    /// The number of labels of the longest rule. Only this many labels at the end of a host are examined, because a server
-    /// decides how many it has.
+    /// The number of labels of the longest rule. A look-up reads only this many labels at the end of a host: a server decides how
+    /// many labels there are.
     private let mostLabels: Int
 
-    /// Reads the system's list in advance, on a queue for files: the first use may be on an event loop, which must not block.
-    static func readAhead() { reading }
+    /// Reads the system's list in advance, on `StorageQueue.files`: its first use may be on an event loop, which must not block.
+    static func readAhead() { readOnce }
 
-    private static let reading: Void = StorageQueue.files.async { _ = system }
+    /// Starts the read when it is first evaluated.
+    private static let readOnce: Void = StorageQueue.files.async { _ = system }
 
-    /// The list of this machine, read on first use.
+    /// The system's list, read on first use; `builtIn` if it is not installed.
     static let system: PublicSuffixList = {
         let paths = [
             "/usr/share/publicsuffix/public_suffix_list.dat",
@@ -63,33 +64,33 @@ struct PublicSuffixList: Sendable {
         self.init(rules: rules)
     }
 
-    /// Whether a canonical host is a public suffix itself, with or without the dot of the root. False for an address.
+    /// Whether a canonical host is a public suffix itself, with or without the dot of the root. False for an IP address.
     func contains(_ host: String) -> Bool {
         let host = String(HostName.withoutRoot(host))
         return suffix(of: host) == host && !HostName.isAddress(host)
     }
 
     /// Returns the registrable domain of a canonical host: its public suffix and one more label, without the dot of the root. An
-    /// address or a public suffix is returned as it is.
+    /// IP address or a public suffix is returned as it is.
     func registrableDomain(of host: String) -> String {
         if HostName.isAddress(host) { return host }
         let host = String(HostName.withoutRoot(host))
         let suffix = suffix(of: host)
         guard suffix.utf8.count < host.utf8.count else { return host }
-        let rest = host.dropLast(suffix.count + 1)
-        guard let dot = rest.lastIndex(of: ".") else { return host }
+        let beforeSuffix = host.dropLast(suffix.count + 1)
+        guard let dot = beforeSuffix.lastIndex(of: ".") else { return host }
         return String(host[host.index(after: dot)...])
     }
 
-    /// Returns the longest public suffix of a host; its last label if no rule matches.
+    /// Returns the longest public suffix of a host; the host's last label if no rule matches.
     private func suffix(of host: String) -> String {
         let labels = host.split(separator: ".", omittingEmptySubsequences: false)
         for start in labels.indices.suffix(mostLabels) {
             let candidate = labels[start...].joined(separator: ".")
             if rules.contains("!" + candidate) { return labels[(start + 1)...].joined(separator: ".") }
             if rules.contains(candidate) { return candidate }
-            let below = labels[(start + 1)...].joined(separator: ".")
-            if !below.isEmpty, rules.contains("*." + below) { return candidate }
+            let parent = labels[(start + 1)...].joined(separator: ".")
+            if !parent.isEmpty, rules.contains("*." + parent) { return candidate }
         }
         return labels.last.map(String.init) ?? host
     }

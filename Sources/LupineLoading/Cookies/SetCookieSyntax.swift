@@ -8,17 +8,17 @@ internal import LupineHTTP
 /// Pure: this type only parses; `CookieAdmission` decides whether a cookie may be stored. An invalid line yields no cookie; an
 /// invalid attribute is ignored.
 enum SetCookieSyntax {
-    /// The largest number of octets of name and value together.
-    static let longest = 4_096
-    /// The largest number of octets of an attribute's value; a longer attribute is ignored.
-    private static let longestAttribute = 1_024
-    /// The largest number of attributes; a line with more yields no cookie.
+    /// The most octets of name and value together; a longer cookie is rejected.
+    static let mostOctets = 4_096
+    /// The most octets of an attribute's value; a longer attribute is ignored.
+    private static let mostAttributeOctets = 1_024
+    /// The most attributes; a line with more yields no cookie.
     private static let mostAttributes = 64
-    /// The largest number of ports of a cookie.
+    /// The most ports of a cookie; a longer list is ignored.
     private static let mostPorts = 64
 
-    /// Splits a joined value into lines, without white space around them: a comma ends a line if a name and `=` follow it, with
-    /// optional white space or line breaks in between. So commas in dates do not split a line.
+    /// Splits a joined value into lines, without white space around them. A comma ends a line if a name and `=` follow it, with
+    /// optional white space or line breaks between comma and name; the commas in dates do not.
     ///
     /// Works on Unicode scalars, because a carriage return followed by a line feed is one `Character`.
     static func lines(in value: String) -> [String] {
@@ -28,9 +28,9 @@ enum SetCookieSyntax {
         var index = start
         while let comma = scalars[index...].firstIndex(of: ",") {
             index = scalars.index(after: comma)
-            let rest = scalars[index...].drop { $0.properties.isWhitespace }
-            let name = rest.prefix { $0.isASCII && isTokenOctet(UInt8(truncatingIfNeeded: $0.value)) }
-            guard !name.isEmpty, rest[name.endIndex...].first == "=" else { continue }
+            let next = scalars[index...].drop { $0.properties.isWhitespace }
+            let name = next.prefix { $0.isASCII && isTokenOctet(UInt8(truncatingIfNeeded: $0.value)) }
+            guard !name.isEmpty, next[name.endIndex...].first == "=" else { continue }
             lines.append(line(scalars[start..<comma]))
             start = index
         }
@@ -45,19 +45,19 @@ enum SetCookieSyntax {
     /// Removes line breaks that white space follows (obs-fold, RFC 9112 §5.2). Other line breaks stay and make the line invalid.
     static func unfolded(_ line: String) -> String {
         var text = String.UnicodeScalarView()
-        var rest = line.unicodeScalars[...]
-        while !rest.isEmpty {
-            let plain = rest.prefix { $0 != "\r" && $0 != "\n" }
+        var unread = line.unicodeScalars[...]
+        while !unread.isEmpty {
+            let plain = unread.prefix { $0 != "\r" && $0 != "\n" }
             text.append(contentsOf: plain)
-            rest = rest[plain.endIndex...]
-            let breaks = rest.prefix { $0 == "\r" || $0 == "\n" }
-            rest = rest[breaks.endIndex...]
-            if rest.first != " ", rest.first != "\t" { text.append(contentsOf: breaks) }
+            unread = unread[plain.endIndex...]
+            let breaks = unread.prefix { $0 == "\r" || $0 == "\n" }
+            unread = unread[breaks.endIndex...]
+            if unread.first != " ", unread.first != "\t" { text.append(contentsOf: breaks) }
         }
         return String(text)
     }
 
-    /// Parses one line; returns nil if it is not a cookie.
+    /// Parses one line, whose parts `;` (0x3B) separates; returns nil if it is not a cookie.
     static func cookie(_ line: String, from origin: CookieOrigin, now: Date) -> HTTPCookie? {
         guard !line.utf8.contains(where: { isControl($0) && $0 != 0x09 }),
             line.utf8.count(where: { $0 == 0x3B }) <= mostAttributes
@@ -66,7 +66,7 @@ enum SetCookieSyntax {
         guard let pair = parts.first, let equals = pair.firstIndex(of: "=") else { return nil }
         let name = trimmed(pair[..<equals])
         let value = trimmed(pair[pair.index(after: equals)...])
-        guard canBeSent(name: name, value: value), name.utf8.count + value.utf8.count <= longest else {
+        guard canBeSent(name: name, value: value), name.utf8.count + value.utf8.count <= mostOctets else {
             return nil
         }
         var contents = HTTPCookie.Contents(
@@ -77,21 +77,21 @@ enum SetCookieSyntax {
             let equals = part.firstIndex(of: "=")
             let attribute = trimmed(part[..<(equals ?? part.endIndex)]).lowercased()
             let value = equals.map { trimmed(part[part.index(after: $0)...]) }
-            guard (value ?? "").utf8.count <= longestAttribute else { continue }
+            guard (value ?? "").utf8.count <= mostAttributeOctets else { continue }
             switch attribute {
             case "path": hasPath = true
             case "domain": domainText = value ?? ""
             default: break
             }
             switch attribute {
-            case "max-age": maximumAge = value.flatMap { end(maximumAge: $0, now: now) } ?? maximumAge
+            case "max-age": maximumAge = value.flatMap { expiry(maximumAge: $0, now: now) } ?? maximumAge
             default: apply(attribute, value, to: &contents, origin)
             }
         }
-        // The last `Domain` counts, and only that one is parsed.
+        // Only the last `Domain` counts (§5.7), so no other one is parsed.
         guard domainText.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         contents.domain = domain(domainText) ?? origin.host
-        // `__Host-` is checked here, because the cookie does not tell whether its line had a path, or an address as domain.
+        // Checks `__Host-` here: an `HTTPCookie` does not tell whether its line had a path, or an IP address as domain.
         if CookiePrefix(of: name) == .host,
             !hasPath || domain(domainText).map(HostName.isAddress) ?? false
         {
@@ -114,7 +114,7 @@ enum SetCookieSyntax {
         case "version": contents.version = unquoted(text) == "1" ? 1 : 0
         case "comment": contents.comment = unquoted(text)
         case "commenturl":
-            // A URI is ASCII (RFC 3986 §2); a name in other characters would go through IDNA processing, which takes long.
+            // A URI is ASCII (RFC 3986 §2); other characters would go through IDNA processing, which is slow.
             let address = unquoted(text)
             contents.commentURL = address.utf8.allSatisfy { $0 < 0x80 } ? URL(string: address) : nil
         case "port": contents.ports = ports(text)
@@ -125,8 +125,9 @@ enum SetCookieSyntax {
 
     // MARK: values of attributes
 
-    /// Returns when a cookie with this `Max-Age` expires; nil if it is not a number. Zero and less expire at once.
-    static func end(maximumAge: String, now: Date) -> Date? {
+    /// Returns the date when a cookie with this `Max-Age` expires; nil if the text is not a number. A cookie with zero or less
+    /// has expired already.
+    static func expiry(maximumAge: String, now: Date) -> Date? {
         let isNegative = maximumAge.hasPrefix("-")
         let digits = isNegative ? maximumAge.dropFirst() : maximumAge[...]
         guard !digits.isEmpty, digits.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
@@ -147,8 +148,8 @@ enum SetCookieSyntax {
         return ports
     }
 
-    /// Returns a domain in the form that cookies use: in lowercase ASCII, with a leading dot unless it is an address. Returns nil
-    /// for an empty domain, which means the host alone.
+    /// Returns a `Domain` attribute in the form of `HTTPCookie.domain`: in lowercase ASCII, with a leading dot unless it is an IP
+    /// address. Returns nil for an empty one: the cookie is then for the response's host alone.
     private static func domain(_ text: String) -> String? {
         let bare = HostName.canonical(text.hasPrefix(".") ? String(text.dropFirst()) : text)
         if bare.isEmpty { return nil }
@@ -160,16 +161,17 @@ enum SetCookieSyntax {
         return String(text.dropFirst().dropLast())
     }
 
-    /// The only characters that are trimmed.
+    /// The characters that `trimmed(_:)` removes.
     private static let blanks = CharacterSet(charactersIn: " \t")
 
     private static func trimmed(_ text: Substring) -> String {
         text.trimmingCharacters(in: blanks)
     }
 
-    // MARK: what can stand in a Cookie field
+    // MARK: valid octets
 
-    /// Whether `name=value` can be sent without being misinterpreted.
+    /// Whether a server that receives `name=value` in a `Cookie` field reads the same name and value: neither has control
+    /// characters or `;`, and the name has no `=`.
     static func canBeSent(name: String, value: String) -> Bool {
         !name.isEmpty && !name.utf8.contains { isControl($0) || $0 == 0x3B || $0 == 0x3D }
             && !value.utf8.contains { isControl($0) || $0 == 0x3B }
@@ -177,7 +179,7 @@ enum SetCookieSyntax {
 
     private static func isControl(_ octet: UInt8) -> Bool { octet < 0x20 || octet == 0x7F }
 
-    /// `token` of RFC 9110 §5.6.2.
+    /// Whether a `token` may contain the octet (RFC 9110 §5.6.2).
     private static func isTokenOctet(_ octet: UInt8) -> Bool {
         switch octet {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true

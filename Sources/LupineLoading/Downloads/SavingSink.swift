@@ -34,7 +34,7 @@ final class SavingSink: TaskSink {
                 self.settle(disposition, task, response, answer)
             }
         } taken: { disposition in
-            task.follow(disposition, about: response)
+            task.carryOut(disposition, on: response)
             task.resumeReading()
         }
         // No content may arrive before its target is known.

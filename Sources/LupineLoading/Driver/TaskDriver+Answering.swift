@@ -121,7 +121,7 @@ extension TaskDriver {
             case .cancelAuthenticationChallenge: .cancel
             case .rejectProtectionSpace: .rejectSpace
             }
-        authenticator.own = client.driverCredential
+        authenticator.taskCredential = client.driverCredential
         let verdict = authenticator.answered(answer)
         let (judgement, next) = Self.judgement(of: verdict, refusal)
         handle(.decided(judgement)) { [authenticator] state in

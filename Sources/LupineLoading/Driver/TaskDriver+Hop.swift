@@ -172,7 +172,7 @@ extension TaskDriver: HopLoadClient {
     private func judgeChallenge(_ response: HTTPURLResponse, _ situation: Situation, _ verdict: inout Verdict)
     {
         guard var authenticator = situation.authenticator?.value else { return }
-        authenticator.own = client.driverCredential
+        authenticator.taskCredential = client.driverCredential
         (verdict.judgement, verdict.question) = Self.judgement(of: authenticator.received(response), nil)
         verdict.authenticator = .value(authenticator)
     }
@@ -303,7 +303,7 @@ extension TaskDriver: HopLoadClient {
         let judgement: HopMachine.ResponseDecision =
             isAllowed
             ? .ask
-            : .fail(RedirectRule.tooMany(from: response.url, to: request.url?.absoluteString))
+            : .fail(RedirectRule.tooManyRedirects(from: response.url, to: request.url?.absoluteString))
         var (shown, question): (URLResponse?, Question?) = (response, .protocolRedirect(response, request))
         handle(.judged(judgement)) { state in
             guard state.hop === hop, state.machine.awaitsResponse else { return }
@@ -319,7 +319,7 @@ extension TaskDriver: HopLoadClient {
         if let error = loading, let head = Self.refusedTunnel(error),
             var found = state.withLock({ $0.machine.awaitsResponse ? $0.authenticator?.value : nil })
         {
-            found.own = client.driverCredential
+            found.taskCredential = client.driverCredential
             refusal = Self.judgement(of: found.refused(tunnel: head), error)
             authenticator = found
         }

@@ -69,7 +69,7 @@ extension TaskDriver {
     private func mayBeJudged(_ request: URLRequest) -> Bool {
         switch request.contents.value.scheme {
         case .https, .wss: true
-        case .http, .ws: context.settings.cookieStorage?.hasSomeApart ?? false
+        case .http, .ws: context.settings.cookieStorage?.hasUncheckedCookies ?? false
         default: false
         }
     }
@@ -105,18 +105,19 @@ extension TaskDriver {
             return lookUp(request, [:], plan)
         }
         var authenticator = plan.authenticator?.value ?? newAuthenticator
-        authenticator.own = client.driverCredential
+        authenticator.taskCredential = client.driverCredential
         authenticator.begin(AuthenticationMessage(request, body: plan.body, url: url, proxy: proxy))
         var plan = plan
         plan.authenticator = .value(authenticator)
         guard let hash = authenticator.contentHash else { return lookUp(request, [:], plan) }
-        hash.make { [self, plan] hashes in go { self.lookUp(request, hashes, plan) } }
+        hash.compute { [self, plan] hashes in go { self.lookUp(request, hashes, plan) } }
     }
 
     private var newAuthenticator: Authenticator {
         Authenticator(
             memory: context.authentication, storage: context.settings.credentialStorage,
-            request: order.request, isNamed: context.settings.additionalHeaders["Authorization"] != nil)
+            request: order.request,
+            identifiesUser: context.settings.additionalHeaders["Authorization"] != nil)
     }
 
     /// The authenticator for the challenge in the response. A request that was sent without one has answered no challenge.
@@ -124,7 +125,8 @@ extension TaskDriver {
         if let authenticator = state.authenticator { return authenticator.value }
         guard let url = Self.url(of: state.announced, with: state.redirectCredential) else { return nil }
         var authenticator = newAuthenticator
-        authenticator.begun(AuthenticationMessage(state.announced, body: state.body, url: url, proxy: nil))
+        authenticator.recordUnanswered(
+            AuthenticationMessage(state.announced, body: state.body, url: url, proxy: nil))
         return authenticator
     }
 

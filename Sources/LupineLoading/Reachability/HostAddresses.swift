@@ -2,16 +2,16 @@
 
 internal import LupineTransport
 
-/// Finds the addresses of a host whose reachability is requested: parses a literal, or looks up a name.
+/// Finds the addresses of a host whose reachability is queried: parses an IP literal, or looks up a name.
 enum HostAddresses {
-    /// Passes the addresses to `found`: at once for a literal, later and on another thread for a name. The array is empty if
-    /// there are none, or if all threads for look-ups are blocked.
-    static func look(up host: String, _ found: @escaping @Sendable ([IPAddress]) -> Void) {
+    /// Passes the addresses to `found`: for a literal before this returns, for a name later, on a thread of `WorkerPool.shared`.
+    /// The array is empty if there are none, or if all threads of the pool are blocked.
+    static func find(for host: String, _ found: @escaping @Sendable ([IPAddress]) -> Void) {
         if let literal = literal(host) { return found([literal]) }
-        let isUnderWay = WorkerPool.shared.run {
+        let isScheduled = WorkerPool.shared.run {
             found(((try? SystemResolver.lookUp(host, .any)) ?? []).compactMap(\.ipAddress))
         }
-        if !isUnderWay { found([]) }
+        if !isScheduled { found([]) }
     }
 
     /// Returns the address of a literal, with or without brackets and zone; nil for a name.

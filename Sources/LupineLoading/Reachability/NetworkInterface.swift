@@ -20,7 +20,7 @@ package struct NetworkInterface: Hashable, Sendable {
     package var index: UInt32
     /// The medium.
     package var medium: Medium
-    /// Whether the interface is up and has a carrier.
+    /// Whether the interface is up and has a carrier (`IFF_UP`, `IFF_RUNNING`).
     package var isWorking: Bool
     /// Whether the interface is a point-to-point link, such as a tunnel.
     package var isPointToPoint: Bool
@@ -62,6 +62,7 @@ extension NetworkInterface {
         {
             return .cellular
         }
+        // ARPHRD_ETHER.
         return link.hardware == 1 ? .wired : .other
     }
 }

@@ -4,7 +4,7 @@ internal import LupineTransport
 
 /// A snapshot of the machine's connectivity: its interfaces, and the interfaces of its default routes.
 ///
-/// A value. It does not tell whether any host responds.
+/// The snapshot does not tell whether any host responds.
 package struct NetworkSnapshot: Hashable, Sendable {
     /// All interfaces, working or not.
     package var interfaces: [NetworkInterface]
@@ -26,17 +26,21 @@ package struct NetworkSnapshot: Hashable, Sendable {
     }
 
     /// The usable interfaces of the default routes.
-    package var ways: [NetworkInterface] { usable(defaultsIPv4 + defaultsIPv6) }
+    package var usableDefaults: [NetworkInterface] { usable(defaultsIPv4 + defaultsIPv6) }
 }
 
 extension NetworkSnapshot {
-    /// Creates a snapshot from the kernel's lists. Only unicast routes of the tables `main` and `default` count.
+    /// Creates a snapshot from the kernel's lists. Uses only unicast routes (`RTN_UNICAST`, 1) of the tables `main` (254) and
+    /// `default` (253).
     init(links: [NetworkLink], routes: [Route]) {
         let defaults = routes.filter {
             $0.prefixLength == 0 && $0.kind == 1 && ($0.table == 254 || $0.table == 253)
         }
         func interfaces(_ routes: [Route]) -> [UInt32] {
-            routes.flatMap { ($0.interface.map { [$0] } ?? []) + $0.choices }
+            routes.flatMap { route -> [UInt32] in
+                if let interface = route.interface { return [interface] + route.choices }
+                return route.choices
+            }
         }
         self.init(
             interfaces: links.map(NetworkInterface.init),

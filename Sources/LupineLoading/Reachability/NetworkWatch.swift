@@ -4,20 +4,20 @@ internal import LupineTransport
 
 /// Tells a load that waits for connectivity when to try again (U-14.7).
 struct NetworkWatch: Sendable {
-    /// Ends a watch. Nothing is reported once it has returned and a callback in progress has ended.
+    /// Ends a watch. Once this has returned, and a callback in progress has ended, there are no more callbacks.
     typealias End = @Sendable () -> Void
 
-    /// Starts a watch. `changed` is called, on any thread, once the watch is set up, and then whenever links, addresses or
-    /// routes change. Changes from before the watch was set up are therefore not missed.
+    /// Starts a watch. Calls `changed`, on any thread, once the watch is set up, so that its caller misses no earlier change, and
+    /// then whenever links, addresses or routes change.
     let begin: @Sendable (_ changed: @escaping @Sendable () -> Void) -> End
 
-    /// Notifications of the kernel, received on one of the shared loops of the process.
+    /// Receives the kernel's notifications on one of the shared loops of the process.
     static let system = NetworkWatch { changed in
         guard let loop = try? EventLoopGroup.shared().next() else { return {} }
         return on(loop).begin(changed)
     }
 
-    /// Notifications of the kernel, received on this loop, in the network namespace of its thread.
+    /// Returns a watch that receives the kernel's notifications on this loop, in the network namespace of its thread.
     static func on(_ loop: EventLoop) -> NetworkWatch {
         NetworkWatch { changed in
             let watch = LoopWatch(loop)
@@ -45,6 +45,7 @@ private final class LoopWatch: Sendable {
         _ = loop.execute { self.openNow(changed) }
     }
 
+    /// Opens a watcher, on the loop.
     private func openNow(_ changed: @escaping @Sendable () -> Void) {
         if case .closed = state.withLock({ $0 }) { return }
         let watcher = try? RouteWatcher.open(on: loop) { [self] notice in
@@ -52,7 +53,7 @@ private final class LoopWatch: Sendable {
             case .event, .lost: changed()
             case .ended(let error):
                 state.withLock { if case .open = $0 { $0 = .none } }
-                // Without an error the loop has ended.
+                // No error means that the loop has ended, which runs no more jobs.
                 if error != nil { openLater(changed) }
             }
         }
@@ -65,8 +66,8 @@ private final class LoopWatch: Sendable {
         changed()
     }
 
-    /// Tries again after a second, since descriptors may have run out for a moment only: without a watch the load would not be
-    /// told of the network.
+    /// Tries again after a second, since descriptors may have run out for a moment only, and the load that waits needs a watch to
+    /// continue.
     private func openLater(_ changed: @escaping @Sendable () -> Void) {
         if case .closed = state.withLock({ $0 }) { return }
         _ = loop.schedule(at: loop.now + .seconds(1)) { [self] reason in

@@ -2,7 +2,7 @@
 
 internal import LupineTransport
 
-/// One query about routes: opens a `RouteWatcher`, asks the kernel, and closes the watcher after the answers.
+/// One query about routes: opens a `RouteWatcher`, queries the kernel, and closes the watcher after the replies.
 ///
 /// Confined to its event loop.
 final class RouteQuery {
@@ -10,27 +10,28 @@ final class RouteQuery {
 
     private init(_ watcher: RouteWatcher) { self.watcher = watcher }
 
-    /// Asks the kernel on this loop, in the network namespace of its thread. `found` is called once, on the loop or before this
-    /// returns, with `otherwise` if the kernel cannot be queried.
+    /// Queries the kernel on this loop, in the network namespace of its thread. Calls `found` once, on the loop or before this
+    /// returns; with `otherwise` if the kernel cannot be queried. `body` makes the query, and passes its result to its second
+    /// argument.
     static func ask<Answer: Sendable>(
         on loop: EventLoop?, _ found: @escaping @Sendable (Answer) -> Void, otherwise: Answer,
         _ body: @escaping @Sendable (RouteQuery, @escaping (Answer?) -> Void) -> Void
     ) {
         guard let loop else { return found(otherwise) }
-        let isTaken = loop.execute {
+        let isScheduled = loop.execute {
             guard let watcher = try? RouteWatcher.open(on: loop, { _ in }) else { return found(otherwise) }
-            let question = RouteQuery(watcher)
-            body(question) { answer in
-                // Not from within the watcher's own read.
-                loop.executeOnLoop { question.watcher.close() }
+            let query = RouteQuery(watcher)
+            body(query) { answer in
+                // The watcher may be calling this while it reads, so it is closed afterwards.
+                loop.executeOnLoop { query.watcher.close() }
                 found(answer ?? otherwise)
             }
         }
-        if !isTaken { found(otherwise) }
+        if !isScheduled { found(otherwise) }
     }
 
-    /// Queries a snapshot of the network.
-    func picture(_ reply: @escaping (NetworkSnapshot?) -> Void) {
+    /// Queries links and default routes, and passes them to `reply`; nil if a query fails.
+    func takeSnapshot(_ reply: @escaping (NetworkSnapshot?) -> Void) {
         watcher.links { [watcher] links in
             guard case .success(let links) = links else { return reply(nil) }
             watcher.defaultRoutes { routes in
@@ -40,29 +41,34 @@ final class RouteQuery {
         }
     }
 
-    /// Queries the usable routes to these addresses.
-    func ways(to addresses: [IPAddress], _ reply: @escaping (NetworkView.Finding?) -> Void) {
+    /// Queries the usable routes to these addresses, one after the other, and passes them to `reply`; nil if the links cannot be
+    /// queried.
+    func findRoutes(to addresses: [IPAddress], _ reply: @escaping (NetworkView.Finding?) -> Void) {
         watcher.links { [self] links in
             guard case .success(let links) = links else { return reply(nil) }
-            next(of: addresses[...], links, [], reply)
+            findNextRoute(to: addresses[...], links, [], reply)
         }
     }
 
-    private func next(
-        of addresses: ArraySlice<IPAddress>, _ links: [NetworkLink], _ ways: [NetworkView.RouteKind],
+    /// Queries the route to the first address, then those to the others; `routes` are the results so far.
+    private func findNextRoute(
+        to addresses: ArraySlice<IPAddress>, _ links: [NetworkLink], _ routes: [NetworkView.RouteKind],
         _ reply: @escaping (NetworkView.Finding?) -> Void
     ) {
-        guard let address = addresses.first else { return reply(.ways(ways)) }
+        guard let address = addresses.first else { return reply(.routes(routes)) }
         watcher.route(to: address) { [self] answer in
-            var ways = ways
+            var routes = routes
             // The kernel reports a missing route as an error: this address cannot be reached, but others may.
-            if case .success(let route) = answer, let way = Self.way(route, links) { ways.append(way) }
-            next(of: addresses.dropFirst(), links, ways, reply)
+            if case .success(let route) = answer, let kind = Self.kind(of: route, links) {
+                routes.append(kind)
+            }
+            findNextRoute(to: addresses.dropFirst(), links, routes, reply)
         }
     }
 
-    /// Interprets a route (I-14.13); returns nil if it leads nowhere.
-    static func way(_ route: Route, _ links: [NetworkLink]) -> NetworkView.RouteKind? {
+    /// Returns the kind of a route (I-14.13); nil if the route is not usable.
+    static func kind(of route: Route, _ links: [NetworkLink]) -> NetworkView.RouteKind? {
+        // RTN_LOCAL; below, RTN_UNICAST.
         if route.kind == 2 { return .local }
         guard route.kind == 1, let link = links.first(where: { $0.index == route.interface }) else {
             return nil

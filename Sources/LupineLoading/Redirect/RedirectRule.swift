@@ -4,19 +4,19 @@ package import Foundation
 internal import LupineHTTP
 internal import LupineTransport
 
-/// Makes the next request from a redirect (spec of redirects, U-10.1 to U-10.8, U-10.10; RFC 9110 §15.4). Pure: others decide
-/// whether the redirect is followed.
+/// Makes the next request from a redirect (U-10.1 to U-10.8, U-10.10; RFC 9110 §15.4). Pure: the task's driver and the program
+/// decide whether the redirect is followed.
 ///
-/// The input is the request as the program gave it, or as the answer to the last redirect left it: cookies, default fields and
-/// remembered credentials are added to each request anew and are not part of it (U-10.6). `RedirectMove` decides which fields may
-/// follow the request to its target.
+/// The input is the program's request or, after a redirect, the request that the program approved. It lacks cookies, default
+/// fields and remembered credentials, which are added to each request anew (U-10.6). `RedirectMove` decides which fields are
+/// sent to the target.
 package enum RedirectRule {
     /// The most redirects that one task follows.
     static let limit = 20
 
-    /// The result for a response.
+    /// The meaning of a response for its request.
     package enum Verdict: Sendable {
-        /// Not a redirect: the response is final.
+        /// The response is not a redirect, but final.
         case none
         /// A redirect, which the program may refuse.
         case proposal(Proposal)
@@ -24,20 +24,23 @@ package enum RedirectRule {
         case failure(URLError)
     }
 
-    /// The next request, before the program has seen it.
+    /// The next request, which the program may still change or refuse.
     package struct Proposal: Sendable {
         /// The next request.
         package var request: URLRequest
-        /// The user that the target names.
+        /// The user and password in the target's URL; nil for none.
         package var credential: URLCredential?
         /// Whether the body is sent again.
         package var keepsBody: Bool
     }
 
+    /// Returns the next request if a response is a redirect.
+    ///
     /// - Parameters:
     ///   - response: The response to `request`.
-    ///   - request: The request as the program gave it.
-    ///   - options: Define which fields stay within an origin, and whether a redirect from https to http is followed.
+    ///   - request: The request without the fields that are added to each request.
+    ///   - options: The options that define which fields stay within an origin, and whether a redirect from https to http is
+    ///     followed.
     ///   - followed: The number of redirects that the task has followed.
     ///   - isWebSocket: Whether the task is a WebSocket task.
     package static func verdict(
@@ -49,13 +52,13 @@ package enum RedirectRule {
             let location = location(of: response), let current = request.url
         else { return .none }
         guard followed < limit else {
-            return .failure(tooMany(from: current, to: location))
+            return .failure(tooManyRedirects(from: current, to: location))
         }
         let base = response.url ?? current
         let options = options()
         do throws(RedirectTarget.Failure) {
             let target = try RedirectTarget(
-                location, from: inheriting(fragmentOf: current, base), isWebSocket: isWebSocket)
+                location, from: url(base, inheritingFragmentOf: current), isWebSocket: isWebSocket)
             if let refusal = refusal(of: target.url, from: current, options) { return .failure(refusal) }
             return .proposal(proposal(request, to: target, rewrite, options))
         } catch {
@@ -64,39 +67,44 @@ package enum RedirectRule {
                 return .failure(
                     .loading(
                         .redirectToNonExistentLocation, url: current,
-                        reason: "\(move(from: current, to: location)), which is no address"))
-            case .foreignScheme(let scheme):
+                        reason: "\(describeMove(from: current, to: location)), which is no address"))
+            case .unsupportedScheme(let scheme):
                 return .failure(
                     .loading(
                         .unsupportedURL, url: current,
-                        reason:
-                            "\(move(from: current, to: location)): the scheme \"\(scheme)\" is not followed"))
+                        reason: "\(describeMove(from: current, to: location)): "
+                            + "the scheme \"\(scheme)\" is not followed"))
             }
         }
     }
 
-    /// The error for exceeding `limit`.
-    static func tooMany(from url: URL?, to location: String?) -> URLError {
+    /// Returns the error of a task that exceeds `limit`.
+    ///
+    /// - Parameters:
+    ///   - url: The URL of the last redirect's response.
+    ///   - location: The target of the last redirect.
+    static func tooManyRedirects(from url: URL?, to location: String?) -> URLError {
         .loading(
             .httpTooManyRedirects, url: url,
-            reason: "more than \(limit) redirects; the last one: \(move(from: url, to: location ?? "")); "
+            reason: "more than \(limit) redirects; the last one: "
+                + "\(describeMove(from: url, to: location ?? "")); "
                 + "see whether a cookie or a login is missing that would end them",
             underlying: TransportError.tooManyRedirects(limit: limit))
     }
 
-    /// Longer URLs are shown as an excerpt.
-    private static let longestShown = 500
+    /// The most octets of a URL that an error's text shows; of a longer URL it shows an excerpt.
+    private static let mostShown = 500
 
-    /// Both URLs of a redirect, without user info and without control characters that could act on a terminal.
-    private static func move(from url: URL?, to location: String) -> String {
+    /// Names both URLs of a redirect, without user info and without control characters that could act on a terminal.
+    private static func describeMove(from url: URL?, to location: String) -> String {
         let target = URL(string: location)?.withoutUserInfo.absoluteString ?? ""
         // The text comes from the server and may be anything.
-        let isShown = (1...longestShown).contains(target.utf8.count)
+        let isShown = (1...mostShown).contains(target.utf8.count)
         return "\(url?.withoutUserInfo.absoluteString ?? "") redirects to "
             + (isShown ? target : Excerpt(location).description)
     }
 
-    /// The error when the configuration forbids a redirect; nil when it is allowed.
+    /// Returns the error when the configuration forbids a redirect; nil when it allows the redirect.
     static func refusal(
         of target: URL?, from url: URL?, _ options: URLSessionConfiguration.LupineOptions
     ) -> URLError? {
@@ -109,20 +117,21 @@ package enum RedirectRule {
         return .loading(
             .appTransportSecurityRequiresSecureConnection, url: target,
             reason:
-                "\(move(from: url, to: target?.absoluteString ?? "")): a redirect from https to http is not followed, "
+                "\(describeMove(from: url, to: target?.absoluteString ?? "")): "
+                + "a redirect from https to http is not followed, "
                 + "unless configuration.lupine.followsInsecureRedirects is set",
             underlying: cause)
     }
 
-    /// Only the first line counts if a server sends conflicting ones.
+    /// Returns the value of `Location`, of which the first line counts; nil if there is none or it is blank.
     private static func location(of response: HTTPURLResponse) -> String? {
         let value = response.fields?[.location] ?? response.value(forHTTPHeaderField: "Location")
         guard let value, value.contains(where: { $0 != " " && $0 != "\t" }) else { return nil }
         return value
     }
 
-    /// The response's URL with the fragment of the request's, which is not sent to servers.
-    private static func inheriting(fragmentOf current: URL, _ base: URL) -> URL {
+    /// Returns the response's URL, with the request's fragment if it has none: a fragment is not sent to servers.
+    private static func url(_ base: URL, inheritingFragmentOf current: URL) -> URL {
         guard base.fragment(percentEncoded: true) == nil,
             let fragment = current.fragment(percentEncoded: true),
             let whole = URL(string: base.absoluteString + "#" + fragment)
@@ -130,7 +139,7 @@ package enum RedirectRule {
         return whole
     }
 
-    /// The effect of a status on method and body.
+    /// The effect of a redirect's status on method and body (RFC 9110 §15.4).
     private struct Rewrite {
         let method: String
         let keepsBody: Bool
@@ -168,14 +177,14 @@ package enum RedirectRule {
         return Proposal(request: next, credential: target.credential, keepsBody: rewrite.keepsBody)
     }
 
-    /// Returns those of the fields that may be sent after a move.
+    /// Returns the fields that may be sent after a move, some of them with another value.
     static func fields(
         _ fields: [HeaderList.Field], after move: RedirectMove,
         _ options: URLSessionConfiguration.LupineOptions
     ) -> [HeaderList.Field] {
         let sensitive = RedirectMove.names(options.sensitiveFields)
         return fields.compactMap { field in
-            // An invalid name is kept, so that the send fails with an error that names it (U-1.4).
+            // Keeps a field with an invalid name, so that sending the request fails with an error that shows the name (U-1.4).
             guard let name = try? FieldName(field.name) else { return field }
             switch move.fate(of: name, field.value, sensitive: sensitive) {
             case .kept: return field

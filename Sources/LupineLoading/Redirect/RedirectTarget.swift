@@ -5,22 +5,24 @@ internal import LupineTransport
 
 /// The target of a `Location` field (RFC 3986 §5.2, RFC 9110 §10.2.2; U-10.1 to U-10.3). Pure.
 ///
-/// Parsing is lenient: characters that a URI must not contain are percent-encoded, and so is a percent sign that begins no
-/// triplet. The result must be a URL that a request can be sent to; whether it may be sent there is decided elsewhere.
+/// Parsing is lenient: it percent-encodes characters that a URI must not contain, and a percent sign that begins no triplet. The
+/// result is a URL that a request can be sent to; `RedirectRule` decides whether it may be sent there.
 struct RedirectTarget: Sendable {
-    /// Why there is no target.
+    /// The reason why there is no target.
     enum Failure: Error, Hashable, Sendable {
-        /// No URL can be made of the value.
+        /// The value cannot be resolved to a URL with a host.
         case unreadable
-        /// The scheme is not one of the web's.
-        case foreignScheme(String)
+        /// The scheme is none of `http`, `https`, `ws` and `wss`, or not one for this kind of task.
+        case unsupportedScheme(String)
     }
 
-    /// The URL, without a user.
+    /// The URL, without user info.
     let url: URL
-    /// The user that the target names.
+    /// The user and password in the value; nil for none.
     let credential: URLCredential?
 
+    /// Resolves the value of a `Location` field.
+    ///
     /// - Parameters:
     ///   - location: The field's value.
     ///   - base: The URL of the response.
@@ -46,17 +48,18 @@ struct RedirectTarget: Sendable {
         case ("http", false), ("https", false), ("ws", true), ("wss", true): return scheme
         case ("http", true): return "ws"
         case ("https", true): return "wss"
-        case (_, _): throw .foreignScheme(scheme)
+        case (_, _): throw .unsupportedScheme(scheme)
         }
     }
 
+    /// Decodes octets as UTF-8.
     private static func text(_ octets: some Sequence<UInt8>) -> String {
         String(decoding: Array(octets), as: UTF8.self)
     }
 
     // MARK: resolution
 
-    /// The parts of a resolved reference; all but the authority are escaped.
+    /// The parts of a resolved reference. All but the authority are percent-encoded.
     struct Parts: Hashable, Sendable {
         var scheme: [UInt8]
         var authority: [UInt8]?
@@ -64,8 +67,9 @@ struct RedirectTarget: Sendable {
         var query: [UInt8]?
         var fragment: [UInt8]?
 
-        /// The URI that the parts make (RFC 3986 §5.3).
+        /// The URI with these parts (RFC 3986 §5.3).
         var text: String {
+            // Adds ":", "//", "?" and "#" between the parts.
             var octets = scheme + [0x3A]
             if let authority { octets += [0x2F, 0x2F] + authority }
             octets += path
@@ -75,8 +79,8 @@ struct RedirectTarget: Sendable {
         }
     }
 
-    /// Resolves a reference against a base (RFC 3986 §5.2.2, strict). Without a fragment it inherits the base's (RFC 9110
-    /// §10.2.2).
+    /// Resolves a reference against a base (RFC 3986 §5.2.2, strict). A reference without a fragment inherits the base's
+    /// (RFC 9110 §10.2.2).
     static func resolve(_ reference: [UInt8], against base: URIReference) -> Parts {
         let blanks: Set<UInt8> = [0x20, 0x09]
         let end = reference.lastIndex { !blanks.contains($0) }.map { $0 + 1 } ?? 0
@@ -110,9 +114,9 @@ struct RedirectTarget: Sendable {
     private static func escaped(_ text: ArraySlice<UInt8>, _ isAllowed: (UInt8) -> Bool) -> [UInt8] {
         var escaped: [UInt8] = []
         escaped.reserveCapacity(text.count)
-        for place in text.indices {
-            let octet = text[place]
-            let isTriplet = octet == 0x25 && URIByte.malformedTriplet(in: text[place...].prefix(3)) == nil
+        for index in text.indices {
+            let octet = text[index]
+            let isTriplet = octet == 0x25 && URIByte.malformedTriplet(in: text[index...].prefix(3)) == nil
             if isTriplet || (octet != 0x25 && isAllowed(octet)) {
                 escaped.append(octet)
             } else {
@@ -122,7 +126,7 @@ struct RedirectTarget: Sendable {
         return escaped
     }
 
-    // MARK: who and where
+    // MARK: authority
 
     /// User info, host and port of an authority (RFC 3986 §3.2).
     private struct Authority {
@@ -132,10 +136,11 @@ struct RedirectTarget: Sendable {
 
         init?(_ octets: [UInt8]?) {
             guard let octets, !octets.isEmpty else { return nil }
+            // user "@" (0x40) host ":" (0x3A) port; an IPv6 literal ends with "]" (0x5D) and has colons itself.
             let at = octets.lastIndex(of: 0x40)
             let server = octets[(at.map { $0 + 1 } ?? 0)...]
-            let close = server.lastIndex(of: 0x5D)
-            let colon = server[(close ?? server.startIndex)...].firstIndex(of: 0x3A)
+            let bracket = server.lastIndex(of: 0x5D)
+            let colon = server[(bracket ?? server.startIndex)...].firstIndex(of: 0x3A)
             let host = server[..<(colon ?? server.endIndex)]
             guard let host = Self.host(host) else { return nil }
             if let colon {
@@ -159,7 +164,7 @@ struct RedirectTarget: Sendable {
                 let literal = RedirectTarget.text(octets.dropFirst().dropLast())
                 return IPv6Address(literal) == nil ? nil : "[" + literal + "]"
             }
-            // The longest name, with each octet percent-encoded.
+            // `HostName.longest` allows for a name with each octet percent-encoded.
             guard octets.count <= HostName.longest else { return nil }
             let text = RedirectTarget.text(octets)
             let name = HostName.canonical(text.removingPercentEncoding ?? text)

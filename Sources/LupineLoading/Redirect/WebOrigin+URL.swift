@@ -4,7 +4,7 @@ internal import Foundation
 internal import LupineTransport
 
 extension WebOrigin {
-    /// The origin of a URL; nil for one without a host, and for other schemes than `http`, `https`, `ws` and `wss`.
+    /// Creates the origin of a URL. Fails for a URL without a host, and for schemes other than `http`, `https`, `ws` and `wss`.
     ///
     /// A WebSocket URL has the origin of the corresponding `http` or `https` URL: its handshake goes to the same server.
     init?(_ url: URL?) {

@@ -5,13 +5,13 @@ import LupineTransport
 
 /// The proxies of a session: those of its configuration's dictionary or, if that is nil, of the environment.
 ///
-/// Read once for each session. Automatic configuration is not supported: its keys are ignored, like all unknown keys.
+/// Each session reads them once. Automatic configuration is not supported: its keys are ignored, like all unknown keys.
 extension ProxyRule {
     /// Creates the rule of a session.
     ///
     /// - Parameters:
     ///   - dictionary: The configuration's dictionary; nil for the environment's proxies, empty for no proxy.
-    ///   - proxies: Proxies that replace both, by the names of environment variables.
+    ///   - proxies: Proxies by the names of environment variables, which replace the dictionary and the environment.
     ///   - variable: Returns the value of an environment variable.
     /// - Throws: The error of the first proxy that cannot be used.
     init(
@@ -36,7 +36,7 @@ extension ProxyRule {
     }
 }
 
-/// The keys of Apple's proxy settings.
+/// Reads a dictionary with the keys of Apple's proxy settings.
 private struct ProxyDictionary {
     private let values: [String: Any]
 
@@ -46,7 +46,8 @@ private struct ProxyDictionary {
             uniquingKeysWith: { first, _ in first })
     }
 
-    /// Returns the proxy of `HTTPEnable`, `HTTPProxy` and `HTTPPort`, or of the `HTTPS` keys; the connection to it is plain HTTP.
+    /// Returns the proxy of `HTTPEnable`, `HTTPProxy` and `HTTPPort`, or of the `HTTPS` keys; the connection to the proxy is not
+    /// encrypted.
     func server(_ name: String, defaultPort: UInt16) throws(ProxyURLError) -> ProxyServer? {
         try server(
             name, .http, defaultPort: defaultPort,
@@ -68,9 +69,9 @@ private struct ProxyDictionary {
         _ name: String, _ kind: ProxyServer.Kind, defaultPort: UInt16, credentials: ProxyServer.Credentials?
     ) throws(ProxyURLError) -> ProxyServer? {
         guard isOn(name + "Enable"), let host = values[name + "Proxy"] as? String else { return nil }
-        // The host is validated by the parser of proxy URLs.
+        // The parser of proxy URLs validates the host.
         let isBareIPv6 = host.utf8.contains(0x3A) && !host.hasPrefix("[")
-        let named = try ProxyServer(url: isBareIPv6 ? "http://[\(host)]" : "http://\(host)")
+        let parsed = try ProxyServer(url: isBareIPv6 ? "http://[\(host)]" : "http://\(host)")
         var port = defaultPort
         if let given = values[name + "Port"] {
             guard let number = Self.integer(given).flatMap(UInt16.init(exactly:)), number > 0 else {
@@ -78,7 +79,7 @@ private struct ProxyDictionary {
             }
             port = number
         }
-        return ProxyServer(kind: kind, host: named.host, port: port, credentials: credentials)
+        return ProxyServer(kind: kind, host: parsed.host, port: port, credentials: credentials)
     }
 
     private func credentials(user: String, password: String) -> ProxyServer.Credentials? {

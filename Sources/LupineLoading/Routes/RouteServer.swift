@@ -4,9 +4,9 @@ internal import LupineTransport
 
 /// The server that a URL names, parsed and validated once for all URLs that spell it in the same way.
 ///
-/// An engine keeps the servers that it has sent to: see `RouteTable`.
+/// `RouteTable` keeps the servers that a session has sent to.
 final class RouteServer: Sendable {
-    /// The scheme; the schemes of web sockets count as those of HTTP.
+    /// The scheme: `http` also for `ws`, `https` also for `wss`.
     let scheme: Origin.Scheme
     /// A name in ASCII, or an address without brackets but with its zone, if it has one.
     let host: String
@@ -15,11 +15,11 @@ final class RouteServer: Sendable {
     let port: UInt16
     /// The value of `Host`.
     let hostField: String
-    /// The beginning of the URL that it was parsed from, up to the end of the authority; empty if the server must not be found
-    /// by it.
+    /// The URL that the server was parsed from, up to the end of the authority; empty if the server must not be found by its
+    /// spelling.
     let spelling: [UInt8]
 
-    /// Parses an authority without user information, whose name is in ASCII.
+    /// Parses an authority without user info, whose name is in ASCII.
     init(
         _ scheme: Origin.Scheme, authority: String, spelling: [UInt8]
     ) throws(TransportError) {
@@ -36,11 +36,11 @@ final class RouteServer: Sendable {
     }
 
     /// Whether the beginning of a URL equals `spelling`, byte by byte.
-    func isSpelled(_ beginning: Span<UInt8>) -> Bool {
+    func hasSpelling(_ beginning: Span<UInt8>) -> Bool {
         guard !spelling.isEmpty, beginning.count == spelling.count else { return false }
-        var place = spelling.count - 1
-        // From the end, where spellings that differ mostly do so.
-        while place >= 0, spelling[place] == beginning[place] { place -= 1 }
-        return place < 0
+        var index = spelling.count - 1
+        // Compares from the end, where most different spellings differ.
+        while index >= 0, spelling[index] == beginning[index] { index -= 1 }
+        return index < 0
     }
 }

@@ -3,51 +3,53 @@
 import LupineHTTP
 import LupineTransport
 
-/// The servers that a session sends to, by their spelling in URLs: a look-up is faster than parsing an authority and finding
-/// its proxy again. Any thread.
+/// Caches the servers that a session sends to, by their spelling in URLs: a look-up is faster than parsing the authority and
+/// finding the proxy again. May be used on any thread.
 final class RouteTable: Sendable {
-    /// What is known of a server.
-    struct Place: Sendable {
+    /// A server, with the results that requests to it share.
+    struct Entry: Sendable {
         let server: RouteServer
-        /// The pool's key; nil if the key depends on more than the server, that is on a proxy or on who verifies the server's
-        /// certificate.
+        /// The key of the server's connections in the pool; nil if the key depends on more than the server: on a proxy, or on the
+        /// judge of the server's certificate.
         let origin: Origin?
-        /// The fields of a request to the server that has none but the session's own.
+        /// The fields of a request to the server that has only the session's own fields; nil if they are not cached.
         let ownFields: Fields?
     }
 
     /// The table is emptied when it has this many servers.
     static let mostServers = 256
-    /// A server with a longer spelling, in octets, is not kept.
+    /// The most octets of a spelling; a server with a longer one is not kept.
     static let longestSpelling = 1_024
 
     /// Keyed by a hash of the spelling; of two servers with the same hash, the later one is kept.
-    private let places = Lock<[UInt64: Place]>([:])
+    private let entries = Lock<[UInt64: Entry]>([:])
 
-    /// What is known of the server with that spelling.
-    func place(spelled spelling: Span<UInt8>) -> Place? {
-        let number = Self.number(of: spelling)
-        let place = places.withLock { $0[number] }
-        return place?.server.isSpelled(spelling) ?? false ? place : nil
+    /// Returns the entry of the server with this spelling; nil if there is none.
+    func entry(spelled spelling: Span<UInt8>) -> Entry? {
+        let hash = Self.hash(of: spelling)
+        guard let entry = entries.withLock({ $0[hash] }), entry.server.hasSpelling(spelling) else {
+            return nil
+        }
+        return entry
     }
 
     /// Keeps a server for URLs that spell it in the same way. A server without a spelling, or with a too long one, is not kept.
-    func keep(_ place: Place) {
-        let spelling = place.server.spelling
+    func keep(_ entry: Entry) {
+        let spelling = entry.server.spelling
         if spelling.isEmpty || spelling.count > Self.longestSpelling { return }
-        let number = Self.number(of: spelling.span)
-        // Replaced entries are released outside of the lock.
-        _ = places.withLock { places -> ([UInt64: Place], Place?) in
-            var dropped: [UInt64: Place] = [:]
-            if places.count >= Self.mostServers { swap(&places, &dropped) }
-            return (dropped, places.updateValue(place, forKey: number))
+        let hash = Self.hash(of: spelling.span)
+        // Returns the removed entries from the closure, to release them outside of the lock.
+        _ = entries.withLock { entries -> ([UInt64: Entry], Entry?) in
+            var dropped: [UInt64: Entry] = [:]
+            if entries.count >= Self.mostServers { swap(&entries, &dropped) }
+            return (dropped, entries.updateValue(entry, forKey: hash))
         }
     }
 
-    /// FNV-1a. An attacker who chooses URLs with equal hashes only causes servers to be parsed again.
-    private static func number(of spelling: Span<UInt8>) -> UInt64 {
-        var number: UInt64 = 0xCBF2_9CE4_8422_2325
-        for place in spelling.indices { number = (number ^ UInt64(spelling[place])) &* 0x100_0000_01B3 }
-        return number
+    /// Returns the FNV-1a hash. An attacker who chooses URLs with equal hashes only causes servers to be parsed again.
+    private static func hash(of spelling: Span<UInt8>) -> UInt64 {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for index in spelling.indices { hash = (hash ^ UInt64(spelling[index])) &* 0x100_0000_01B3 }
+        return hash
     }
 }

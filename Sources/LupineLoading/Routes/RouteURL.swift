@@ -4,16 +4,16 @@ import Foundation
 import LupineHTTP
 import LupineTransport
 
-/// The parts of a URL that decide where a request goes and what it asks for.
+/// The parts of a URL that decide where a request goes: the server, and the request target.
 ///
-/// Path and query keep their spelling (U-9.2): they are cut out of the URL's text, never recomposed. User, password and
-/// fragment are dropped, since they are never sent. The authority is validated by `TransportURL`, the one strict parser.
+/// Path and query keep their spelling (U-9.2): they are copied from the URL's text, never recomposed. User, password and
+/// fragment are left out, since they are never sent. The authority is validated by `TransportURL`, the one strict parser.
 struct RouteURL: Sendable {
     /// The server that the request goes to.
     let server: RouteServer
     /// The request target in origin form.
     let target: String
-    /// Whether there is neither path nor query, so that OPTIONS asks for the server as a whole (RFC 9110 §9.3.7).
+    /// Whether there is neither path nor query, so that OPTIONS applies to the server as a whole (RFC 9110 §9.3.7).
     let namesServerAlone: Bool
 
     /// Parses a URL of scheme `ws` or `wss` if `isWebSocket` is true, otherwise `http` or `https`.
@@ -25,6 +25,7 @@ struct RouteURL: Sendable {
         var text = url.absoluteString
         text.makeContiguousUTF8()
         let bytes = text.utf8.span
+        // 0x3A is ":", 0x2F "/", 0x40 "@", 0x23 "#".
         guard let colon = bytes.firstIndex(from: 0, where: { $0 == 0x3A }) else {
             throw .url(.missingScheme)
         }
@@ -48,39 +49,40 @@ struct RouteURL: Sendable {
         }
         target = try Self.target(bytes, from: end)
         namesServerAlone = end == bytes.count || bytes[end] == 0x23
-        // A spelling with user information is not kept.
+        // A spelling with user info is not kept, because it may contain a password.
         let isKept = hostStart == start
         let spelling = bytes.extracting(first: end)
         if isKept, let known = known(spelling) {
             server = known
         } else {
             server = try RouteServer(
-                scheme, authority: Self.named(bytes.text(hostStart..<end)),
+                scheme, authority: Self.inASCII(bytes.text(hostStart..<end)),
                 spelling: isKept ? Array(text.utf8.prefix(end)) : [])
         }
     }
 
-    /// Whether this byte ends the authority (RFC 3986 section 3.2).
+    /// Whether this byte, `/`, `?` or `#`, ends the authority (RFC 3986 §3.2).
     private static func endsAuthority(_ byte: UInt8) -> Bool {
         byte == 0x2F || byte == 0x3F || byte == 0x23
     }
 
-    /// The authority with its name in ASCII: `URL` leaves percent-encoded names as they are.
-    private static func named(_ authority: String) -> String {
+    /// Returns the authority with its host name in ASCII: `URL` leaves a percent-encoded name as it is.
+    private static func inASCII(_ authority: String) -> String {
         guard !authority.hasPrefix("["), authority.utf8.contains(0x25) else { return authority }
         let end = authority.lastIndex(of: ":") ?? authority.endIndex
         guard let name = authority[..<end].removingPercentEncoding else { return authority }
-        // A name that decodes to a delimiter is left as it is, and the strict parser rejects it.
+        // Returns a name that decodes to a delimiter as it is; the strict parser rejects it.
         guard !name.utf8.contains(where: { "/?#@:[]%".utf8.contains($0) || $0 <= 0x20 || $0 == 0x7F }) else {
             return authority
         }
         return HostName.canonical(name) + authority[end...]
     }
 
+    /// Returns the request target that begins at `start`. Throws for a byte that a URI must not contain.
     private static func target(_ bytes: Span<UInt8>, from start: Int) throws(TransportError) -> String {
         let end = bytes.firstIndex(from: start, where: { $0 == 0x23 }) ?? bytes.count
-        for place in start..<end where bytes[place] <= 0x20 || bytes[place] >= 0x7F {
-            throw .url(.illegalByte(bytes[place], offset: place))
+        for index in start..<end where bytes[index] <= 0x20 || bytes[index] >= 0x7F {
+            throw .url(.illegalByte(bytes[index], offset: index))
         }
         let target = bytes.text(start..<end)
         return start < end && bytes[start] == 0x2F ? target : "/" + target
@@ -88,22 +90,23 @@ struct RouteURL: Sendable {
 }
 
 extension Span<UInt8> {
-    /// Whether these are the letters of `name`, which is lowercase, in any mix of cases.
+    /// Whether the bytes spell `name`, which is lowercase, in any case.
     fileprivate func isName(_ name: String) -> Bool {
         guard count == name.utf8.count else { return false }
-        var place = 0
+        var index = 0
         for letter in name.utf8 {
-            if self[place] | 0x20 != letter { return false }
-            place += 1
+            if self[index] | 0x20 != letter { return false }
+            index += 1
         }
         return true
     }
 
-    fileprivate func firstIndex(from start: Int, where isIt: (UInt8) -> Bool) -> Int? {
-        var place = start
-        while place < count {
-            if isIt(self[place]) { return place }
-            place += 1
+    /// Returns the index of the first byte at or after `start` that satisfies `isMatch`; nil for none.
+    fileprivate func firstIndex(from start: Int, where isMatch: (UInt8) -> Bool) -> Int? {
+        var index = start
+        while index < count {
+            if isMatch(self[index]) { return index }
+            index += 1
         }
         return nil
     }

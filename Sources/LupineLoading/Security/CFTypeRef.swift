@@ -2,8 +2,8 @@
 
 public import Foundation
 
-// The names that Apple's security functions use for types of Foundation and the standard library. There is no Core Foundation
-// here: they are aliases of the Swift types, so that existing call sites compile, including casts.
+// The names that Apple's security functions use for types of Core Foundation. There is no Core Foundation on Linux: the names are
+// aliases of Swift types, so that existing call sites compile, including casts.
 
 /// Bytes.
 public typealias CFData = Data

@@ -2,19 +2,19 @@
 
 import LupineTransport
 
-/// Identifies an object of the program's without keeping it alive: equal tokens mean the same object, and a later object never
-/// has the token of a deallocated one.
+/// Identifies an object of the program without keeping it alive: equal tokens mean the same object, and a later object never has
+/// the token of a deallocated one.
 struct ObjectToken: Hashable, Sendable {
     private let number: UInt64
 
     private struct Registry: Sendable {
-        var notes: [ObjectIdentifier: Note] = [:]
+        var entries: [ObjectIdentifier: Entry] = [:]
         var lastNumber: UInt64 = 0
-        /// The number of notes at which those of deallocated objects are removed.
+        /// The number of entries above which those of deallocated objects are removed.
         var limit = 64
     }
 
-    private final class Note: Sendable {
+    private final class Entry: Sendable {
         weak let object: (any AnyObject & Sendable)?
         let number: UInt64
 
@@ -26,29 +26,29 @@ struct ObjectToken: Hashable, Sendable {
 
     private static let registry = Lock(Registry())
 
-    /// The token of an object, which is the same each time.
+    /// Creates the token of an object. All tokens of an object are equal.
     init(of object: any AnyObject & Sendable) {
-        let (number, crowd) = Self.registry.withLock { registry -> (UInt64, [Note]) in
-            let place = ObjectIdentifier(object)
-            // Addresses are reused, but a weak reference to a deallocated object stays nil. The caller retains the object, so its
-            // deinit cannot run here, under the lock.
-            if let note = registry.notes[place], note.object != nil { return (note.number, []) }
+        let (number, candidates) = Self.registry.withLock { registry -> (UInt64, [Entry]) in
+            let identifier = ObjectIdentifier(object)
+            // A new object may have the address of a deallocated one, but a weak reference to the latter stays nil. The caller
+            // retains `object`, so loading the weak reference cannot run its deinit under the lock.
+            if let entry = registry.entries[identifier], entry.object != nil { return (entry.number, []) }
             registry.lastNumber += 1
-            registry.notes[place] = Note(object, registry.lastNumber)
-            let isFull = registry.notes.count > registry.limit
-            return (registry.lastNumber, isFull ? Array(registry.notes.values) : [])
+            registry.entries[identifier] = Entry(object, registry.lastNumber)
+            let isFull = registry.entries.count > registry.limit
+            return (registry.lastNumber, isFull ? Array(registry.entries.values) : [])
         }
         self.number = number
-        if !crowd.isEmpty { Self.forget(crowd) }
+        if !candidates.isEmpty { Self.removeDeallocated(candidates) }
     }
 
-    /// Loading a weak reference may release the object for the last time, and its deinit is the program's code: not under the
-    /// lock.
-    private static func forget(_ crowd: [Note]) {
-        let gone = Set(crowd.filter { $0.object == nil }.map(\.number))
+    /// Removes those of the entries whose object is deallocated. Loads the weak references outside the lock, because releasing
+    /// the loaded reference may run an object's deinit, which is the program's code.
+    private static func removeDeallocated(_ candidates: [Entry]) {
+        let deallocated = Set(candidates.filter { $0.object == nil }.map(\.number))
         registry.withLock { registry in
-            registry.notes = registry.notes.filter { !gone.contains($0.value.number) }
-            registry.limit = max(64, registry.notes.count * 2)
+            registry.entries = registry.entries.filter { !deallocated.contains($0.value.number) }
+            registry.limit = max(64, registry.entries.count * 2)
         }
     }
 }

@@ -6,15 +6,15 @@ public import LupineTLS
 
 /// An X.509 certificate. Certificates with the same DER are equal.
 ///
-/// Immutable; may be used on any thread. Trust is evaluated by a `SecTrust`.
+/// Immutable; may be used on any thread. A `SecTrust` evaluates whether a certificate is trusted.
 public final class SecCertificate: Sendable {
     let certificate: Certificate
 
     init(_ certificate: Certificate) { self.certificate = certificate }
 
-    /// The certificates in a PEM text, in order.
+    /// Returns the certificates in a PEM text, in order.
     ///
-    /// - Throws: `CertificateError` when one cannot be read, or when there is none.
+    /// - Throws: `CertificateError` when a certificate cannot be read, or when there is none.
     public static func certificates(pem text: String) throws(CertificateError) -> [SecCertificate] {
         try Certificate.pem(text).map(SecCertificate.init)
     }
@@ -33,7 +33,7 @@ extension SecCertificate: CustomStringConvertible {
     public var description: String { "<SecCertificate \(certificate.subject)>" }
 }
 
-/// Returns a certificate; nil unless the data is exactly one certificate in DER, without trailing bytes.
+/// Creates a certificate from its DER; nil unless the data is exactly one certificate, without trailing bytes.
 public func SecCertificateCreateWithData(_ allocator: CFAllocator?, _ data: CFData) -> SecCertificate? {
     (try? Certificate(der: [UInt8](data))).map(SecCertificate.init)
 }

@@ -11,13 +11,13 @@ public final class SecIdentity: Sendable {
 
     init(_ identity: TLSIdentity) { self.identity = identity }
 
-    /// Creates an identity from a PEM text with its certificate followed by the issuers', and one with the key; both may be the
-    /// same.
+    /// Creates an identity from a PEM text with its certificate followed by those of issuers, and a PEM text with its key. Both
+    /// may be the same text.
     ///
     /// - Parameters:
     ///   - pemChain: The certificates.
     ///   - pemKey: The key.
-    ///   - password: Decrypts the key, if it is encrypted.
+    ///   - password: The password of an encrypted key.
     /// - Throws: `CertificateError` when something is missing, cannot be read, or does not match.
     public convenience init(
         pemChain: String, pemKey: String, password: String? = nil
@@ -25,7 +25,7 @@ public final class SecIdentity: Sendable {
         self.init(try TLSIdentity(pemChain: pemChain, pemKey: pemKey, password: password))
     }
 
-    /// The identity to present to a server: with the given issuers, if there are any, instead of its own.
+    /// Returns the identity to present to a server: with these certificates of issuers, if there are any, in place of its own.
     func presented(with certificates: [SecCertificate]) -> TLSIdentity {
         let issuers = certificates.map(\.certificate).filter { $0 != identity.certificate }
         guard !issuers.isEmpty else { return identity }

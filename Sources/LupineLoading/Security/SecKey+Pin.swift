@@ -15,16 +15,16 @@ extension SecKey {
 }
 
 extension SecKey {
-    /// The public keys in a PEM text, in order.
+    /// Returns the public keys in a PEM text, in order.
     ///
-    /// - Throws: `CertificateError` when one cannot be read, or when there is none.
+    /// - Throws: `CertificateError` when a key cannot be read, or when there is none.
     public static func keys(pem text: String) throws(CertificateError) -> [SecKey] {
         try PublicKey.pem(Array(text.utf8)).map(SecKey.init)
     }
 
-    /// The public keys in a file: PEM, or one SubjectPublicKeyInfo in DER. Blocks while reading.
+    /// Returns the public keys in a file: any number in PEM, or one SubjectPublicKeyInfo in DER. Blocks while reading.
     ///
-    /// - Throws: `CertificateError` when the file or one of them cannot be read, or when there is none.
+    /// - Throws: `CertificateError` when the file or a key cannot be read, or when there is no key.
     public static func keys(file path: String) throws(CertificateError) -> [SecKey] {
         try PublicKey.bundle(file: path).map(SecKey.init)
     }

@@ -4,13 +4,13 @@ internal import LupineTLS
 
 /// A public key. Keys with the same algorithm and value are equal.
 ///
-/// Immutable; may be used on any thread. Keys come from certificates and are compared; nothing is encrypted with them here.
+/// Immutable; may be used on any thread. Keys come from certificates, to be compared; the library encrypts nothing with them.
 public final class SecKey: Sendable {
     let key: PublicKey
 
     init(_ key: PublicKey) { self.key = key }
 
-    /// The certificate's key, if it is of a supported kind: RSA, elliptic curve, or Ed25519.
+    /// Creates the key of a certificate. Fails unless it is an RSA, elliptic curve, or Ed25519 key.
     convenience init?(of certificate: Certificate) {
         guard let key = certificate.publicKey else { return nil }
         switch key.type {

@@ -15,15 +15,16 @@ public let kSecImportItemTrust: CFString = "trust"
 /// The key of a `String` that names the identity in the result of `SecPKCS12Import`.
 public let kSecImportItemLabel: CFString = "label"
 
-/// Reads the identity in a PKCS#12 file. Its password derivation is slow by design and takes up to a second of CPU time.
+/// Reads the identity in a PKCS#12 file. Takes up to a second of CPU time, because the derivation of the key from the password is
+/// slow by design.
 ///
 /// - Parameters:
 ///   - data: The file's content.
 ///   - options: The password under `kSecImportExportPassphrase`.
 ///   - items: Receives an array with one dictionary, whose keys are the `kSecImportItem` constants.
 /// - Returns: `errSecSuccess`; `errSecPassphraseRequired` or `errSecAuthFailed` when the password is missing or wrong;
-///   `errSecItemNotFound` without a key or its certificate; `errSecUnimplemented` for obsolete ciphers; `errSecDecode` for any
-///   other invalid data.
+///   `errSecItemNotFound` when the file lacks a key or its certificate; `errSecUnimplemented` for obsolete ciphers;
+///   `errSecDecode` for other invalid data.
 @safe public func SecPKCS12Import(
     _ data: CFData, _ options: CFDictionary, _ items: UnsafeMutablePointer<CFArray?>
 ) -> OSStatus {

@@ -22,10 +22,12 @@ extension SecPolicy: CustomStringConvertible {
     public var description: String { "<SecPolicy \(policy)>" }
 }
 
-/// Requires valid signatures up to an anchor, issuers that are authorities, permitted names and valid dates (RFC 5280 §6).
+/// Creates the basic policy. It requires valid signatures up to an anchor, issuers that are authorities, permitted names and
+/// valid dates (RFC 5280 §6).
 public func SecPolicyCreateBasicX509() -> SecPolicy { SecPolicy(.basic) }
 
-/// Requires in addition sufficiently strong keys and signatures, the right key usage, and the host name unless it is nil.
+/// Creates the policy for TLS. In addition to the basic policy it requires sufficiently strong keys and signatures, the right key
+/// usage, and the host name unless it is nil.
 ///
 /// - Parameters:
 ///   - server: Whether the certificate is a server's; otherwise it is a client's.
@@ -53,10 +55,11 @@ public let kSecRevocationNetworkAccessDisabled: CFOptionFlags =
 /// Use any method that the certificate offers.
 public let kSecRevocationUseAnyAvailableMethod: CFOptionFlags = RevocationOptions.any.rawValue
 
-/// Requires that no certificate of the chain except its anchor is revoked. Does not check host name or key usage.
+/// Creates a policy that requires that no certificate of the chain except its anchor is revoked. The policy does not check host
+/// name or key usage.
 ///
 /// - Parameter revocationFlags: A union of the `kSecRevocation` constants.
-/// - Returns: Nil when no flag is set, or an unknown one.
+/// - Returns: The policy; nil when no flag is set, or an unknown one.
 public func SecPolicyCreateRevocation(_ revocationFlags: CFOptionFlags) -> SecPolicy? {
     let known: RevocationOptions = [.any, .preferCRL, .requirePositiveResponse, .networkAccessDisabled]
     let options = RevocationOptions(rawValue: revocationFlags)

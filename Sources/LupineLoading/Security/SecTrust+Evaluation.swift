@@ -9,8 +9,8 @@ internal import LupineTransport
 
 /// Evaluates the trust. Returns whether it satisfies all of its policies.
 ///
-/// Blocks while revocation answers are fetched, which happens only if a policy requires them: then it should not be called where
-/// nothing may block, such as on the main actor. Use `SecTrustEvaluateAsyncWithError` there.
+/// Blocks while it fetches revocation answers, which it does only if a policy requires them. With such a policy, use
+/// `SecTrustEvaluateAsyncWithError` where nothing may block, such as on the main actor.
 ///
 /// - Parameters:
 ///   - trust: The trust to evaluate.
@@ -35,12 +35,12 @@ public func SecTrustEvaluateAsyncWithError(
     _ trust: SecTrust, _ queue: DispatchQueue,
     _ result: @escaping @Sendable (_ trust: SecTrust, _ isTrusted: Bool, _ error: CFError?) -> Void
 ) -> OSStatus {
-    let answer = { @Sendable (mayFetch: Bool) in
+    let evaluate = { @Sendable (mayFetch: Bool) in
         let failure = trust.evaluate(mayFetch: mayFetch).error
         queue.async { result(trust, failure == nil, failure) }
     }
-    // When all workers are blocked, the network does not answer; evaluating without it takes only CPU time.
-    if !WorkerPool.trust.run({ answer(true) }) { queue.async { answer(false) } }
+    // All workers being blocked means that the network does not respond. Evaluating without fetching takes only CPU time.
+    if !WorkerPool.trust.run({ evaluate(true) }) { queue.async { evaluate(false) } }
     return errSecSuccess
 }
 
@@ -66,7 +66,7 @@ public func SecTrustEvaluateAsyncWithError(
 }
 
 /// Returns the chain as an array of `SecCertificate`: the leaf, then every issuer that could be linked by a signature, up to
-/// an anchor or as far as possible. Dates are ignored, and no evaluation is needed before.
+/// an anchor or as far as possible. Ignores dates, and needs no earlier evaluation.
 public func SecTrustCopyCertificateChain(_ trust: SecTrust) -> CFArray? { trust.chain }
 
 /// Returns the number of certificates in the chain.

@@ -46,8 +46,8 @@ public func SecTrustSetPolicies(_ trust: SecTrust, _ policies: CFTypeRef) -> OSS
     return errSecSuccess
 }
 
-/// Sets the anchors, self-signed or not; those of the system are no longer used, unless `SecTrustSetAnchorCertificatesOnly`
-/// enables them afterwards. Nil restores the system's alone.
+/// Sets the anchors, self-signed or not. Disables the system's anchors, which `SecTrustSetAnchorCertificatesOnly` can enable
+/// again afterwards. Nil restores the system's anchors alone.
 ///
 /// - Returns: `errSecSuccess`, or `errSecParam` when an element is not a `SecCertificate`.
 public func SecTrustSetAnchorCertificates(_ trust: SecTrust, _ anchorCertificates: CFArray?) -> OSStatus {
@@ -60,7 +60,7 @@ public func SecTrustSetAnchorCertificates(_ trust: SecTrust, _ anchorCertificate
     return errSecSuccess
 }
 
-/// Sets whether only the given anchors are used, or those of the system too.
+/// Sets whether an evaluation uses only the anchors of `SecTrustSetAnchorCertificates`, or those of the system too.
 ///
 /// - Returns: `errSecSuccess`.
 public func SecTrustSetAnchorCertificatesOnly(_ trust: SecTrust, _ anchorCertificatesOnly: Bool) -> OSStatus {
@@ -68,7 +68,7 @@ public func SecTrustSetAnchorCertificatesOnly(_ trust: SecTrust, _ anchorCertifi
     return errSecSuccess
 }
 
-/// Sets the date for which the trust is evaluated.
+/// Sets the date for which an evaluation checks validity.
 ///
 /// - Returns: `errSecSuccess`.
 public func SecTrustSetVerifyDate(_ trust: SecTrust, _ verifyDate: CFDate) -> OSStatus {
@@ -76,7 +76,7 @@ public func SecTrustSetVerifyDate(_ trust: SecTrust, _ verifyDate: CFDate) -> OS
     return errSecSuccess
 }
 
-/// Sets whether revocation answers may be fetched if a policy requires them. The default is true.
+/// Sets whether an evaluation may fetch revocation answers if a policy requires them. The default is true.
 ///
 /// - Returns: `errSecSuccess`.
 public func SecTrustSetNetworkFetchAllowed(_ trust: SecTrust, _ allowFetch: Bool) -> OSStatus {
@@ -102,7 +102,7 @@ public func SecTrustSetOCSPResponse(_ trust: SecTrust, _ responseData: CFTypeRef
     return errSecSuccess
 }
 
-/// Accepts one value or an array; nil for anything else, and for an empty array.
+/// Returns one value or several as an array; nil for values of another type, and for an empty array.
 private func oneOrMore<Element>(_ value: Any) -> [Element]? {
     if let one = value as? Element { return [one] }
     guard let several = value as? [Element], !several.isEmpty else { return nil }

@@ -6,38 +6,40 @@ internal import LupineTransport
 
 /// A peer's certificates, and everything that their evaluation uses: policies, anchors, date, revocation answers.
 ///
-/// Creating and changing one evaluates nothing (I-12.1); call `SecTrustEvaluateWithError`, as often as needed. It may be used on
-/// any thread, also concurrently, and outlives the connection that it came from: an evaluation uses the settings at its start.
-/// Equal only to itself.
+/// Creating or changing a trust evaluates nothing (I-12.1); call `SecTrustEvaluateWithError`, as often as needed. A trust may be
+/// used on any thread, also concurrently: an evaluation uses the settings at its start. It remains usable after its connection is
+/// closed. A trust is equal only to itself.
 public final class SecTrust: Sendable {
     /// The settings that the program can change.
     struct Settings: Sendable {
-        /// Leaf first.
+        /// The peer's certificates, leaf first.
         var certificates: [SecCertificate]
         var policies: [SecPolicy]
         /// The anchors that the program has set; nil for none.
         var anchors: [SecCertificate]?
-        /// Whether no other anchors are used.
+        /// Whether `anchors` alone are used, without those of `Context.roots`.
         var hasOnlyTheseAnchors = false
-        /// Nil for the time of the evaluation.
+        /// The date to evaluate for; nil for the time of the evaluation.
         var verifyDate: Date?
+        /// Whether revocation answers may be fetched.
         var mayFetch = true
         /// OCSP responses for the leaf, in order of preference.
         var responses: [[UInt8]] = []
     }
 
-    /// The inputs of its creator, apart from the certificates.
+    /// The inputs of an evaluation that the program cannot change.
     struct Context: Sendable {
         /// The roots of the session; nil for those of the system.
         var roots: TrustStore?
         /// Intermediate certificates for servers that do not send theirs.
         var intermediates: [Certificate] = []
-        /// How revocation answers are obtained.
+        /// Obtains revocation answers; nil for the shared support.
         var revocation: RevocationSupport?
     }
 
     /// The result of an evaluation.
     struct Verdict: Sendable {
+        /// The reason why the trust does not satisfy its policies; nil if it does.
         let failure: TrustFailure?
         let result: SecTrustResultType
         /// The subject of the leaf, for messages.
@@ -46,11 +48,12 @@ public final class SecTrust: Sendable {
 
     private struct State: Sendable {
         var settings: Settings
-        /// The anchors as a store; created when first needed after they were set.
+        /// The anchors as a store; nil until an evaluation needs them.
         var store: TrustStore?
+        /// The chain; nil until it is needed.
         var chain: [SecCertificate]?
         var result = SecTrustResultType.invalid
-        /// Whether the chain has passed its last evaluation under a policy about the chain, not about revocation alone.
+        /// Whether the chain has passed its last evaluation, apart from evaluations under revocation policies alone.
         var hasPassed = false
         /// Whether the chain contains a certificate or key that one of the library's evaluators has pinned.
         var isPinned = false
@@ -87,8 +90,12 @@ public final class SecTrust: Sendable {
     /// The current settings.
     var settings: Settings { state.withLock { $0.settings } }
 
-    /// Changes the settings and discards earlier results. `keepsPath`: neither anchors nor date change, so the chain stays valid;
-    /// policies and OCSP responses do not affect it.
+    /// Changes the settings and discards earlier results.
+    ///
+    /// - Parameters:
+    ///   - keepsPath: Whether the chain stays valid, because `body` changes neither anchors nor date. Policies and OCSP responses
+    ///     do not affect the chain.
+    ///   - body: Changes the settings.
     func change(keepsPath: Bool = false, _ body: @Sendable (inout Settings) -> Void) {
         state.withLock { state in
             body(&state.settings)
@@ -102,11 +109,12 @@ public final class SecTrust: Sendable {
         }
     }
 
-    /// The result of the last evaluation, if nothing was changed since.
+    /// The result of the last evaluation; `invalid` if there was none since the last change.
     var result: SecTrustResultType { state.withLock { $0.result } }
 
     /// Whether the chain has passed an evaluation, or a pin check of the library's evaluators. Reading the chain is no check,
-    /// because the reader's conclusion is unknown; neither is a failed evaluation, or one under revocation policies alone.
+    /// because the trust does not learn the program's conclusion; neither is a failed evaluation, or one under revocation
+    /// policies alone.
     var wasChecked: Bool { state.withLock { $0.hasPassed || $0.isPinned } }
 
     /// Records that the chain contains a pinned certificate or key.
@@ -124,21 +132,22 @@ public final class SecTrust: Sendable {
     /// The leaf certificate.
     var leaf: SecCertificate? { state.withLock { $0.settings.certificates.first } }
 
-    /// Evaluates the trust. Blocks while revocation answers are fetched, which happens only if a policy requires them, fetching
-    /// is allowed, and the thread is not a loop's.
+    /// Evaluates the trust. Blocks while it fetches revocation answers, which it does only if a policy requires them, fetching is
+    /// allowed, and the thread is not a loop's.
     func evaluate(mayFetch: Bool = true) -> Verdict {
         let (settings, version) = state.withLock { ($0.settings, $0.version) }
         let policies = settings.policies.map(\.policy)
-        // The shared support starts loops of its own, so it is created only for a policy about revocation.
-        let asks = policies.contains { $0.isRevocation }
-        let support = context.revocation ?? (asks ? .shared : .none)
+        // `.shared` starts event loops when it is first used, so it is used only if a policy is about revocation.
+        let checksRevocation = policies.contains { $0.isRevocation }
+        let support = context.revocation ?? (checksRevocation ? .shared : .none)
         let time = settings.verifyDate.map { UnixTime(seconds: Int64(clamping: $0)) } ?? .now
         let report = peer(settings, version).report(
             under: policies, responses: settings.responses, at: time,
             revocation: support.access(mayFetch: mayFetch && settings.mayFetch))
         let chain = report.chain.map(SecCertificate.init)
-        let isOwnAnchor = chain.last.map { settings.anchors?.contains($0) ?? false } ?? false
-        let result = report.failure?.resultType ?? (isOwnAnchor ? .proceed : .unspecified)
+        var endsAtOwnAnchor = false
+        if let root = chain.last, let anchors = settings.anchors { endsAtOwnAnchor = anchors.contains(root) }
+        let result = report.failure?.resultType ?? (endsAtOwnAnchor ? .proceed : .unspecified)
         state.withLock { state in
             guard state.version == version else { return }
             state.result = result
@@ -153,13 +162,14 @@ public final class SecTrust: Sendable {
         return Verdict(failure: report.failure, result: result, subject: subject)
     }
 
+    /// Returns the certificates with the anchors and intermediates to evaluate them with.
     private func peer(_ settings: Settings, _ version: Int) -> PeerTrust {
         PeerTrust(
             certificates: settings.certificates.map(\.certificate), stapledResponse: nil, host: "",
             store: store(settings, version), intermediates: context.intermediates)
     }
 
-    /// The anchors to use (I-12.2, I-12.3).
+    /// Returns the anchors to use (I-12.2, I-12.3).
     private func store(_ settings: Settings, _ version: Int) -> TrustStore {
         if let known = state.withLock({ $0.version == version ? $0.store : nil }) { return known }
         let own = settings.anchors?.map(\.certificate) ?? []
@@ -181,12 +191,12 @@ extension SecTrust: Hashable {
 }
 
 extension TrustPolicy {
-    /// Whether the policy concerns revocation, and not the chain itself.
+    /// Whether the policy is about revocation, and not about the chain itself.
     fileprivate var isRevocation: Bool { if case .revocation = self { true } else { false } }
 }
 
 extension Int64 {
-    /// The second that a date is in, clamped to the range of the type.
+    /// Converts a date to whole seconds since 1970, rounded down and clamped to the range of the type.
     fileprivate init(clamping date: Date) {
         let seconds = date.timeIntervalSince1970.rounded(.down)
         self = Int64(exactly: seconds) ?? (seconds < 0 ? .min : .max)

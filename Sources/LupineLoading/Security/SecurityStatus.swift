@@ -4,7 +4,7 @@
 
 /// The function succeeded.
 public let errSecSuccess: OSStatus = 0
-/// The function is not supported here.
+/// The library does not support the function.
 public let errSecUnimplemented: OSStatus = -4
 /// A parameter is of the wrong type, or empty.
 public let errSecParam: OSStatus = -50

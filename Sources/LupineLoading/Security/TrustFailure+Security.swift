@@ -5,7 +5,7 @@ internal import LupineTLS
 
 /// Maps a trust failure to Apple's API (I-12.9, I-12.10).
 extension TrustFailure {
-    /// The error code.
+    /// The code of the `NSError`, one of the `errSec` constants.
     var status: OSStatus {
         switch self {
         case .revoked: errSecCertificateRevoked
@@ -24,7 +24,7 @@ extension TrustFailure {
         }
     }
 
-    /// The result in the form of the older functions: whether another anchor, date or name could help.
+    /// The result in the form of the older functions, which tells whether another anchor, date or name could help.
     var resultType: SecTrustResultType {
         switch self {
         case .expired, .notYetValid, .issuerMissing, .rootsUnusable, .untrustedRoot, .selfSigned,
@@ -38,10 +38,10 @@ extension TrustFailure {
         }
     }
 
-    /// The error for a peer with this subject. The underlying error has OpenSSL's number of the problem.
+    /// Returns the error for a peer with this subject. The code of the underlying error is OpenSSL's number of the problem.
     func securityError(subject: String) -> NSError {
         let reason = description
-        // Most descriptions name the certificate that they concern; the others concern the leaf.
+        // Most descriptions name their certificate. The others are about the leaf, so the text begins with its subject.
         let text =
             reason.contains(subject) || reason.contains("the certificate of")
             ? reason : "\(subject): \(reason)"
@@ -58,6 +58,6 @@ extension TrustFailure {
 }
 
 extension SecTrust.Verdict {
-    /// Why the peer is not trusted; nil when it is trusted.
+    /// The error for an untrusted peer; nil for a trusted one.
     var error: NSError? { failure?.securityError(subject: subject) }
 }

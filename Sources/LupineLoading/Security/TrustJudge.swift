@@ -2,15 +2,14 @@
 
 import LupineTLS
 
-/// Identifies who has accepted a connection, if that is not the default evaluation alone. Two values are equal only if all of
-/// their parts are.
+/// Identifies the judge that has accepted a connection, unless that is the default evaluation alone.
 ///
-/// Meaningless in another process: data that depends on it is never read from a disk.
+/// Has no meaning in another process, so that nothing which depends on a judge is read from a disk.
 struct TrustJudge: Hashable, Sendable {
-    /// The delegates that were asked, the task's before the session's, or the objects that they delegate the decision to.
+    /// The delegates that were asked, the task's before the session's, or the objects to which they leave the decision.
     let objects: [ObjectToken]
-    /// The evaluator that decides when they leave it to the session.
+    /// The evaluator that decides when the delegates perform the default handling.
     let evaluator: TrustEvaluator
-    /// The name of the roots that are used.
+    /// The name of the session's roots.
     let roots: String
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-// The names are Apple's, from a C header; each tells the suite's algorithms.
+// The names are Apple's, from a C header; each name contains the suite's algorithms.
 // swift-format-ignore: TypeNamesShouldBeCapitalized, AlwaysUseLowerCamelCase, AllPublicDeclarationsHaveDocumentation
 /// A TLS cipher suite by its number in the IANA registry, under Apple's name.
 ///

@@ -27,7 +27,7 @@ final class DelegateSet: Sendable {
             return selective.trustJudge.map { ObjectToken(of: $0) }
         }
         return ChallengeMethods.areMissing(
-            in: ObjectIdentifier(type(of: session)), takesTaskCalls: task != nil)
+            in: ObjectIdentifier(type(of: session)), isTaskDelegate: task != nil)
             ? nil : ObjectToken(of: session)
     }
 }

@@ -68,7 +68,7 @@ struct HopAssembly: Sendable {
         else { return nil }
         let cookies = storage.cookies(
             for: url, mainDocumentURL: request.mainDocumentURL, method: request.httpMethod ?? "GET",
-            of: storage.hasSomeApart ? judge : nil, at: settings.clock.date())
+            of: storage.hasUncheckedCookies ? judge : nil, at: settings.clock.date())
         if cookies.isEmpty { return nil }
         return HTTPCookie.requestHeaderFields(with: cookies)["Cookie"]
     }
@@ -85,7 +85,7 @@ struct HopAssembly: Sendable {
     ///   - judge: Returns who has accepted the connection, if its peer has not passed a check (U-13.17).
     static func storeCookies(
         of response: HTTPURLResponse, to request: URLRequest, _ settings: SessionSettings,
-        apartFor judge: () -> TrustJudge? = { nil }
+        onlyFor judge: () -> TrustJudge? = { nil }
     ) {
         guard request.httpShouldHandleCookies, settings.cookieAcceptPolicy != .never,
             let storage = settings.cookieStorage, let fields = response.fields, fields.contains(.setCookie),
@@ -98,6 +98,6 @@ struct HopAssembly: Sendable {
         }
         storage.store(
             cookies, from: url, mainDocumentURL: request.mainDocumentURL, policy: settings.cookieAcceptPolicy,
-            apartFor: judge(), at: now)
+            onlyFor: judge(), at: now)
     }
 }

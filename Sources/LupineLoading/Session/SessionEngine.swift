@@ -230,9 +230,9 @@ final class SessionEngine: Sendable {
         ownFields: (_ host: String) -> Fields? = { _ in nil }
     ) throws(TransportError) -> Route {
         let parts = try parts.get()
-        var known: RouteTable.Place?
+        var known: RouteTable.Entry?
         let place = try RouteURL(url, isWebSocket: isWebSocket) { spelling in
-            known = parts.routes.place(spelled: spelling)
+            known = parts.routes.entry(spelled: spelling)
             return known?.server
         }
         let server = place.server
@@ -257,7 +257,7 @@ final class SessionEngine: Sendable {
             localBinding: parts.localBinding)
         let kept =
             known
-            ?? RouteTable.Place(
+            ?? RouteTable.Entry(
                 server: server, origin: proxy == nil && profile == nil ? origin : nil,
                 ownFields: isWebSocket || server.spelling.isEmpty ? nil : ownFields(server.hostField))
         if known == nil { parts.routes.keep(kept) }

@@ -20,7 +20,7 @@ extension URLSessionDelegate {
         } taken: {
             completionHandler($0.0, $0.1)
         } lacking: {
-            ChallengeMethods.note(type(of: self), lacks: .session)
+            ChallengeMethods.recordMissing(.session, in: type(of: self))
             completionHandler(.performDefaultHandling, URLCredential.notImplemented)
         }
     }
@@ -110,7 +110,7 @@ extension URLSessionTaskDelegate {
         } taken: {
             completionHandler($0.0, $0.1)
         } lacking: {
-            ChallengeMethods.note(type(of: self), lacks: .task)
+            ChallengeMethods.recordMissing(.task, in: type(of: self))
             completionHandler(.performDefaultHandling, URLCredential.notImplemented)
         }
     }

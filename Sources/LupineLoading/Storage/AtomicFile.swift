@@ -3,21 +3,21 @@
 package import Foundation
 internal import Glibc
 
-/// A file that is replaced as a whole: any reader, also in another process and after a crash at any moment, sees either the old
-/// or the new content. Blocks; call it on a storage queue.
+/// A file that is replaced as a whole: a reader sees either the old or the new content, also in another process, and after a
+/// crash at any moment. All calls block, so they are made on a storage queue.
 package struct AtomicFile: Sendable {
     /// The file's location.
     package let url: URL
 
-    /// The file at this location, which need not exist yet.
+    /// Creates a value for the file at this location, which need not exist yet.
     package init(_ url: URL) { self.url = url }
 
-    /// Returns the content; nil when there is no file, when it has more than `limit` bytes, or when it belongs to another user or
-    /// others can write to it: the cookies, keys and stored responses in it are trusted.
+    /// Returns the content; nil when there is no file, when it has more than `limit` bytes, when it belongs to another user, or
+    /// when other users can write to it: the library trusts the cookies, keys and responses in its files.
     ///
     /// - Parameters:
     ///   - limit: The most bytes that the file may have.
-    ///   - mayBePipe: Whether a pipe of the user's is accepted; reading it may block.
+    ///   - mayBePipe: Whether the file may be a pipe of the user; reading a pipe waits for its writer.
     package func read(upTo limit: Int, mayBePipe: Bool = false) -> Data? {
         guard let handle = try? FileHandle.readingOwn(url, mayBePipe: mayBePipe) else { return nil }
         defer { try? handle.close() }
@@ -31,18 +31,18 @@ package struct AtomicFile: Sendable {
     ///
     /// - Parameters:
     ///   - data: The new content.
-    ///   - outlivesPowerLoss: Whether to wait until the content is on the disk. If false, the file survives only the death of the
-    ///     process for certain, and readers have to be able to detect an incomplete file.
+    ///   - outlivesPowerLoss: Whether to wait until the content is on the disk. If false, the file is certain to survive only the
+    ///     death of the process, and readers have to be able to detect an incomplete file.
     package func replace(with data: Data, outlivesPowerLoss: Bool = true) throws {
         try write(data, outlivesPowerLoss: outlivesPowerLoss) { draft in
-            // `rename` replaces in one step; Foundation moves the old file away first.
+            // `rename` replaces the file in one step; Foundation's functions move the old file away first.
             guard unsafe rename(draft.path, url.path) == 0 else {
                 throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
             }
         }
     }
 
-    /// Creates the file with this content; throws when it exists already, and leaves it as it is.
+    /// Creates the file with this content. Throws, and changes nothing, when the file exists already.
     package func create(with data: Data) throws {
         try write(data, outlivesPowerLoss: true) { draft in
             try FileManager.default.linkItem(at: draft, to: url)
@@ -50,7 +50,7 @@ package struct AtomicFile: Sendable {
         }
     }
 
-    /// Writes a draft beside the file and lets `place` put it in place.
+    /// Writes a draft in the same folder, and lets `place` move it to `url`.
     private func write(_ data: Data, outlivesPowerLoss: Bool, place: (URL) throws -> Void) throws {
         let folder = url.deletingLastPathComponent()
         try FileManager.default.createDirectory(
@@ -60,7 +60,7 @@ package struct AtomicFile: Sendable {
         do {
             defer { try? handle.close() }
             try handle.write(contentsOf: data)
-            // The content has to be on the disk before the name is.
+            // The content must be on the disk before the file gets its name.
             if outlivesPowerLoss { try handle.synchronize() }
             try place(draft)
         } catch {

@@ -3,8 +3,8 @@
 internal import Foundation
 internal import LupineTransport
 
-/// Opens files close-on-exec, which Foundation's initializers do not, so that no child process inherits a cookie file, a cache's
-/// key or a body. The calls block, as Foundation's do.
+/// Opens files with `O_CLOEXEC`, unlike Foundation's initializers, so that no child process inherits a cookie file, a cache's key
+/// or a body. The calls block, as Foundation's do.
 extension FileHandle {
     /// Opens a file for reading.
     static func reading(_ file: URL) throws -> FileHandle {
@@ -13,7 +13,8 @@ extension FileHandle {
             fileDescriptor: try Descriptor.reading(path: file.path).release(), closeOnDealloc: true)
     }
 
-    /// The same for a file that belongs to the user and that no other user can write to: its content is trusted.
+    /// Opens a file for reading whose content is trusted: throws if it belongs to another user, or if other users can write to
+    /// it.
     static func readingOwn(_ file: URL, mayBePipe: Bool = false) throws -> FileHandle {
         guard file.isFileURL else { throw CocoaError(.fileReadUnsupportedScheme) }
         let descriptor = try Descriptor.readingOwn(path: file.path, mayBePipe: mayBePipe)

@@ -2,9 +2,9 @@
 
 internal import LupineTLS
 
-/// Replaces secrets by HMAC-SHA-256 (RFC 2104), in hexadecimal digits.
+/// Computes the HMAC-SHA-256 (RFC 2104) that a cache stores in place of a secret.
 ///
-/// Somebody who reads a cache's folder can see that two entries had the same secret, but cannot test guesses without the key.
+/// An attacker who reads a cache's folder sees that two entries had the same secret, but cannot test guesses without the key.
 struct KeyedHash: Sendable {
     private static let blockSize = 64
 
@@ -19,7 +19,7 @@ struct KeyedHash: Sendable {
         outer = block.map { $0 ^ 0x5C }
     }
 
-    /// Returns the hash of a text.
+    /// Returns the hash of a secret in hexadecimal digits.
     func text(for secret: String) -> String {
         let digest = SHA256Digest.of(outer + SHA256Digest.of(inner + Array(secret.utf8)).bytes)
         let digits = Array("0123456789abcdef".utf8)

@@ -2,19 +2,19 @@
 
 internal import Foundation
 
-/// A file with a random key, which is created once and then shared by all processes of the user. Blocks; call it on the storage
-/// queue.
+/// A file with a random key, which one process creates and all processes of the user share. Its calls block, so they are made on
+/// `StorageQueue`.
 struct SecretKeyFile: Sendable {
     /// The length of a key in bytes.
     static let byteCount = 32
 
     private let file: AtomicFile
 
-    /// The file at this location, which need not exist yet.
+    /// Creates a value for the file at this location, which need not exist yet.
     init(_ url: URL) { file = AtomicFile(url) }
 
-    /// Returns the key in the file, which is created if there is none. If it cannot be stored, returns a random key: hashes made
-    /// with it are then recognized by this process only.
+    /// Returns the key in the file; creates the file if there is none. Returns a random key if it cannot be stored: only this
+    /// process then recognizes the hashes made with it.
     func key() -> [UInt8] {
         if let key = stored() { return key }
         let key = Self.random()
@@ -22,7 +22,7 @@ struct SecretKeyFile: Sendable {
             try file.create(with: Data(key))
             return key
         } catch {
-            // Another process may have created the file first; a file of another length is not a key.
+            // Another process may have created the file first. A file of another length is no key, and is replaced.
             if let key = stored() { return key }
             try? file.replace(with: Data(key))
             return stored() ?? key
@@ -35,6 +35,7 @@ struct SecretKeyFile: Sendable {
         return (0..<byteCount).map { _ in UInt8.random(in: .min ... .max, using: &source) }
     }
 
+    /// Returns the key in the file; nil if there is none.
     private func stored() -> [UInt8]? {
         file.read(upTo: Self.byteCount, mayBePipe: true).flatMap {
             $0.count == Self.byteCount ? Array($0) : nil

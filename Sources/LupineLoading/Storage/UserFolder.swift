@@ -2,7 +2,7 @@
 
 internal import Foundation
 
-/// The folders for a program's persistent files, by the XDG base directory specification.
+/// Finds the folders for a program's persistent files by the XDG Base Directory Specification.
 enum UserFolder {
     /// Returns the data folder of a program.
     static func data(
@@ -24,7 +24,7 @@ enum UserFolder {
         _ variable: String, _ fallback: String, _ program: String, _ environment: [String: String]
     ) -> URL {
         let name = SuggestedFilename.sanitised(program)
-        // The specification says to ignore a relative path.
+        // The specification requires that a relative path is ignored.
         if let base = environment[variable], base.hasPrefix("/") {
             return URL(fileURLWithPath: base, isDirectory: true).appendingPathComponent(
                 name, isDirectory: true)

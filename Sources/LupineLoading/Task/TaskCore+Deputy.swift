@@ -27,8 +27,8 @@ extension TaskCore {
         }
     }
 
-    private static func namesUser(_ request: URLRequest?, _ isNamed: Bool) -> Bool {
-        TaskCredentials(of: request, storage: nil, isNamed: isNamed).isNamed
+    private static func namesUser(_ request: URLRequest?, _ identifiesUser: Bool) -> Bool {
+        TaskCredentials(of: request, storage: nil, identifiesUser: identifiesUser).identifiesUser
     }
 }
 

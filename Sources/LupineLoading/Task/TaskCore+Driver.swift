@@ -220,7 +220,7 @@ extension TaskCore: ServerTrustChallenger {
             return delegate.defersServerTrust(ofHost: host)
         }
         return ChallengeMethods.areMissing(
-            in: ObjectIdentifier(type(of: delegate)), takesTaskCalls: delegate is any URLSessionTaskDelegate)
+            in: ObjectIdentifier(type(of: delegate)), isTaskDelegate: delegate is any URLSessionTaskDelegate)
     }
 
     func evaluate(

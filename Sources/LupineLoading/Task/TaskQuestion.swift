@@ -56,7 +56,7 @@ final class ResponseQuestion: TaskQuestion {
     }
 
     private func give(_ disposition: URLSession.ResponseDisposition) {
-        if !isAnswered.exchange(true, ordering: .relaxed) { task.follow(disposition, about: response) }
+        if !isAnswered.exchange(true, ordering: .relaxed) { task.carryOut(disposition, on: response) }
     }
 }
 

@@ -2,18 +2,18 @@
 
 import Foundation
 
-/// The answer to a challenge.
+/// A delegate's answer to a challenge.
 struct ChallengeAnswer: Sendable {
-    /// The scope in which an answer is valid.
+    /// The delegate that answered, which decides whose connections the answer is valid for.
     enum Responder: Hashable, Sendable {
-        /// The task's own delegate answered, through either method.
+        /// The task's own delegate, by its session or its task method.
         case task
-        /// The session's delegate answered, through either method, or no delegate did.
+        /// The session's delegate, by either method, or no delegate.
         case session
     }
 
     var disposition: URLSession.AuthChallengeDisposition
     var credential: URLCredential?
-    /// The delegate that answered; nil when the challenge was abandoned.
+    /// Nil when the challenge was abandoned.
     var responder: Responder?
 }

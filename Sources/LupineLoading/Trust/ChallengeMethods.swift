@@ -2,35 +2,41 @@
 
 import LupineTransport
 
-/// The delegate classes that are known not to implement the challenge methods.
+/// Records the delegate classes that do not implement the challenge methods.
 ///
-/// Swift cannot tell whether a class implements a protocol method that has a default implementation; the default records it when
-/// it is called. So a class counts as handling challenges until both defaults have run for it. May be used on any thread.
+/// Swift cannot tell whether a class implements a protocol method that has a default implementation. Therefore each default
+/// implementation records the class that it is called for: a class counts as handling challenges until both defaults have run for
+/// it. May be used on any thread.
 enum ChallengeMethods {
     /// A challenge method that a class may lack.
     enum Method: Hashable, Sendable { case session, task }
 
-    private struct Lack: Hashable, Sendable {
+    /// A class with a method that it does not implement.
+    private struct MissingMethod: Hashable, Sendable {
         let type: ObjectIdentifier
         let method: Method
     }
 
-    private static let lacks = Lock<Set<Lack>>([])
+    private static let missing = Lock<Set<MissingMethod>>([])
 
     /// Records that the default implementation was called for an object of this class.
-    static func note(_ type: any Any.Type, lacks method: Method) {
-        let lack = Lack(type: ObjectIdentifier(type), method: method)
-        lacks.withLock { lacks in
-            // Usually it is recorded already; not changing the set avoids a copy.
-            if !lacks.contains(lack) { lacks.insert(lack) }
+    static func recordMissing(_ method: Method, in type: any Any.Type) {
+        let entry = MissingMethod(type: ObjectIdentifier(type), method: method)
+        missing.withLock { missing in
+            // Usually the set has the entry already; then nothing is written.
+            if !missing.contains(entry) { missing.insert(entry) }
         }
     }
 
-    /// Whether a challenge to an object of this class would run no code of the program's.
-    static func areMissing(in type: ObjectIdentifier, takesTaskCalls: Bool) -> Bool {
-        lacks.withLock { lacks in
-            lacks.contains(Lack(type: type, method: .session))
-                && (!takesTaskCalls || lacks.contains(Lack(type: type, method: .task)))
+    /// Whether an object of this class is known to implement no challenge method that it could be called with.
+    ///
+    /// - Parameters:
+    ///   - type: The class.
+    ///   - isTaskDelegate: Whether the class conforms to `URLSessionTaskDelegate`, so that the method for tasks matters too.
+    static func areMissing(in type: ObjectIdentifier, isTaskDelegate: Bool) -> Bool {
+        missing.withLock { missing in
+            missing.contains(MissingMethod(type: type, method: .session))
+                && (!isTaskDelegate || missing.contains(MissingMethod(type: type, method: .task)))
         }
     }
 }

@@ -4,34 +4,34 @@ import Foundation
 import LupineTLS
 import LupineTransport
 
-/// Decides which TLS profile an exchange of a session uses: who judges its peer, and which client identity it has.
+/// Selects the TLS profile of an exchange: which party judges its peer, and which client identity it has.
 ///
-/// Exchanges of tasks without a delegate share one profile. With it no delegate is asked: chains are evaluated on the loop,
-/// verdicts are cached, and TLS sessions are resumed. With any other profile each new connection asks the task that it is opened
-/// for (I-12.14, I-12.15). Each party has a profile of its own (`TrustParty`): the session's delegate, and every task's own
-/// delegate. So a connection that one delegate has accepted despite its evaluation is never used for a task with another one.
-/// When a task has chosen an identity, its further exchanges use a profile with that identity (U-11.20).
+/// Exchanges of tasks without a delegate share one profile. A connection with that profile asks no delegate: the loop evaluates
+/// its chain, the verdict is cached, and TLS sessions are resumed. With any other profile, each new connection asks the task that
+/// it is opened for (I-12.14, I-12.15). Each party (`TrustParty`) has its own profile, so that a connection which one delegate
+/// has accepted despite its evaluation never serves a task with another delegate. After a task has chosen an identity, its
+/// exchanges use a profile with that identity (U-11.20).
 ///
-/// Which delegate answers is known only afterwards: `profile(like:for:)` then returns the profile that the connection belongs to.
-/// One per session; may be used on any thread.
+/// Only the answer to a challenge tells which delegate has answered it: `profile(like:for:)` then returns the profile that the
+/// connection belongs to. One per session; may be used on any thread.
 final class TLSProfileSelector: Sendable {
     /// The client identity of a connection.
     fileprivate enum IdentityKind: Hashable, Sendable {
-        /// The configured identity, or the one that the task answers with.
+        /// The configured identity, unless the task chooses another one when it is asked.
         case configured
-        /// As `configured`, without the configured identity: a redirect has left the task's origin (U-10.5).
-        case foreign
+        /// No identity, unless the task chooses one when it is asked: a redirect has left the task's origin (U-10.5).
+        case crossOrigin
         /// The task's earlier choice.
         case chosen(TaskTrust.Choice)
     }
 
-    /// What a profile is for; used as its label.
+    /// The party and the client identity that a profile is for; used as the profile's label.
     fileprivate struct Kind: Hashable, Sendable {
         let party: TrustParty
         let identityKind: IdentityKind
 
-        /// Whether there may be any number of profiles of this kind.
-        var isOneOfMany: Bool {
+        /// Whether the kind counts towards `profileLimit`: there may be any number of such kinds.
+        var isLimited: Bool {
             if case .delegate = party { return true }
             if case .chosen = identityKind { return true }
             return false
@@ -45,55 +45,56 @@ final class TLSProfileSelector: Sendable {
 
     private struct State: Sendable {
         var profiles: [Kind: TLSProfile]
-        /// The kinds with single delegates or chosen identities, oldest first.
-        var many: [Kind] = []
+        /// The kinds that count towards `profileLimit`, oldest first.
+        var limited: [Kind] = []
     }
 
-    /// The most profiles of single delegates and chosen identities; beyond that the oldest is dropped.
+    /// The most profiles of tasks' own delegates and of chosen identities; beyond it, the oldest one is dropped.
     static let profileLimit = 64
-    /// The number of origins whose refused peer is kept.
+    /// The most origins whose refused peer is kept.
     static let refusalLimit = 32
 
     private let configuration: TLSConfiguration
     private let evaluator: TrustEvaluator
-    /// How revocation answers are obtained.
+    /// Obtains revocation answers.
     let revocation: RevocationSupport
-    /// The profile of exchanges without a delegate to ask, which are the most common.
-    private let plain: TLSProfile
+    /// The profile of exchanges that ask no delegate, which are the most common.
+    private let policyProfile: TLSProfile
     private let state: Lock<State>
-    private let witness: TLSProfile.RefusalHandler
+    private let refusalHandler: TLSProfile.RefusalHandler
     private let refusals: Refusals
 
     /// Records refused peers. Separate from the selector, which owns the profiles, to avoid a cycle.
     private final class Refusals: Sendable {
-        private struct Notes: Sendable {
+        private struct Records: Sendable {
             var peers: [Endpoint: PeerTrust] = [:]
+            /// The keys of `peers`, oldest first.
             var order: [Endpoint] = []
         }
 
-        private let notes = Lock(Notes())
+        private let records = Lock(Records())
 
-        func note(_ peer: PeerTrust, host: String, port: UInt16) {
+        func record(_ peer: PeerTrust, host: String, port: UInt16) {
             let endpoint = Endpoint(host: host, port: port)
-            notes.withLock { notes in
-                if notes.peers.updateValue(peer, forKey: endpoint) == nil { notes.order.append(endpoint) }
-                if notes.order.count > TLSProfileSelector.refusalLimit {
-                    notes.peers[notes.order.removeFirst()] = nil
+            records.withLock { records in
+                if records.peers.updateValue(peer, forKey: endpoint) == nil { records.order.append(endpoint) }
+                if records.order.count > TLSProfileSelector.refusalLimit {
+                    records.peers[records.order.removeFirst()] = nil
                 }
             }
         }
 
         func peer(host: String, port: UInt16) -> PeerTrust? {
-            notes.withLock { $0.peers[Endpoint(host: host, port: port)] }
+            records.withLock { $0.peers[Endpoint(host: host, port: port)] }
         }
     }
 
     /// Creates the selector of a session.
     ///
     /// - Parameters:
-    ///   - configuration: The TLS settings of its connections, with the identity that is used unless a task chooses one.
-    ///   - evaluator: How peers are evaluated by default, and when no delegate is asked.
-    ///   - revocation: How revocation answers are obtained.
+    ///   - configuration: The TLS settings of the session's connections, with the identity for tasks that choose none.
+    ///   - evaluator: Evaluates peers when no delegate is asked, or the delegate leaves the decision to the default handling.
+    ///   - revocation: Obtains revocation answers.
     init(
         _ configuration: TLSConfiguration, evaluator: TrustEvaluator = .default,
         revocation: RevocationSupport = .none
@@ -102,42 +103,44 @@ final class TLSProfileSelector: Sendable {
         self.evaluator = evaluator
         self.revocation = revocation
         let refusals = Refusals()
-        let witness: TLSProfile.RefusalHandler = { peer, _, host, port in
-            refusals.note(peer, host: host, port: port)
+        let refusalHandler: TLSProfile.RefusalHandler = { peer, _, host, port in
+            refusals.record(peer, host: host, port: port)
         }
         let kind = Kind(party: .policy, identityKind: .configured)
-        let plain = TLSProfile(
-            configuration, trust: evaluator, revocation: revocation, refusalHandler: witness, label: kind)
-        self.plain = plain
-        self.witness = witness
+        let policyProfile = TLSProfile(
+            configuration, trust: evaluator, revocation: revocation, refusalHandler: refusalHandler,
+            label: kind)
+        self.policyProfile = policyProfile
+        self.refusalHandler = refusalHandler
         self.refusals = refusals
-        state = Lock(State(profiles: [kind: plain]))
+        state = Lock(State(profiles: [kind: policyProfile]))
     }
 
-    /// Creates the object that passes the trust and identity questions of connections to the delegate of a task. One per task;
-    /// stored in `ExchangeOptions.challenger`.
+    /// Creates the object that passes the trust and identity questions of connections to the delegates of a task. One per task.
     func trust(asking challenger: any ServerTrustChallenger) -> TaskTrust {
         TaskTrust(asking: challenger, of: self)
     }
 
     /// The name of the roots that are used when no delegate is asked.
-    var rootsName: String { plain.rootsName }
+    var rootsName: String { policyProfile.rootsName }
 
     /// Returns the profile for an exchange with this origin.
     ///
     /// - Parameters:
-    ///   - trust: The task's `TaskTrust`; nil when no delegate is to be asked.
+    ///   - host: The origin's host.
+    ///   - port: The origin's port.
+    ///   - trust: The task's `TaskTrust`; nil to ask no delegate.
     ///   - mayIdentify: False after a redirect to another origin: the exchange then uses neither the configured identity nor the
     ///     one that the task chose earlier, and no connection on which either was used (U-10.5).
     func profile(
         host: String, port: UInt16, for trust: TaskTrust?, mayIdentify: Bool = true
     ) -> TLSProfile {
         guard let trust else {
-            // Without a configured identity there is nothing to omit.
+            // `policyProfile` has no identity either if none is configured.
             return mayIdentify || configuration.identity == nil
-                ? plain : profile(Kind(party: .policy, identityKind: .foreign))
+                ? policyProfile : profile(Kind(party: .policy, identityKind: .crossOrigin))
         }
-        guard mayIdentify else { return profile(Kind(party: trust.party, identityKind: .foreign)) }
+        guard mayIdentify else { return profile(Kind(party: trust.party, identityKind: .crossOrigin)) }
         let choice = trust.choice(host: host.lowercased(), port: port)
         return profile(Kind(party: trust.party, identityKind: choice.map { .chosen($0) } ?? .configured))
     }
@@ -155,10 +158,9 @@ final class TLSProfileSelector: Sendable {
     /// (U-11.19).
     func userInfo(for error: TransportError, of trust: TaskTrust?) -> [String: Any] {
         guard case .tls(let host, let port, .untrusted) = error else { return [:] }
-        guard let asked = trust?.trust(host: host, port: port) ?? refusedTrust(host: host, port: port) else {
-            return [:]
-        }
-        return [NSURLErrorFailingURLPeerTrustErrorKey: asked]
+        guard let refused = trust?.trust(host: host, port: port) ?? refusedTrust(host: host, port: port)
+        else { return [:] }
+        return [NSURLErrorFailingURLPeerTrustErrorKey: refused]
     }
 
     private func refusedTrust(host: String, port: UInt16) -> SecTrust? {
@@ -166,47 +168,48 @@ final class TLSProfileSelector: Sendable {
     }
 
     private func profile(_ kind: Kind) -> TLSProfile {
-        // The dropped profile is released outside the lock: its evaluator may hold objects of the program's.
+        // Releases the dropped profile outside the lock: its evaluator may own objects of the program.
         let (profile, _) = state.withLock {
-            [configuration, evaluator, revocation, witness] state -> (TLSProfile, TLSProfile?) in
+            [configuration, evaluator, revocation, refusalHandler] state -> (TLSProfile, TLSProfile?) in
             if let known = state.profiles[kind] { return (known, nil) }
-            var gone: TLSProfile?
-            if kind.isOneOfMany {
-                state.many.append(kind)
-                if state.many.count > Self.profileLimit {
-                    gone = state.profiles.removeValue(forKey: state.many.removeFirst())
+            var dropped: TLSProfile?
+            if kind.isLimited {
+                state.limited.append(kind)
+                if state.limited.count > Self.profileLimit {
+                    dropped = state.profiles.removeValue(forKey: state.limited.removeFirst())
                 }
             }
-            var own = configuration
+            var settings = configuration
             var questions = PeerQuestions.trustAndIdentity
             switch kind.identityKind {
             case .configured: break
-            case .foreign: own.identity = nil
+            case .crossOrigin: settings.identity = nil
             case .chosen(.identity(let identity)):
-                own.identity = identity
+                settings.identity = identity
                 questions = .trust
-            case .chosen(.nobody):
-                own.identity = nil
+            case .chosen(.noIdentity):
+                settings.identity = nil
                 questions = .trust
             }
             if kind.party == .policy { questions = .none }
-            // The data loaded for a configuration does not depend on who is asked, so it is shared.
-            let twin = state.profiles.values.first { $0.configuration == own }
-            let profile =
-                twin.map {
-                    TLSProfile(sharing: $0, questions: questions, refusalHandler: witness, label: kind)
-                }
-                ?? TLSProfile(
-                    own, trust: evaluator, revocation: revocation, questions: questions,
-                    refusalHandler: witness, label: kind)
+            // Profiles with equal settings share the data loaded for them, which does not depend on the party.
+            let profile: TLSProfile
+            if let similar = state.profiles.values.first(where: { $0.configuration == settings }) {
+                profile = TLSProfile(
+                    sharing: similar, questions: questions, refusalHandler: refusalHandler, label: kind)
+            } else {
+                profile = TLSProfile(
+                    settings, trust: evaluator, revocation: revocation, questions: questions,
+                    refusalHandler: refusalHandler, label: kind)
+            }
             state.profiles[kind] = profile
-            return (profile, gone)
+            return (profile, dropped)
         }
         return profile
     }
 }
 
 extension TLSProfile {
-    /// The party that may use these connections.
+    /// The party that the profile's connections belong to.
     var party: TrustParty { (label as? TLSProfileSelector.Kind)?.party ?? .policy }
 }

@@ -4,16 +4,16 @@ import Foundation
 import LupineTLS
 import LupineTransport
 
-/// Answers the trust and identity questions of the connections that are opened for one task: turns them into challenges, and the
-/// dispositions into answers (the table of spec section 11).
+/// Answers the trust and identity questions of the connections that are opened for one task: turns the questions into challenges
+/// for the delegates, and the dispositions into answers (by the table in Documentation/Behaviour/06-url-loading.md, section 11).
 ///
-/// It remembers the identity that the task has chosen per origin, so that no later exchange of the task uses a connection with
-/// another identity (U-11.20). A connection that the task's own delegate has answered for belongs to that delegate; one that was
-/// left to the session's belongs to the session (U-9.17). A task without a delegate that answers challenges has no `TaskTrust`.
-/// May be used on any thread.
+/// A `TaskTrust` remembers the identity that the task has chosen per origin, so that no later exchange of the task uses a
+/// connection with another identity (U-11.20). If the task's own delegate answers the challenge, the connection belongs to that
+/// delegate; if it leaves the challenge to the session's delegate, the connection belongs to the session (U-9.17). A task without
+/// a delegate that answers challenges has no `TaskTrust`. May be used on any thread.
 final class TaskTrust: PeerVerifier {
-    /// The TLS origin that a choice was made for.
-    private struct Place: Hashable, Sendable {
+    /// The server that a choice or a trust belongs to.
+    private struct Endpoint: Hashable, Sendable {
         let host: String
         let port: UInt16
     }
@@ -21,55 +21,57 @@ final class TaskTrust: PeerVerifier {
     /// The client identity that the task has chosen.
     enum Choice: Hashable, Sendable {
         case identity(TLSIdentity)
-        case nobody
+        case noIdentity
     }
 
     private struct State: Sendable {
-        /// Set until the task ends, which breaks a cycle: the task owns the exchange that holds this. Not weak, because a weak
-        /// reference would allocate a side table for each task that loads something.
+        /// The task; nil once it has ended, which breaks a cycle: the task owns the exchange, and the exchange this object. Not
+        /// weak, because a weak reference would allocate a side table for each task that loads something.
         var challenger: (any ServerTrustChallenger)?
-        var choices: [Place: Choice] = [:]
-        /// The trust of the last challenge.
-        var trusts: [Place: SecTrust] = [:]
+        var choices: [Endpoint: Choice] = [:]
+        /// The trust of the last challenge of each server.
+        var trusts: [Endpoint: SecTrust] = [:]
     }
 
     /// The task's own delegate.
-    private struct Own: Sendable {
-        /// Its identity as the owner of connections.
+    private struct OwnDelegate: Sendable {
+        /// The party that the connections of this delegate belong to.
         let party: TrustParty
         let type: ObjectIdentifier
-        let takesTaskCalls: Bool
+        let isTaskDelegate: Bool
 
-        /// Whether its class implements no challenge method.
-        var isMute: Bool { ChallengeMethods.areMissing(in: type, takesTaskCalls: takesTaskCalls) }
+        /// Whether the delegate's class is known to implement no challenge method.
+        var lacksChallengeMethods: Bool {
+            ChallengeMethods.areMissing(in: type, isTaskDelegate: isTaskDelegate)
+        }
     }
 
-    private let own: Own?
-    private let bridge: TLSProfileSelector
+    private let own: OwnDelegate?
+    private let selector: TLSProfileSelector
     private let state: Lock<State>
 
-    /// Creates the answers of `challenger`. Use `TLSProfileSelector.trust(asking:)`.
-    init(asking challenger: any ServerTrustChallenger, of bridge: TLSProfileSelector) {
+    /// Creates an object that asks the delegates of `challenger`. Called by `TLSProfileSelector.trust(asking:)`.
+    init(asking challenger: any ServerTrustChallenger, of selector: TLSProfileSelector) {
         state = Lock(State(challenger: challenger))
         own = challenger.ownDelegate.map {
-            Own(
+            OwnDelegate(
                 party: .delegate(ObjectToken(of: $0)), type: ObjectIdentifier(type(of: $0)),
-                takesTaskCalls: $0 is any URLSessionTaskDelegate)
+                isTaskDelegate: $0 is any URLSessionTaskDelegate)
         }
-        self.bridge = bridge
+        self.selector = selector
     }
 
-    /// Called when the task ends: challenges that are still asked on its behalf are cancelled.
+    /// Called when the task ends. Later questions of its connections are answered with `cancelled`.
     func end() {
-        // May be the last reference, which has to be released outside the lock.
+        // Releases the challenger outside the lock: this may be the last reference.
         _ = state.withLock { $0.challenger.take() }
     }
 
-    /// The party that is asked first about the task's connections: its own delegate, unless its class is known to implement no
-    /// challenge method. Such a delegate need not judge peers, but not asking one that does would be deciding for it. That the
-    /// delegate, or another of its class, has passed a challenge on proves nothing: it may have forwarded it to another object.
+    /// The party that is asked first about the task's connections: the task's own delegate, unless its class is known to
+    /// implement no challenge method. A delegate of another class is always asked, even if it has left all earlier challenges to
+    /// the default handling: it may answer the next one, or forward it to an object that does.
     var party: TrustParty {
-        guard let own, !own.isMute else { return .session }
+        guard let own, !own.lacksChallengeMethods else { return .session }
         return own.party
     }
 
@@ -77,12 +79,12 @@ final class TaskTrust: PeerVerifier {
 
     /// The task's choice of identity at this origin; nil when it was not asked.
     func choice(host: String, port: UInt16) -> Choice? {
-        state.withLock { $0.choices[Place(host: host, port: port)] }
+        state.withLock { $0.choices[Endpoint(host: host, port: port)] }
     }
 
-    /// The trust that the delegate was last asked about at this origin.
+    /// The trust about which the delegate was last asked at this origin; nil when it was not asked.
     func trust(host: String, port: UInt16) -> SecTrust? {
-        state.withLock { $0.trusts[Place(host: host, port: port)] }
+        state.withLock { $0.trusts[Endpoint(host: host, port: port)] }
     }
 
     // MARK: questions
@@ -92,16 +94,16 @@ final class TaskTrust: PeerVerifier {
         reply: @escaping @Sendable (PeerVerdict, TLSProfile?) -> Void
     ) {
         guard let challenger else { return reply(.cancelled, nil) }
-        let trust = SecTrust(peer, revocation: bridge.revocation)
-        let place = Place(host: host, port: port)
-        state.withLock { $0.trusts[place] = trust }
+        let trust = SecTrust(peer, revocation: selector.revocation)
+        let endpoint = Endpoint(host: host, port: port)
+        state.withLock { $0.trusts[endpoint] = trust }
         let space = URLProtectionSpace(
             host: host, port: Int(port), protocol: NSURLProtectionSpaceHTTPS, realm: nil,
             authenticationMethod: NSURLAuthenticationMethodServerTrust, distinguishedNames: nil,
             serverTrust: trust)
         challenger.evaluate(Self.challenge(space)) { [self] answer in
-            let home = party(behind: answer).flatMap { bridge.profile(like: profile, for: $0) }
-            reply(Self.judgement(answer.disposition, answer.credential), home)
+            let newProfile = party(behind: answer).flatMap { selector.profile(like: profile, for: $0) }
+            reply(Self.judgement(answer.disposition, answer.credential), newProfile)
         }
     }
 
@@ -119,38 +121,41 @@ final class TaskTrust: PeerVerifier {
             host: host, port: Int(port), protocol: NSURLProtectionSpaceHTTPS, realm: nil,
             authenticationMethod: NSURLAuthenticationMethodClientCertificate,
             distinguishedNames: request.acceptableIssuers.map { Data($0) })
-        let place = Place(host: host, port: port)
+        let endpoint = Endpoint(host: host, port: port)
         challenger.evaluate(Self.challenge(space)) { [self] given in
             let answer = Self.identityAnswer(given.disposition, given.credential)
             state.withLock { state in
                 switch answer {
-                case .identity(let identity): state.choices[place] = .identity(identity)
-                case .nobody: state.choices[place] = .nobody
+                case .identity(let identity): state.choices[endpoint] = .identity(identity)
+                case .nobody: state.choices[endpoint] = .noIdentity
                 case .cancelled: break
                 }
             }
-            // A connection of the session's may become the delegate's, but never the reverse: the delegate has judged the peer
-            // already.
-            let party = party(behind: given)
-            reply(answer, party == .session ? nil : party.flatMap { bridge.profile(like: profile, for: $0) })
+            // The session's connection may become the own delegate's, but not the reverse: by then that delegate has judged the
+            // peer.
+            var newProfile: TLSProfile?
+            if let party = party(behind: given), party != .session {
+                newProfile = selector.profile(like: profile, for: party)
+            }
+            reply(answer, newProfile)
         }
     }
 
-    /// The owner of a connection after this answer; nil when no delegate answered.
+    /// Returns the party that a connection belongs to after this answer; nil when the challenge was abandoned.
     private func party(behind answer: ChallengeAnswer) -> TrustParty? {
         guard let responder = answer.responder else { return nil }
         guard let own else { return .session }
         return responder == .session ? .session : own.party
     }
 
-    /// Always without previous failures: a connection is judged only once.
+    /// Creates a challenge. It has no previous failures, because a connection is judged only once.
     private static func challenge(_ space: URLProtectionSpace) -> URLAuthenticationChallenge {
         URLAuthenticationChallenge(space: space, credential: nil, failures: 0, response: nil)
     }
 
     // MARK: answers
 
-    /// Translates a disposition into a judgement of a server's trust.
+    /// Returns the verdict on a server for a disposition of its challenge.
     static func judgement(
         _ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?
     ) -> PeerVerdict {
@@ -163,7 +168,7 @@ final class TaskTrust: PeerVerifier {
         }
     }
 
-    /// Translates a disposition into an answer to a request for a client certificate.
+    /// Returns the answer to a request for a client certificate for a disposition of its challenge.
     static func identityAnswer(
         _ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?
     ) -> IdentityAnswer {

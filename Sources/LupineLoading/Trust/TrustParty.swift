@@ -2,7 +2,7 @@
 
 internal import LupineTransport
 
-/// The party that judges the peers of a task's connections, and that the accepted connections therefore belong to.
+/// A party: the judge of a task's connections, to which the connections that it accepts belong.
 ///
 /// A connection, its TLS sessions and the data received on it belong to one party and serve no other (U-9.17). Before a
 /// connection is opened, the task determines the party to ask (`TaskTrust.party`); afterwards the connection belongs to the party
@@ -12,6 +12,6 @@ enum TrustParty: Hashable, Sendable {
     case policy
     /// The session's delegate, or the policy if all delegates leave the decision to it.
     case session
-    /// A task's own delegate, for the tasks that have this same object.
+    /// A task's own delegate; the party of all tasks with the same object as delegate.
     case delegate(ObjectToken)
 }

@@ -312,14 +312,14 @@ struct AuthenticatorTests {
         let functions = MessageDigest.allCases
         for content in [AuthenticationMessage.Content.file(file), .data(Data(octets))] {
             let hashes = await withCheckedContinuation { continuation in
-                ContentHash(functions: functions, content: content).make {
+                ContentHash(functions: functions, content: content).compute {
                     continuation.resume(returning: $0)
                 }
             }
             for function in functions { #expect(hashes[function] == function.digest(of: octets)) }
         }
         let none = await withCheckedContinuation { continuation in
-            ContentHash(functions: functions, content: .file(file.appending(path: "none"))).make {
+            ContentHash(functions: functions, content: .file(file.appending(path: "none"))).compute {
                 continuation.resume(returning: $0)
             }
         }

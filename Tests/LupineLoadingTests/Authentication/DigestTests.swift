@@ -160,12 +160,12 @@ struct DigestTests {
     @Test func aNextNonceBeginsAnew() throws {
         var answers = try Self.answers("realm=r, nonce=n, qop=auth", user: "u", password: "p")
         _ = answers.field(method: "GET", uri: "/", content: nil, clientNonce: "c")
-        let isTakenWithout = answers.take(authenticationInfo: "rspauth=\"x\", cnonce=\"c\"")
+        let isTakenWithout = answers.useNextNonce(in: "rspauth=\"x\", cnonce=\"c\"")
         #expect(!isTakenWithout && answers.count == 1)
         let long = String(repeating: "m", count: 8_193)
-        let isLongTaken = answers.take(authenticationInfo: "nextnonce=\"\(long)\"")
+        let isLongTaken = answers.useNextNonce(in: "nextnonce=\"\(long)\"")
         #expect(!isLongTaken && answers.count == 1)
-        let isTaken = answers.take(authenticationInfo: "qop=auth, nextnonce=\"m\"")
+        let isTaken = answers.useNextNonce(in: "qop=auth, nextnonce=\"m\"")
         #expect(isTaken)
         let field = answers.field(method: "GET", uri: "/", content: nil, clientNonce: "c")
         #expect(try Self.parameters(field)["nc"] == "00000001")
@@ -204,7 +204,7 @@ struct DigestTests {
             ChallengeSyntax.parse(["Digest realm=r, nonce=n, stale=TRUE, domain=\"/a http://x/b\""]).first)
         let challenge = try #require(DigestChallenge(syntax))
         #expect(challenge.isStale && challenge.domain == ["/a", "http://x/b"])
-        #expect(!challenge.hashesUser && !challenge.takesUTF8)
+        #expect(!challenge.hashesUserName && !challenge.acceptsUTF8)
     }
 
     @Test("[U-11.15] of a list of places the first 64 count")

@@ -80,7 +80,7 @@ struct CookieJarTests {
     @Test("[U-13.6, U-13.7] a domain has to be the host's own, and no public suffix", arguments: admissions)
     func domainsAreAdmitted(url: String, line: String, domain: String?) throws {
         let admission = CookieAdmission(
-            origin: try origin(url), mainDocumentHost: nil, policy: .always, ownSuffixes: .builtIn)
+            origin: try origin(url), mainDocumentHost: nil, policy: .always, suffixList: .builtIn)
         #expect(admission.admitted(try cookie(line, from: url))?.domain == domain)
     }
 
@@ -102,7 +102,7 @@ struct CookieJarTests {
         let list = PublicSuffixList(text: "com\ns3.amazonaws.com\njp\n*.kobe.jp\n!city.kobe.jp\n")
         let url = "https://\(host)/"
         let admission = CookieAdmission(
-            origin: try origin(url), mainDocumentHost: nil, policy: .always, ownSuffixes: list)
+            origin: try origin(url), mainDocumentHost: nil, policy: .always, suffixList: list)
         let admitted = admission.admitted(try cookie("a=b; Domain=\(domain)", from: url))
         #expect((admitted != nil) == isAdmitted)
     }
@@ -123,7 +123,7 @@ struct CookieJarTests {
     @Test("[U-13.9] flags and prefixes that do not go together make no cookie", arguments: guarded)
     func flagsAreAdmitted(url: String, line: String, isAdmitted: Bool) throws {
         let admission = CookieAdmission(
-            origin: try origin(url), mainDocumentHost: nil, policy: .always, ownSuffixes: .builtIn)
+            origin: try origin(url), mainDocumentHost: nil, policy: .always, suffixList: .builtIn)
         #expect((admission.admitted(try cookie(line, from: url)) != nil) == isAdmitted)
     }
 
@@ -137,7 +137,7 @@ struct CookieJarTests {
     func policiesWantCookies(policy: HTTPCookie.AcceptPolicy, main: String?, isWanted: Bool) throws {
         let admission = CookieAdmission(
             origin: try origin("http://x.a.co.uk/"), mainDocumentHost: main, policy: policy,
-            ownSuffixes: .builtIn)
+            suffixList: .builtIn)
         #expect(admission.isWanted == isWanted)
     }
 
@@ -344,7 +344,7 @@ struct CookieJarTests {
         let jar = JarStage()
         let url = "https://www.example.com/"
         let admission = CookieAdmission(
-            origin: try origin(url), mainDocumentHost: nil, policy: .always, ownSuffixes: .builtIn)
+            origin: try origin(url), mainDocumentHost: nil, policy: .always, suffixList: .builtIn)
         // In 2011, when RFC 6265 was published.
         let then = Date(timeIntervalSince1970: 1_303_000_000)
         for line in row.said {

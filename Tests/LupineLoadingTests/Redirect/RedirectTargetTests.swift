@@ -61,9 +61,9 @@ struct RedirectTargetTests {
         ("http://h:port/", .unreadable), ("http://h:65536/", .unreadable), ("http://[::1", .unreadable),
         ("http://[v1.x]/", .unreadable), ("http://a b/", .unreadable), ("http://a%20b/", .unreadable),
         ("//", .unreadable), ("http://user@/", .unreadable), ("http://a<b/", .unreadable),
-        ("file:///etc/passwd", .foreignScheme("file")), ("data:,x", .foreignScheme("data")),
-        ("ws://h/", .foreignScheme("ws")), ("ftp://h/", .foreignScheme("ftp")),
-        ("JavaScript:alert(1)", .foreignScheme("javascript")), ("x:", .foreignScheme("x")),
+        ("file:///etc/passwd", .unsupportedScheme("file")), ("data:,x", .unsupportedScheme("data")),
+        ("ws://h/", .unsupportedScheme("ws")), ("ftp://h/", .unsupportedScheme("ftp")),
+        ("JavaScript:alert(1)", .unsupportedScheme("javascript")), ("x:", .unsupportedScheme("x")),
     ]
 
     @Test("[U-10.1, U-10.3] what leads nowhere", arguments: failures)
@@ -82,7 +82,7 @@ struct RedirectTargetTests {
             let target = try RedirectTarget(location, from: base, isWebSocket: true)
             #expect(target.url.absoluteString == expected)
         }
-        #expect(throws: RedirectTarget.Failure.foreignScheme("file")) {
+        #expect(throws: RedirectTarget.Failure.unsupportedScheme("file")) {
             try RedirectTarget("file:///x", from: base, isWebSocket: true)
         }
     }

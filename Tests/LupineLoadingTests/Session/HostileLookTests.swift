@@ -462,7 +462,7 @@ struct HostileLookTests {
         }
         func store(_ name: String, _ look: @escaping @Sendable () -> Void) throws {
             storage.store(
-                [try cookie(name)], from: url, mainDocumentURL: nil, policy: .always, apartFor: judge(look))
+                [try cookie(name)], from: url, mainDocumentURL: nil, policy: .always, onlyFor: judge(look))
         }
         let (told, ended) = AsyncStream.makeStream(of: Void.self)
         try store("first") { [weak storage] in
@@ -470,7 +470,7 @@ struct HostileLookTests {
             ends.update { $0 += 1 }
             ended.yield()
         }
-        #expect(storage.hasSomeApart && ends.value == 0)
+        #expect(storage.hasUncheckedCookies && ends.value == 0)
         switch forgetting {
         case .crowded: for number in 0..<16 { try store("n\(number)") {} }
         case .emptied: storage.deleteCookie(try cookie("first"))

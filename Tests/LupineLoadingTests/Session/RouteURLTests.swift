@@ -57,7 +57,7 @@ struct RouteURLTests {
         #expect(server.hostField == row.field)
         // A server that is known already is reused, and only the target is parsed again.
         let again = try RouteURL(url, isWebSocket: row.isWebSocket) {
-            server.isSpelled($0) ? server : nil
+            server.hasSpelling($0) ? server : nil
         }
         #expect(again.target == row.target)
         #expect((again.server === server) == !row.url.contains("user"))
@@ -76,7 +76,7 @@ struct RouteURLTests {
         ]
         for (text, isKnown) in rows {
             let place = try RouteURL(#require(URL(string: text)), isWebSocket: false) {
-                known.isSpelled($0) ? known : nil
+                known.hasSpelling($0) ? known : nil
             }
             let alone = try RouteURL(#require(URL(string: text)), isWebSocket: false)
             #expect((place.server === known) == isKnown, "\(text)")
@@ -98,19 +98,19 @@ struct RouteURLTests {
         func spelling(_ number: Int) -> [UInt8] { Array("http://h:\(number)".utf8) }
         for number in 1...RouteTable.mostServers + 1 {
             table.keep(.init(server: try server(number), origin: nil, ownFields: nil))
-            #expect(table.place(spelled: spelling(number).span) != nil)
-            #expect((table.place(spelled: spelling(1).span) != nil) == (number <= RouteTable.mostServers))
+            #expect(table.entry(spelled: spelling(number).span) != nil)
+            #expect((table.entry(spelled: spelling(1).span) != nil) == (number <= RouteTable.mostServers))
         }
         table.keep(
             .init(
                 server: try RouteURL(#require(URL(string: "http://u@h/")), isWebSocket: false).server,
                 origin: nil, ownFields: nil))
-        #expect(table.place(spelled: [UInt8]().span) == nil)
+        #expect(table.entry(spelled: [UInt8]().span) == nil)
         for (length, isKept) in [(1_000, true), (1_100, false)] {
             let beginning = "http://h:" + String(repeating: "0", count: length)
             let long = try RouteURL(#require(URL(string: beginning + "80/")), isWebSocket: false).server
             table.keep(.init(server: long, origin: nil, ownFields: nil))
-            #expect((table.place(spelled: Array((beginning + "80").utf8).span) != nil) == isKept)
+            #expect((table.entry(spelled: Array((beginning + "80").utf8).span) != nil) == isKept)
         }
     }
 

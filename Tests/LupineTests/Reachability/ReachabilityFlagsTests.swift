@@ -81,10 +81,11 @@ import Testing
     func hosts() {
         typealias Network = ScriptedNetwork
         let rows: [(NetworkView.Finding, Flags?)] = [
-            (.unknown, nil), (.ways([]), []), (.ways([.local]), [.reachable, .isLocalAddress, .isDirect]),
-            (.ways([.onLink(Network.cable)]), [.reachable, .isDirect]),
-            (.ways([.routed(Network.cable)]), [.reachable]),
-            (.ways([.routed(Network.modem), .local]), [.reachable, .isWWAN]),
+            (.unknown, nil), (.routes([]), []),
+            (.routes([.local]), [.reachable, .isLocalAddress, .isDirect]),
+            (.routes([.onLink(Network.cable)]), [.reachable, .isDirect]),
+            (.routes([.routed(Network.cable)]), [.reachable]),
+            (.routes([.routed(Network.modem), .local]), [.reachable, .isWWAN]),
         ]
         for (finding, flags) in rows { #expect(Flags(finding) == flags) }
     }

@@ -31,15 +31,15 @@ import Testing
         let crossing = Protected<NetworkReachabilityManager?>(nil)
         let inner = network.view
         let view = NetworkView(
-            look: { found in
+            takeSnapshot: { found in
                 // Only once: while the first call waits for the kernel.
                 let other = crossing.write { manager in
                     defer { manager = nil }
                     return manager
                 }
                 other?.startListening(onQueue: DispatchQueue(label: "first")) { _ in }
-                inner.look(found)
-            }, find: inner.find, watch: inner.watch)
+                inner.takeSnapshot(found)
+            }, findRoutes: inner.findRoutes, watch: inner.watch)
         let manager = try #require(NetworkReachabilityManager(host: nil, view: view))
         crossing.write { $0 = manager }
         var heard = Self.listen(manager)
@@ -165,7 +165,7 @@ import Testing
         #expect(manager.status == .notReachable)
         var heard = Self.listen(manager)
         #expect(await heard.next() == .notReachable)
-        network.become(.ways([.routed(ScriptedNetwork.modem)]), for: "a.test")
+        network.become(.routes([.routed(ScriptedNetwork.modem)]), for: "a.test")
         #expect(await heard.next() == .reachable(.cellular))
     }
 

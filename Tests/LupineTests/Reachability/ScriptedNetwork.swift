@@ -20,8 +20,8 @@ final class ScriptedNetwork: Sendable {
 
     var view: NetworkView {
         NetworkView(
-            look: { [state] found in found(state.read { $0.picture }) },
-            find: { [state] host, found in found(state.read { $0.findings[host] } ?? .ways([])) },
+            takeSnapshot: { [state] found in found(state.read { $0.picture }) },
+            findRoutes: { [state] host, found in found(state.read { $0.findings[host] } ?? .routes([])) },
             watch: { [state] changed in
                 let number = state.write { state in
                     state.next += 1
