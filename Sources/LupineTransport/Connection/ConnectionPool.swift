@@ -189,7 +189,7 @@ package final class ConnectionPool: Sendable {
     }
 
     /// Called when the connection's peer has enabled WebSockets.
-    func takesWebSockets(_ connection: ConnectionID) { handle { _ in .takesWebSockets(connection) } }
+    func acceptsWebSockets(_ connection: ConnectionID) { handle { _ in .acceptsWebSockets(connection) } }
 
     func cancel(_ waiter: WaiterID) { handle { _ in .cancel(waiter) } }
 
@@ -481,7 +481,7 @@ package final class ConnectionPool: Sendable {
             case .dialFailed, .descriptorsExhausted: return .fail(exchange, cause ?? .cancelled)
             case .cancelled: return .fail(exchange, exchange.cancellation ?? .cancelled)
             case .shutDown: return .fail(exchange, .shutDown)
-            case .noneTakesWebSockets: return .passToWebSocketPool(exchange)
+            case .noneAcceptsWebSockets: return .passToWebSocketPool(exchange)
             }
         case .wake(let at):
             state.timerNumber += 1
