@@ -95,8 +95,8 @@ extension PoolMachine {
         return true
     }
 
-    /// Whether retiring one more connection helps the key. Up to `perHost` retiring connections do not count towards the limit. One
-    /// more does count, and frees a place when it ends; retiring others besides would gain nothing.
+    /// Whether retiring one more connection helps the key. Up to `perHost` retiring connections do not count towards the limit.
+    /// One more does count, and frees a place when it ends; retiring others besides would gain nothing.
     private func mayRetireAnother(of key: Int32) -> Bool { Int(keys[Int(key)].retiring) <= limits.perHost }
 
     // MARK: Fresh connections

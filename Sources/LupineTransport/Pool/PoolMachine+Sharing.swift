@@ -50,8 +50,8 @@ extension PoolMachine {
         if isMultiplexed { keys[Int(key)].dialsBegan = now }
     }
 
-    /// Limits the time for which exchanges share a dial: gives each waiter its own dial when `sharingTime` has passed, and requests
-    /// a tick for that time.
+    /// Limits the time for which exchanges share a dial: gives each waiter its own dial when `sharingTime` has passed, and
+    /// requests a tick for that time.
     mutating func limitSharing(of key: Int32, at now: Instant, into actions: inout [PoolAction]) {
         guard isSharing(key) else {
             if sharingLinks.isLinked(key) { sharingLinks.remove(key, from: &sharing) }

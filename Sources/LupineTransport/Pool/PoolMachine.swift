@@ -2,10 +2,11 @@
 
 /// Decides for each exchange whether it runs on an open connection, waits for one, or needs a dial; and which connections close.
 ///
-/// A key is an origin that has connections or waiters. For each key, idle connections are leased last in, first out, so that surplus ones age and close; those of the loop that an
-/// exchange prefers come before others. Waiters are served by priority, and in order of arrival among equals. All state is
-/// stored in slabs linked by intrusive lists, so that an event takes constant time and, once the slabs have grown, no
-/// allocation. The driver performs the actions in order and provides the lock or loop. Pure: no I/O, no clock, no lock.
+/// A key is an origin that has connections or waiters. For each key, idle connections are leased last in, first out, so that
+/// surplus ones age and close; those of the loop that an exchange prefers come before others. Waiters are served by priority, and
+/// in order of arrival among equals. All state is stored in slabs linked by intrusive lists, so that an event takes constant time
+/// and, once the slabs have grown, no allocation. The driver performs the actions in order and provides the lock or loop. Pure:
+/// no I/O, no clock, no lock.
 ///
 /// Invariants after each event:
 /// - No waiter waits while a connection that may serve it could be leased.

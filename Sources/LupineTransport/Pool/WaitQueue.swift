@@ -188,8 +188,8 @@ struct WaiterSlab {
         }
     }
 
-    /// Inserts a waiter by its rank. Takes constant time if the waiter belongs at the end or the beginning; otherwise searches from
-    /// the end.
+    /// Inserts a waiter by its rank. Takes constant time if the waiter belongs at the end or the beginning; otherwise searches
+    /// from the end.
     private mutating func insert(_ index: Int32, into lane: inout LinkList) {
         guard lane.first != LinkTable.none, precedes(index, lane.last) else {
             return links.append(index, to: &lane)
