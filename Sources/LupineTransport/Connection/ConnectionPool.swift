@@ -298,7 +298,7 @@ package final class ConnectionPool: Sendable {
                     .filter { state.machine.mayCoalesce(dial, onto: $0.id) }
             }
             return candidates.first { $0.covers(origin) }
-        } take: { [self] candidate in
+        } coalesce: { [self] candidate in
             handle { _ in .coalesce(dial, onto: candidate.id) }
             return state.withLock { !$0.machine.isDialing(dial) }
         }
