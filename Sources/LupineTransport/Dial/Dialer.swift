@@ -536,7 +536,9 @@ final class Dialer {
         dialed.speaksHTTP2 =
             details.map { $0.applicationProtocol == "h2" } ?? configuration.versions.haveHTTP2WithoutTLS
         dialed.firstOriginBytes = firstOriginBytes
-        if let profile = details?.profile, profile != origin.tls { dialed.newKey = origin.under(profile) }
+        if let profile = details?.profile, profile != origin.tls {
+            dialed.newKey = origin.withTLSProfile(profile)
+        }
         end(.success(dialed))
     }
 

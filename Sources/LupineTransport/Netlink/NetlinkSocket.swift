@@ -35,7 +35,7 @@ struct NetlinkSocket: ~Copyable {
         self.port = port
     }
 
-    /// Sends one complete request to the kernel.
+    /// Sends one request to the kernel.
     func send(_ request: [UInt8]) throws(Errno) {
         let number = descriptor.rawValue
         try unsafe request.span.withUnsafeBytes { bytes throws(Errno) in
@@ -51,7 +51,7 @@ struct NetlinkSocket: ~Copyable {
         case nothing
     }
 
-    /// Receives one datagram of the kernel over the beginning of `buffer`.
+    /// Receives one datagram of the kernel into the beginning of `buffer`.
     func receive(into buffer: inout [UInt8]) throws(Errno) -> ReceiveResult {
         let number = descriptor.rawValue
         var span = buffer.mutableSpan

@@ -2,8 +2,9 @@
 
 /// A length of time in whole nanoseconds; the difference of two instants.
 ///
-/// `Duration` counts attoseconds in 128 bits; the machines do 64-bit arithmetic, since every request passes through them. All
-/// operations saturate: a deadline computed from an absurd time-out lies in the distant future instead of trapping.
+/// `Duration` counts attoseconds in 128 bits. The machines use this type with 64 bits instead, because they compute with time for
+/// every request. All operations saturate: a deadline computed from an absurd time-out lies in the distant future instead of
+/// trapping.
 package struct Interval: Hashable, Comparable, Sendable {
     /// The length in nanoseconds; negative for an earlier instant.
     package var nanoseconds: Int64
@@ -38,9 +39,9 @@ package struct Interval: Hashable, Comparable, Sendable {
 extension Interval: CustomStringConvertible {
     /// `0.25 s`, `60 s`: milliseconds are shown if they are not zero.
     package var description: String {
-        let (whole, rest) = (nanoseconds / 1_000_000).quotientAndRemainder(dividingBy: 1_000)
-        if rest == 0 { return "\(whole) s" }
-        var digits = String(1_000 + rest.magnitude).dropFirst()
+        let (whole, remainder) = (nanoseconds / 1_000_000).quotientAndRemainder(dividingBy: 1_000)
+        if remainder == 0 { return "\(whole) s" }
+        var digits = String(1_000 + remainder.magnitude).dropFirst()
         while digits.last == "0" { digits.removeLast() }
         return (nanoseconds < 0 && whole == 0 ? "-" : "") + "\(whole).\(digits) s"
     }
