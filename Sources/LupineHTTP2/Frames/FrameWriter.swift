@@ -26,7 +26,7 @@ package enum FrameWriter {
         header(.data, length: length, flags: endsStream ? .endStream : [], stream, into: &output)
     }
 
-    /// Writes a header block: HEADERS, and CONTINUATION frames for the rest that does not fit into it.
+    /// Writes a header block: HEADERS, and CONTINUATION frames for octets that do not fit into it.
     package static func headers(
         _ stream: StreamID, block: Span<UInt8>, endsStream: Bool, maximumFrameSize: Int,
         into output: inout [UInt8]

@@ -2,7 +2,8 @@
 
 /// The hash of a field's name, and the hash of its name and value.
 ///
-/// Two fields may share a hash: the caller compares the octets of the entry that it finds, and treats a difference as a miss.
+/// Two fields may have the same hash: the caller compares the octets of the entry that it finds, and treats a difference as a
+/// miss.
 struct FieldHash: Hashable, Sendable {
     let name: UInt64
     let field: UInt64

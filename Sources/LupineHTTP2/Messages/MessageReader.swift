@@ -26,7 +26,7 @@ package struct MessageReader: Sendable {
     private enum Content: Sendable {
         case any
         case length(Int64)
-        /// There is no content, whatever `content-length` says.
+        /// None, even if `content-length` announces some.
         case none
         /// The stream is a tunnel: it carries octets, but no trailers.
         case tunnel
@@ -54,7 +54,7 @@ package struct MessageReader: Sendable {
         self.interimLimit = interimLimit
     }
 
-    /// Takes a header list, and returns the part of the message that it contains.
+    /// Processes a header list, and returns the part of the message that it contains.
     package mutating func headers(_ list: HeaderList, endsStream: Bool) throws(MessageError) -> Part {
         switch state {
         case .head(let interims):
@@ -71,7 +71,7 @@ package struct MessageReader: Sendable {
         }
     }
 
-    /// The number of octets of content that may still come: the rest of an announced length, and 0 where content is not allowed.
+    /// The number of octets of content that may still come: what remains of the announced length, or 0 if content is not allowed.
     package var contentRoom: Int {
         switch state {
         case .head, .ended, .content(.none, _): 0
@@ -80,7 +80,7 @@ package struct MessageReader: Sendable {
         }
     }
 
-    /// Takes `count` octets of content, without padding.
+    /// Processes `count` octets of content, without padding.
     package mutating func content(_ count: Int) throws(MessageError) {
         switch state {
         case .head, .ended:
@@ -122,8 +122,12 @@ package struct MessageReader: Sendable {
         switch kind {
         case .request:
             let request = try MessageDecoder.request(list, allowsProtocol: allowsProtocol)
-            let content: Content =
-                request.head.method == .connect ? .tunnel : request.contentLength.map { .length($0) } ?? .any
+            let content: Content
+            if request.head.method == .connect {
+                content = .tunnel
+            } else {
+                content = request.contentLength.map { .length($0) } ?? .any
+            }
             state = .content(content, received: 0)
             return .request(request)
         case .response(let method):
