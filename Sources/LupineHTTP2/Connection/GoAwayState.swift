@@ -72,6 +72,7 @@ struct GoAwayState: Hashable, Sendable {
         }
     }
 
+    /// Announces the shutdown with the largest identifier, unless GOAWAY has been sent.
     private mutating func announce() -> Action {
         switch local {
         case .open:
@@ -96,6 +97,7 @@ struct GoAwayState: Hashable, Sendable {
         }
     }
 
+    /// Records GOAWAY of the peer.
     private mutating func receive(_ last: StreamID) -> Action {
         switch peer {
         case .open:

@@ -71,6 +71,7 @@ extension HTTP2Machine {
         emit(.settings(exchange.peer))
     }
 
+    /// Applies a change of the peer's SETTINGS_INITIAL_WINDOW_SIZE to the send window of a stream.
     private mutating func changeSendWindow(
         of stream: StreamID, from old: Int, to new: Int
     ) throws(HTTP2ConnectionError) {

@@ -90,11 +90,13 @@ extension HTTP2Machine {
     /// The largest capacity of the header block buffer that is kept for reuse.
     private static let keptBlock = 4_096
 
+    /// Throws if a header list is larger than the peer accepts.
     private func requireSize(_ list: HeaderList) throws(HTTP2SendError) {
         guard let limit = exchange.peer.maxHeaderListSize, list.size > limit else { return }
         throw .headerListTooLarge(list.size, allowed: limit)
     }
 
+    /// Throws if this endpoint may not send on the stream.
     private mutating func requireOpen(_ stream: StreamID) throws(HTTP2SendError) {
         switch streams.with(stream, { $0.machine.state }) {
         case .open, .halfClosedRemote: return

@@ -288,6 +288,7 @@ package struct FrameReader: Sendable {
         return header.prefixLength..<(payload.count &- padding)
     }
 
+    /// Parses the payload of SETTINGS.
     private static func settings(_ payload: Span<UInt8>) -> [Setting] {
         stride(from: 0, to: payload.count &- 5, by: 6).map { start in
             let identifier = UInt16(payload[start]) << 8 | UInt16(payload[start &+ 1])

@@ -58,6 +58,7 @@ struct HeaderBlockAssembler: Sendable {
         return try add(fragment, endsBlock: endsBlock)
     }
 
+    /// Adds a fragment to the block. Returns the event of the block when it is complete.
     private mutating func add(_ fragment: Span<UInt8>, endsBlock: Bool) throws(HTTP2Error) -> FrameEvent? {
         guard fragment.count <= limits.headerBlockOctets &- block.count else {
             throw .limitExceeded(.headerBlockOctets, allowed: limits.headerBlockOctets)

@@ -47,7 +47,9 @@ struct FieldIndex: Sendable {
     private var fields = HashedNumbers()
     private var names = HashedNumbers()
 
+    /// Returns the number of the entry that was inserted last with the hash of a name and value.
     func entry(withField hash: FieldHash) -> Int? { fields[hash.field] }
+    /// Returns the number of the entry that was inserted last with the hash of a name.
     func entry(withName hash: UInt64) -> Int? { names[hash] }
 
     mutating func insert(_ hash: FieldHash, _ number: Int) {

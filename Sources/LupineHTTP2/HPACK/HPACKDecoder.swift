@@ -111,6 +111,8 @@ package struct HPACKDecoder: Sendable {
         return try decodeLiteral(block, at: &position, prefix: 4, indexing, into: &list, isKept)
     }
 
+    /// Decodes a literal field (RFC 7541 §6.2), whose index of a name has a prefix of `prefix` bits. Returns the limit error if
+    /// the field does not fit into the list, and nil otherwise.
     private mutating func decodeLiteral(
         _ block: Span<UInt8>, at position: inout Int, prefix: Int, _ indexing: HeaderList.Indexing,
         into list: inout HeaderList, _ isKept: Bool
@@ -158,6 +160,7 @@ package struct HPACKDecoder: Sendable {
         return nil
     }
 
+    /// Returns the entry of either table with an index.
     private func entry(at index: Int) throws(HPACKError) -> TableEntry {
         guard let entry = StaticTable.entry(at: index) ?? table.entry(at: index) else {
             throw .invalidIndex(index)

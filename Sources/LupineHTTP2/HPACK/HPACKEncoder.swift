@@ -77,6 +77,7 @@ package struct HPACKEncoder: Sendable {
         HPACKInteger.encode(present, prefix: 5, pattern: 0x20, into: &output)
     }
 
+    /// Appends one field: as an index if it is in a table, and as a literal otherwise.
     private mutating func encode(
         name: Span<UInt8>, value: Span<UInt8>, _ indexing: HeaderList.Indexing,
         into output: inout OutputSpan<UInt8>
@@ -112,6 +113,7 @@ package struct HPACKEncoder: Sendable {
 
     // MARK: Tables
 
+    /// Returns the index of an entry with this name and value; nil if neither table has one.
     private func indexOfField(_ hash: FieldHash, _ name: Span<UInt8>, _ value: Span<UInt8>) -> Int? {
         // A field of the static table is never added to the dynamic one, so the order of the look-ups does not matter.
         if let number = index.entry(withField: hash), table.hasField(name, value, numbered: number) {
@@ -125,6 +127,7 @@ package struct HPACKEncoder: Sendable {
         return nil
     }
 
+    /// Returns the index of an entry with this name; nil if neither table has one.
     private func indexOfName(_ hash: UInt64, _ name: Span<UInt8>) -> Int? {
         if let index = StaticTable.index.entry(withName: hash), StaticTable.hasName(name, at: index) {
             return index
@@ -135,6 +138,7 @@ package struct HPACKEncoder: Sendable {
         return nil
     }
 
+    /// Adds a field to the dynamic table.
     private mutating func insert(
         _ name: Span<UInt8>, _ value: Span<UInt8>, _ size: Int, _ hash: FieldHash
     ) {
@@ -156,6 +160,7 @@ package struct HPACKEncoder: Sendable {
 
     // MARK: Representations
 
+    /// Appends a literal field (RFC 7541 §6.2). `pattern` has the bits for its kind of indexing.
     private func encodeLiteral(
         _ nameIndex: Int?, prefix: Int, pattern: UInt8, _ name: Span<UInt8>, _ value: Span<UInt8>,
         into output: inout OutputSpan<UInt8>
@@ -165,6 +170,7 @@ package struct HPACKEncoder: Sendable {
         encodeString(value, into: &output)
     }
 
+    /// Appends a string literal (RFC 7541 §5.2).
     private func encodeString(_ text: Span<UInt8>, into output: inout OutputSpan<UInt8>) {
         if usesHuffman, !text.isEmpty, encodeWithHuffman(text, into: &output) { return }
         HPACKInteger.encode(text.count, prefix: 7, pattern: 0x00, into: &output)

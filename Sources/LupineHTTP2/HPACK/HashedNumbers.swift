@@ -27,6 +27,7 @@ struct HashedNumbers: Sendable {
         return slot.number == Self.free ? nil : slot.number
     }
 
+    /// Stores the number of a hash, in place of an earlier one.
     mutating func set(_ hash: UInt64, _ number: Int) {
         let index = slotIndex(of: hash)
         if slots[index].number == Self.free { count &+= 1 }

@@ -78,10 +78,12 @@ struct FloodGuard: Sendable {
     /// Lowers the level of padding, because as many octets of content were received.
     mutating func earnPadding(_ octets: Int) { earn(.paddingOctets, octets) }
 
+    /// Lowers a level by a number of frames or octets.
     private mutating func earn(_ kind: Kind, _ count: Int) {
         levels[kind.rawValue].thousandths = max(levels[kind.rawValue].thousandths &- count &* 1_000, 0)
     }
 
+    /// Returns the allowance for a kind, and the limit that an error names.
     private func allowance(for kind: Kind) -> (Allowance, HTTP2Limits.Limit) {
         switch kind {
         case .pings: (limits.pings, .pings)

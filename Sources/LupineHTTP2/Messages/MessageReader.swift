@@ -58,7 +58,7 @@ package struct MessageReader: Sendable {
     package mutating func headers(_ list: HeaderList, endsStream: Bool) throws(MessageError) -> Part {
         switch state {
         case .head(let interims):
-            let part = try head(list, interims, endsStream)
+            let part = try readHead(list, interims, endsStream)
             if endsStream { try end() }
             return part
         case .content(.tunnel, _), .ended:
@@ -116,7 +116,8 @@ package struct MessageReader: Sendable {
         }
     }
 
-    private mutating func head(
+    /// Processes a head, which may be an interim one.
+    private mutating func readHead(
         _ list: HeaderList, _ interims: Int, _ endsStream: Bool
     ) throws(MessageError) -> Part {
         switch kind {
@@ -133,7 +134,7 @@ package struct MessageReader: Sendable {
         case .response(let method):
             let head = try MessageDecoder.response(list)
             guard head.status.kind == .informational else {
-                state = .content(try content(of: head, to: method), received: 0)
+                state = .content(try expectedContent(of: head, to: method), received: 0)
                 return .response(head)
             }
             if head.status.code == 101 { throw .switchingProtocols }
@@ -144,7 +145,10 @@ package struct MessageReader: Sendable {
         }
     }
 
-    private func content(of head: ResponseHead, to method: Method) throws(MessageError) -> Content {
+    /// Returns the content that may follow a final head in the response to a method.
+    private func expectedContent(
+        of head: ResponseHead, to method: Method
+    ) throws(MessageError) -> Content {
         // `content-length` is ignored in the response that opens a tunnel (RFC 9110 §9.3.6).
         if method == .connect, head.status.kind == .successful { return .tunnel }
         let length = try FieldRule.contentLength(head.fields)

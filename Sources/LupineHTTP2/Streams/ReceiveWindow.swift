@@ -64,6 +64,7 @@ struct ReceiveWindow: Hashable, Sendable {
         return pendingIncrement > 0 && pendingIncrement >= threshold ? open(by: pendingIncrement) : 0
     }
 
+    /// Enlarges the window, clears the pending increment and returns the increment of the WINDOW_UPDATE.
     private mutating func open(by increment: Int) -> Int {
         // The window never exceeds its target, which is at most `FlowWindow.largest`.
         guard (try? window.credit(increment)) != nil else { return 0 }

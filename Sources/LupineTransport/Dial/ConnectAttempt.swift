@@ -54,6 +54,7 @@ final class ConnectAttempt: LoopChannel {
         if readiness.contains(.writable) { finish(mayHaveFailed: false) }
     }
 
+    /// Reports that the socket is connected; if the attempt may have failed, asks the kernel for its error first.
     private func finish(mayHaveFailed: Bool) {
         guard registration != nil, let report else { return }
         self.report = nil

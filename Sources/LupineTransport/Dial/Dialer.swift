@@ -119,6 +119,7 @@ final class Dialer {
         }
     }
 
+    /// Returns the profile if its TLS context is not loaded.
     private func unprepared(_ profile: TLSProfile?) -> TLSProfile? {
         guard let profile, profile.context == nil else { return nil }
         return profile
@@ -136,6 +137,7 @@ final class Dialer {
         }
     }
 
+    /// Starts to connect, once all TLS contexts are loaded.
     private func begin() {
         if let path = origin.unixPath { return race([.unix(path: path)]) }
         lookUp(host: origin.proxy?.host ?? origin.host, port: origin.proxy?.port ?? origin.port)
@@ -153,6 +155,7 @@ final class Dialer {
         armLimit()
     }
 
+    /// Sets the timer of the limit, unless a timer is set that fires no later.
     private func armLimit() {
         guard let limit else { return }
         if let limitTimer {
@@ -191,6 +194,7 @@ final class Dialer {
         }
     }
 
+    /// Continues with the answer of the resolver.
     private func lookedUp(_ host: String, _ answer: Resolver.Answer) {
         if metrics.lookUpStart != nil { metrics.lookUpEnd = loop.now }
         switch answer {
@@ -234,6 +238,7 @@ final class Dialer {
 
     // MARK: Connecting
 
+    /// Connects to one of the addresses.
     private func race(_ addresses: [SocketAddress]) {
         metrics.connectStart = loop.now
         if addresses.count == 1 { return connect(to: addresses[0]) }
@@ -260,17 +265,17 @@ final class Dialer {
                 return end(.failure(.outOfDescriptors(error)))
             }
             // Deferred, because every other result of an attempt is reported later too.
-            loop.executeOnLoop { self.unreachable([ConnectFailure(address: address, error: error)]) }
+            loop.executeOnLoop { self.endUnreachable([ConnectFailure(address: address, error: error)]) }
         }
     }
 
     private func connectEnded(_ error: Errno?) {
         guard case .connecting(let attempt?) = phase else { return }
-        if let error { return unreachable([ConnectFailure(address: attempt.address, error: error)]) }
+        if let error { return endUnreachable([ConnectFailure(address: attempt.address, error: error)]) }
         connected(attempt)
     }
 
-    private func unreachable(_ failures: [ConnectFailure]) {
+    private func endUnreachable(_ failures: [ConnectFailure]) {
         guard let proxy = origin.proxy else {
             return end(.failure(.unreachable(host: origin.host, port: origin.port, failures)))
         }
@@ -284,6 +289,7 @@ final class Dialer {
         useSocket(socket, registration, attempt.address, mayRead: attempt.sawInput)
     }
 
+    /// Passes an event to the machine of the race, and performs its actions.
     private func advance(_ event: HappyEyeballsMachine<SocketAddress, Errno>.Event) {
         guard case .racing(let race) = phase else { return }
         for action in race.machine.handle(event, at: loop.now) { perform(action) }
@@ -324,7 +330,7 @@ final class Dialer {
             guard let winner = race.attempt(id) else { return end(.failure(.shutDown)) }
             connected(winner)
         case .failed(let failures):
-            unreachable(failures.map { ConnectFailure(address: $0.address, error: $0.cause) })
+            endUnreachable(failures.map { ConnectFailure(address: $0.address, error: $0.cause) })
         }
     }
 
@@ -360,6 +366,7 @@ final class Dialer {
         startHandshake(handshake)
     }
 
+    /// Continues after the TLS handshake with the proxy.
     private func securedProxy(_ result: Result<TLSChannel, TransportError>) {
         guard case .securingProxy(_, let established) = phase else { return }
         progress.step(at: loop.now)
@@ -375,6 +382,7 @@ final class Dialer {
         address.port == nil ? nil : configuration.keepAlive
     }
 
+    /// Asks the proxy for a tunnel, if one is needed.
     private func startProxyHandshake(
         over channel: consuming ByteChannel, _ established: Established, mayRead: Bool
     ) {
@@ -468,6 +476,7 @@ final class Dialer {
         startHandshake(handshake)
     }
 
+    /// Continues after the TLS handshake with the origin.
     private func secured(_ result: Result<TLSChannel, TransportError>) {
         guard case .securing(_, let established) = phase else { return }
         progress.step(at: loop.now)

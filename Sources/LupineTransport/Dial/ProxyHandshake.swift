@@ -90,6 +90,7 @@ final class ProxyHandshake: LoopChannel {
         } catch { throw transportError(error) }
     }
 
+    /// Reads until the channel would block or the handshake ends.
     private func read() throws(TransportError) {
         var buffer = loop.borrowReadBuffer()
         defer { loop.giveBack(readBuffer: buffer) }
@@ -107,6 +108,7 @@ final class ProxyHandshake: LoopChannel {
         }
     }
 
+    /// Passes bytes of the proxy to the machine. Ends the handshake when the tunnel is established.
     private func received(_ bytes: Span<UInt8>) throws(TransportError) {
         var consumed = bytes.count
         var isEstablished = false

@@ -133,6 +133,7 @@ package final class RawConnection: LoopChannel {
         handshake.start()
     }
 
+    /// Starts TLS when the context of the profile has been loaded.
     private func prepared(
         _ profile: TLSProfile, _ answer: TLSSettings.Answer, _ verifier: (any PeerVerifier)?,
         _ timeout: Interval?
@@ -144,6 +145,7 @@ package final class RawConnection: LoopChannel {
         }
     }
 
+    /// Starts the time-out of the handshake anew; nil stops it.
     private func setHandshakeTimer(_ timeout: Interval?) {
         if let timer = handshakeTimer.take() { loop.cancel(timer) }
         guard let timeout else { return }
@@ -157,6 +159,7 @@ package final class RawConnection: LoopChannel {
         }
     }
 
+    /// Continues after the TLS handshake.
     private func secured(_ result: Result<TLSChannel, TransportError>) {
         setHandshakeTimer(nil)
         handshake = nil
@@ -192,6 +195,7 @@ package final class RawConnection: LoopChannel {
 
     // MARK: Closing
 
+    /// Closes the connection and reports the error to the handler.
     private func end(_ error: TransportError) {
         let handler = handler
         close()

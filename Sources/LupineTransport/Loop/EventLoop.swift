@@ -80,6 +80,7 @@ package final class EventLoop: Sendable {
             to: identity)
     }
 
+    /// The function of the loop's thread.
     private func run() {
         identity.adoptCurrentThread(of: self)
         let core = core.value
@@ -240,6 +241,7 @@ package final class EventLoop: Sendable {
     /// Gives back the record buffer.
     package func giveBack(recordBuffer: consuming [UInt8]) { core.value.recordBuffer = recordBuffer }
 
+    /// Moves a buffer out of the core, or creates one while it is lent.
     private static func lend(_ buffer: inout [UInt8], _ size: Int) -> [UInt8] {
         if buffer.isEmpty { return [UInt8](repeating: 0, count: size) }
         var lent: [UInt8] = []
@@ -291,6 +293,7 @@ package final class EventLoop: Sendable {
         if ownsCallouts { callouts.shutdownAndWait() }
     }
 
+    /// Blocks until the thread is gone.
     private func join() {
         thread.withLock { handle in
             if let running = handle { NativeThread.join(running) }

@@ -138,6 +138,7 @@ final class LoopCore {
         }
     }
 
+    /// Returns how long epoll may wait, in milliseconds: 0 if there is work to do, -1 for no limit.
     private func timeout(at before: Instant) -> Int32 {
         guard deferred.isEmpty, listeners.isEmpty, jobs.isEmpty, inbox.fallAsleep() else { return 0 }
         guard let next = timers.next, next != .distantFuture else { return -1 }
@@ -148,6 +149,7 @@ final class LoopCore {
         return Int32(clamping: (left - 1) / 1_000_000 + 1)
     }
 
+    /// Runs the submitted work, and returns the phase of the loop.
     private func runInbox() -> LoopInbox.Phase {
         let phase = inbox.take(into: &batch, &jobs)
         guard !batch.isEmpty else { return phase }
@@ -168,6 +170,7 @@ final class LoopCore {
         if deferred.isEmpty { swap(&work, &deferred) }
     }
 
+    /// Calls the listeners that have been added. Listeners that are added meanwhile are called at the next occasion.
     private func notifyListeners() {
         guard !listeners.isEmpty else { return }
         var notified: [any TurnEndListener] = []
@@ -200,6 +203,7 @@ final class LoopCore {
         notifyListeners()
     }
 
+    /// Runs one job. In debug builds, reports the first job that runs for too long.
     private func run(_ job: UnownedJob, on loop: EventLoop) {
         #if DEBUG
             // Read before the run: the job may be destroyed afterwards.
@@ -226,7 +230,7 @@ final class LoopCore {
         isRunningJob = true
     }
 
-    /// Runs all jobs elsewhere from now on, because the loop is ending.
+    /// Passes the jobs, and those that are enqueued later, to Swift's global executor, because the loop is ending.
     private func handOverJobs() {
         isClosing = true
         while let job = jobs.popFirst() { EventLoop.runElsewhere(job) }

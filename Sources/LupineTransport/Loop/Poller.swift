@@ -81,6 +81,7 @@ package struct Readiness: OptionSet, Hashable, Sendable {
         return token == Self.wakeToken ? nil : (token, Readiness(rawValue: unsafe event.events))
     }
 
+    /// Calls `epoll_ctl` for a descriptor, edge-triggered.
     private func control(
         _ operation: Int32, _ descriptor: Int32, _ interest: Readiness, _ token: UInt64
     ) throws(Errno) {

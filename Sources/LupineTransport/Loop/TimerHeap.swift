@@ -79,6 +79,7 @@ package struct TimerHeap<Payload> {
         return removeEntry(at: 0)
     }
 
+    /// Removes the entry at an index of the heap, frees its slot and returns its payload.
     private mutating func removeEntry(at index: Int) -> Payload? {
         let slot = Int(heap[index].slot)
         let last = heap.count - 1

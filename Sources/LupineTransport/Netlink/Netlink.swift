@@ -124,6 +124,7 @@ package enum Netlink {
         return messages
     }
 
+    /// Decodes the body of a message.
     private static func content(_ type: UInt16, _ body: Span<UInt8>) throws(NetlinkError) -> Content {
         switch type {
         case 2:  // NLMSG_ERROR
@@ -212,6 +213,7 @@ package enum Netlink {
         return interfaces
     }
 
+    /// Calls `visit` with each attribute (`rtattr`) from the offset `start` on.
     private static func forEachAttribute(
         of body: Span<UInt8>, from start: Int, _ visit: (_ kind: UInt16, _ value: Span<UInt8>) -> Void
     ) throws(NetlinkError) {
@@ -254,11 +256,13 @@ package enum Netlink {
         request(type: 18, flags: 0x301, sequence, [UInt8](repeating: 0, count: 16))
     }
 
+    /// Returns a request: the header (`nlmsghdr`) and the body.
     private static func request(type: UInt16, flags: UInt16, _ sequence: UInt32, _ body: [UInt8]) -> [UInt8] {
         bytes(UInt32(headerLength + body.count)) + bytes(type) + bytes(flags) + bytes(sequence)
             + bytes(UInt32(0)) + body
     }
 
+    /// Returns a number in the machine's byte order.
     private static func bytes(_ value: some FixedWidthInteger) -> [UInt8] {
         #if _endian(big)
             let ordered = value.bigEndian
@@ -274,6 +278,7 @@ package enum Netlink {
         }
     }
 
+    /// Rounds a length up to a multiple of 4 (`NLMSG_ALIGN`, `RTA_ALIGN`).
     private static func aligned(_ length: Int) -> Int { (length + 3) & ~3 }
 }
 

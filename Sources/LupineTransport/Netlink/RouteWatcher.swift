@@ -64,6 +64,7 @@ package final class RouteWatcher: LoopChannel {
         }
     }
 
+    /// Sends a request, and stores it until its reply arrives. If it cannot be sent, it fails later.
     private func send(_ bytes: [UInt8], _ request: Request) {
         let failure: Errno?
         do throws(Errno) {
@@ -160,6 +161,7 @@ package final class RouteWatcher: LoopChannel {
         }
     }
 
+    /// Passes a reply to its request, and a notification to the listener.
     private func handle(_ message: Netlink.Message) {
         // The listener may have closed the watch between two messages.
         guard registration != nil else { return }

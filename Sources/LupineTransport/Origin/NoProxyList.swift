@@ -81,6 +81,7 @@ package struct NoProxyList: Hashable, Sendable {
         return .network(address, prefix: prefix, port: port)
     }
 
+    /// Returns whether the network contains the address.
     private static func contains(_ network: IPAddress, _ prefix: Int, _ address: IPAddress) -> Bool {
         guard network.octets.count == address.octets.count else { return false }
         var bitsLeft = prefix

@@ -52,7 +52,7 @@ struct ConnectionSlot {
         case gone
     }
 
-    /// What the pool can do with the connection next.
+    /// The consequence of an event for the pool.
     enum Effect: Hashable {
         /// Nothing: it accepts no further exchange now.
         case none
@@ -71,7 +71,7 @@ struct ConnectionSlot {
     private var retiresAt = Instant.distantFuture
     /// The limit of concurrent exchanges; 0 while the peer accepts no requests.
     private var capacity: Int32 = 1
-    /// Whether it can carry several exchanges at once (HTTP/2), whatever limit its peer sets at present.
+    /// Whether it speaks HTTP/2 and so can carry several exchanges at once. True even if its peer currently allows fewer.
     private(set) var isMultiplexed = false
     /// Whether its peer accepts WebSockets besides other exchanges (RFC 8441).
     var acceptsWebSockets = false
@@ -192,6 +192,7 @@ struct ConnectionSlot {
         }
     }
 
+    /// Counts one more exchange besides the `exchanges` that are running.
     private mutating func lease(after exchanges: Int32) -> Effect {
         if remaining != .max { remaining -= 1 }
         wasUsed = true
@@ -199,6 +200,7 @@ struct ConnectionSlot {
         return isAvailable ? .available : .none
     }
 
+    /// Makes the slot vacant. Changes its generation, so that late events find no connection.
     private mutating func vacate() -> Effect {
         state = .vacant
         key = LinkTable.none

@@ -33,7 +33,7 @@ package enum PoolEvent: Sendable {
         ExchangeID, to: Origin, needsFresh: Bool, priority: Float = ExchangePriority.normal,
         replays: Int = 0, loop: Int? = nil
     )
-    /// A WebSocket exchange needs a place on an open connection that accepts WebSockets; it fails at once if there is none.
+    /// A WebSocket exchange needs an open connection that accepts WebSockets and has room; it fails at once if there is none.
     case submitWebSocket(ExchangeID, to: Origin)
     /// A dial has found that a connection to another origin can carry its exchanges. The dial ends if that connection can
     /// still take an exchange; otherwise it continues.
@@ -66,7 +66,7 @@ package enum PoolEvent: Sendable {
     /// The connection's limit of concurrent exchanges has changed, possibly to 0; running exchanges above the limit continue.
     /// Only reported for multiplexed connections.
     case capacity(ConnectionID, Int)
-    /// The connection's peer accepts WebSockets from now on.
+    /// The connection's peer has announced that it accepts WebSockets (RFC 8441 §3).
     case acceptsWebSockets(ConnectionID)
     /// The connection is gone with all its exchanges: RDHUP, an error, stray bytes. The driver closes its descriptor; no
     /// `close` follows.

@@ -75,6 +75,7 @@ extension PoolMachine {
         return shared
     }
 
+    /// Lets the connection in the slot `shared` carry the exchanges of a key.
     private mutating func coalesceKey(_ key: Int32, onto shared: Int32) {
         detachKey(key)
         if slots[Int(shared)].coalescedKeys.count >= Self.coalescedKeyLimit,
@@ -87,6 +88,7 @@ extension PoolMachine {
         keys[Int(key)].coalescedOnto = id(of: shared)
     }
 
+    /// Ends the coalescing of a key, if it is coalesced.
     private mutating func detachKey(_ key: Int32) {
         guard let connection = keys[Int(key)].coalescedOnto, let shared = index(of: connection) else {
             return

@@ -69,6 +69,7 @@ extension PoolMachine {
         return false
     }
 
+    /// Moves the first starved key to the end of the queue.
     private mutating func rotateStarved() {
         if let first = keyLinks.popFirst(of: &starved) { keyLinks.append(first, to: &starved) }
     }
@@ -132,6 +133,7 @@ extension PoolMachine {
         }
     }
 
+    /// Returns an available connection of the key that carries nothing; nil if there is none.
     private func idleConnection(of key: Int32) -> Int32? {
         var index = keys[Int(key)].available.first
         while index != LinkTable.none, !slots[Int(index)].isIdle { index = slotLinks.next(after: index) }

@@ -5,8 +5,8 @@ extension PoolMachine {
     /// The limit of connections examined for the preferred loop, so that an event takes constant time.
     static let searchLimit = 16
 
-    /// Returns the available connection of `loop` that was returned last, or the one that was returned last of all if none of the
-    /// last `searchLimit` runs on that loop. The key must have an available connection.
+    /// Returns an available connection of the key, which must have one: the most recently returned connection that runs on `loop`
+    /// or, if none of the last `searchLimit` runs there, the most recently returned one.
     func nearest(to loop: Int?, of key: Int32) -> Int32 {
         let last = keys[Int(key)].available.last
         guard let loop else { return last }

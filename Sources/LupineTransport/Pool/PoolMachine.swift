@@ -188,6 +188,7 @@ package struct PoolMachine: ~Copyable {
 
     // MARK: Exchanges
 
+    /// Leases an available connection to an exchange, or enqueues the exchange.
     private mutating func submit(
         _ exchange: ExchangeID, to origin: Origin, needsFresh: Bool, _ rank: WaitQueue.Rank, loop: Int?,
         at now: Instant, into actions: inout [PoolAction]
@@ -233,6 +234,7 @@ package struct PoolMachine: ~Copyable {
         actions.append(.run(exchange, on: id(of: index), reused: wasUsed))
     }
 
+    /// Handles the end of an exchange: leases its connection to a waiter, lists it as available, or closes it.
     private mutating func finished(
         _ connection: ConnectionID, _ reuse: PoolEvent.Reuse, at now: Instant,
         into actions: inout [PoolAction]
@@ -271,6 +273,7 @@ package struct PoolMachine: ~Copyable {
         rebalance(key, at: now, into: &actions)
     }
 
+    /// Handles a new limit of concurrent exchanges on a multiplexed connection.
     private mutating func capacityChanged(
         _ connection: ConnectionID, _ capacity: Int32, at now: Instant, into actions: inout [PoolAction]
     ) {
@@ -399,6 +402,7 @@ package struct PoolMachine: ~Copyable {
         actions.append(.wake(at: instant))
     }
 
+    /// Fails all waiters and abandons all dials, closes idle connections, and retires busy ones.
     private mutating func shutDown(at now: Instant, into actions: inout [PoolAction]) {
         guard phase == .running else { return }
         phase = .shuttingDown
@@ -466,6 +470,7 @@ package struct PoolMachine: ~Copyable {
         return connection.index
     }
 
+    /// Returns the ID of the connection in a slot.
     func id(of index: Int32) -> ConnectionID {
         ConnectionID(index: index, generation: slots[Int(index)].generation)
     }

@@ -8,7 +8,7 @@ package struct ExchangeID: Hashable, Sendable {
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// Identifies a place in a wait queue. Never reused for another waiter, so that a late cancellation has no effect.
+/// Identifies a waiter of a pool. Never reused for another waiter, so that a late cancellation has no effect.
 package struct WaiterID: Hashable, Sendable {
     fileprivate let index: Int32
     fileprivate let generation: UInt32
@@ -166,6 +166,7 @@ struct WaiterSlab {
         return first == LinkTable.none ? .max : places[Int(first)].sequence
     }
 
+    /// Removes a waiter, makes its place vacant and returns its exchange.
     private mutating func vacate(_ index: Int32, from queue: inout WaitQueue) -> ExchangeID {
         unlink(index, from: &queue)
         places[Int(index)].key = LinkTable.none

@@ -78,6 +78,7 @@ package final class LookUp: TimerTarget {
         stopWaiting()?(.failure(reason == .due ? .timedOut : .shutDown))
     }
 
+    /// Sets a timer if the look-up is queued; fails it if all threads hang.
     private func handle(_ placement: WorkerPool.Placement) {
         guard case .waiting(var wait) = state else { return }
         switch placement {

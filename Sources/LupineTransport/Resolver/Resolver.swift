@@ -234,6 +234,7 @@ package final class Resolver: Sendable {
         }
     }
 
+    /// Returns how long an answer is cached; zero if it is not cached.
     private func lifetime(of answer: Answer) -> Duration {
         switch answer {
         case .success: configuration.positiveLifetime

@@ -36,7 +36,8 @@ extension Descriptor {
         Descriptor(adopting: try Syscalls.open(path, flags: O_RDONLY | O_CLOEXEC, mode: 0))
     }
 
-    /// Opens a file for reading that belongs to the user and that nobody else can write to; throws `.notPermitted` for any other.
+    /// Opens a file for reading that belongs to the user and that no other user can write to. Throws `.notPermitted` for any
+    /// other file.
     ///
     /// - Parameters:
     ///   - path: The path of the file.

@@ -76,6 +76,7 @@ final class CalloutThreads: Sendable {
         _ = state.withLock { $0.queue.remove(ticket) }
     }
 
+    /// Starts a thread that `submit` has counted. If that fails and no other thread is running, drops the work and throws.
     private func startThread() throws(Errno) {
         do throws(Errno) {
             try handles.withLock { [name] handles throws(Errno) in

@@ -17,7 +17,11 @@ package struct Interval: Hashable, Comparable, Sendable {
         let (seconds, attoseconds) = duration.components
         let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         let (sum, carry) = scaled.addingReportingOverflow(attoseconds / 1_000_000_000)
-        nanoseconds = overflow || carry ? (seconds < 0 ? .min : .max) : sum
+        if overflow || carry {
+            nanoseconds = seconds < 0 ? .min : .max
+        } else {
+            nanoseconds = sum
+        }
     }
 
     /// An interval of zero length.
@@ -32,7 +36,8 @@ package struct Interval: Hashable, Comparable, Sendable {
 
     private static func scaled(_ count: Int64, by unit: Int64) -> Interval {
         let (product, overflow) = count.multipliedReportingOverflow(by: unit)
-        return Interval(nanoseconds: overflow ? (count < 0 ? .min : .max) : product)
+        if overflow { return Interval(nanoseconds: count < 0 ? .min : .max) }
+        return Interval(nanoseconds: product)
     }
 }
 

@@ -57,6 +57,7 @@ package struct RateLimit: Hashable, Sendable {
         return now + Interval(nanoseconds: missing / rate + (missing % rate == 0 ? 0 : 1))
     }
 
+    /// Fills the bucket for the time since it was last filled.
     private mutating func refill(at now: Instant) {
         let elapsed = (now - filledAt).nanoseconds
         guard elapsed > 0 else { return }
