@@ -6,8 +6,8 @@ import LupineHTTP
 ///
 /// `HappyEyeballsMachine` chooses the next address, `TunnelMachine` and `SocksMachine` decide what is sent to a proxy,
 /// `TLSHandshake` secures the connection to an https proxy and to an https origin. The dialer runs them in order, under one
-/// time-out for connecting and one for each handshake, and reports once. A failed handshake ends the dial: no other address is
-/// tried, and nothing less secure.
+/// time-out for connecting and one for each handshake, and reports once. A failed handshake ends the dial: the dialer
+/// tries no other address and no weaker protection.
 final class Dialer {
     typealias Outcome = Result<DialedChannel, TransportError>
 

@@ -28,8 +28,8 @@ package final class AlarmClock: Sendable {
     private let state = Lock(State())
     private let findLoop: @Sendable () -> EventLoop?
 
-    /// An alarm clock with timers on the loop that `findLoop` returns. `findLoop` is called when the first alarm is set, and
-    /// again as long as it returns nil.
+    /// Creates an alarm clock with timers on the loop that `findLoop` returns. `findLoop` is called when the first alarm is set,
+    /// and again as long as it returns nil.
     package init(findLoop: @escaping @Sendable () -> EventLoop?) { self.findLoop = findLoop }
 
     /// The number of alarms that are set.

@@ -14,6 +14,7 @@ package struct TimerHeap<Payload> {
 
     private struct Entry {
         let deadline: Instant
+        /// The number of the timer in the order in which timers were set.
         let sequence: UInt64
         let slot: UInt32
 
@@ -25,6 +26,7 @@ package struct TimerHeap<Payload> {
 
     private struct Slot {
         var generation: UInt32 = 0
+        /// The index of the timer's entry in `heap`; -1 if the slot is free.
         var index = -1
         var payload: Payload?
     }
@@ -34,7 +36,7 @@ package struct TimerHeap<Payload> {
     private var free: [UInt32] = []
     private var sequence: UInt64 = 0
 
-    /// An empty heap.
+    /// Creates an empty heap.
     package init() {}
 
     /// The number of timers that are set.

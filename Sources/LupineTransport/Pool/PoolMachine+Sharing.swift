@@ -35,8 +35,8 @@ extension PoolMachine {
     /// Returns how many concurrent exchanges the next connection of a key is expected to carry; nil if unknown.
     func expectedStreamLimit(of key: Int32) -> Int32? {
         let record = keys[Int(key)]
-        guard let carried = record.exchangesBeforeGoAway else { return record.allowed }
-        return min(carried, record.allowed ?? carried)
+        guard let carried = record.exchangesBeforeGoAway else { return record.announcedStreamLimit }
+        return min(carried, record.announcedStreamLimit ?? carried)
     }
 
     /// Updates the expectation from a connection that has just been opened. A connection that was tied to an exchange may

@@ -39,7 +39,7 @@ package struct PoolMachine: ~Copyable {
         var available = LinkList()
         var queue = WaitQueue()
         /// The peer's last limit of concurrent exchanges on a connection; nil if it has announced none.
-        var allowed: Int32?
+        var announcedStreamLimit: Int32?
         /// The total of exchanges that a connection carried before its peer sent GOAWAY and rejected others. Nil if this has not
         /// happened, or if a later connection has carried more.
         var exchangesBeforeGoAway: Int32?
@@ -280,7 +280,7 @@ package struct PoolMachine: ~Copyable {
         guard let index = index(of: connection) else { return }
         let key = slots[Int(index)].key
         // The next connection starts from this limit.
-        keys[Int(key)].allowed = capacity
+        keys[Int(key)].announcedStreamLimit = capacity
         let wasUsed = slots[Int(index)].wasUsed
         let room = min(capacity, keys[Int(key)].exchangesBeforeGoAway ?? capacity)
         if slots[Int(index)].handle(.capacity(room), at: now, limits: limits) == .available {
@@ -304,7 +304,7 @@ package struct PoolMachine: ~Copyable {
         else { return effect }
         keys[Int(key)].exchangesBeforeGoAway = nil
         if effect == .close { return effect }
-        let allowed = keys[Int(key)].allowed ?? Self.assumedCapacity
+        let allowed = keys[Int(key)].announcedStreamLimit ?? Self.assumedCapacity
         return slots[Int(index)].handle(.capacity(allowed), at: now, limits: limits)
     }
 
