@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The queue of frames that wait to be sent, and the number of its octets that the peer has caused.
+/// The octets of the frames that wait to be sent, and how many of them the peer has caused.
 ///
 /// A peer that does not read must not make this queue grow without bound. The acknowledgements, resets and window updates
 /// that it causes are therefore counted; frames that this endpoint sends on its own initiative are not.
@@ -15,12 +15,12 @@ struct ControlOutput: Sendable {
 
     /// Writes frames that the peer has caused.
     mutating func answer(_ body: (inout [UInt8]) -> Void) {
-        let before = octets.count
+        let oldCount = octets.count
         body(&octets)
-        provoked &+= octets.count &- before
+        provoked &+= octets.count &- oldCount
     }
 
-    /// Moves all waiting octets to the end of `output`.
+    /// Moves all waiting octets to the end of `output`, and resets `provoked`.
     mutating func move(to output: inout [UInt8]) {
         provoked = 0
         if output.isEmpty {

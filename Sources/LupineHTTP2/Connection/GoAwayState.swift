@@ -66,12 +66,13 @@ struct GoAwayState: Hashable, Sendable {
     mutating func handle(_ event: Event) -> Action {
         switch event {
         case .announce: announce()
-        case .shutDown(let last): shutDown(last, isAgain: false)
-        case .fail(let last): shutDown(last, isAgain: true)
+        case .shutDown(let last): shutDown(last, reportsError: false)
+        case .fail(let last): shutDown(last, reportsError: true)
         case .received(let last): receive(last)
         }
     }
 
+    /// Announces the shutdown with the largest identifier, unless GOAWAY has been sent.
     private mutating func announce() -> Action {
         switch local {
         case .open:
@@ -82,26 +83,28 @@ struct GoAwayState: Hashable, Sendable {
         }
     }
 
-    /// Names the last stream. If `isAgain`, GOAWAY is sent even if its last stream is unchanged, to report an error.
-    private mutating func shutDown(_ last: StreamID, isAgain: Bool) -> Action {
+    /// Names the last stream. With `reportsError`, GOAWAY is sent even if its last stream is unchanged, because it carries the
+    /// error.
+    private mutating func shutDown(_ last: StreamID, reportsError: Bool) -> Action {
         switch local {
         case .open, .announced:
             local = .shuttingDown(last: last)
             return .send(last: last)
-        case .shuttingDown(let before):
-            let lower = min(before, last)
+        case .shuttingDown(let previous):
+            let lower = min(previous, last)
             local = .shuttingDown(last: lower)
-            return isAgain || lower < before ? .send(last: lower) : .nothing
+            return reportsError || lower < previous ? .send(last: lower) : .nothing
         }
     }
 
+    /// Records GOAWAY of the peer.
     private mutating func receive(_ last: StreamID) -> Action {
         switch peer {
         case .open:
             peer = .shuttingDown(last: last)
             return .refuse(above: last)
-        case .shuttingDown(let before):
-            guard last <= before else { return .raised(after: before) }
+        case .shuttingDown(let previous):
+            guard last <= previous else { return .raised(after: previous) }
             peer = .shuttingDown(last: last)
             return .refuse(above: last)
         }

@@ -16,7 +16,7 @@ extension HTTP2Machine {
     }
 
     /// Handles a stream error that the frame reader found (§5.4.2).
-    mutating func streamError(
+    mutating func receiveStreamError(
         _ stream: StreamID, _ error: HTTP2Error, _ now: Duration
     ) throws(HTTP2ConnectionError) {
         switch error {
@@ -41,27 +41,28 @@ extension HTTP2Machine {
         case .closed, .forgotten:
             try floods.spend(.resets, at: now)
         case .open:
-            // After a complete response, a server may stop the rest of the request with NO_ERROR (§8.1): no work was wasted, so
+            // After a complete response, a server may stop the remaining request with NO_ERROR (§8.1). No work was wasted, so
             // this reset is not counted.
-            let isWhole =
+            let isAfterResponse =
                 role == .client && code == .noError && streams.with(stream) { $0.peerMaySend } == false
             guard streams.reset(stream, by: .receive(.reset)) else { return }
             emit(.reset(stream, code))
-            if !isWhole { try floods.spend(.resets, at: now) }
+            if !isAfterResponse { try floods.spend(.resets, at: now) }
         }
     }
 
     // MARK: SETTINGS
 
+    /// Applies SETTINGS and acknowledges them.
     mutating func receiveSettings(_ settings: [Setting], _ now: Duration) throws(HTTP2ConnectionError) {
         try floods.spend(.settings, at: now)
-        let before = exchange.peer
+        let previous = exchange.peer
         do throws(HTTP2Error) { try exchange.receive(settings) } catch { throw .frame(error) }
-        // Each value in order: the encoder must also announce the smallest one (RFC 7541 §4.2).
+        // Every value is passed on, in order: the encoder must announce the smallest one too (RFC 7541 §4.2).
         for setting in settings where setting.identifier == .headerTableSize {
             encoder.setTableSizeLimit(Int(setting.value))
         }
-        let (old, new) = (before.initialWindowSize, exchange.peer.initialWindowSize)
+        let (old, new) = (previous.initialWindowSize, exchange.peer.initialWindowSize)
         if old != new {
             // In the order of identifiers, so that the error always names the same stream.
             for stream in openStreams { try changeSendWindow(of: stream, from: old, to: new) }
@@ -70,6 +71,7 @@ extension HTTP2Machine {
         emit(.settings(exchange.peer))
     }
 
+    /// Applies a change of the peer's SETTINGS_INITIAL_WINDOW_SIZE to the send window of a stream.
     private mutating func changeSendWindow(
         of stream: StreamID, from old: Int, to new: Int
     ) throws(HTTP2ConnectionError) {
@@ -82,7 +84,8 @@ extension HTTP2Machine {
         }
     }
 
-    mutating func settingsAcknowledged() throws(HTTP2ConnectionError) {
+    /// Applies the settings that the peer has acknowledged.
+    mutating func receiveSettingsAcknowledgement() throws(HTTP2ConnectionError) {
         guard let shrinkage = exchange.acknowledge() else { throw .unexpectedAcknowledgement }
         reader.maximumFrameSize = exchange.maximumFrameSize
         // The next block must apply a reduction, even if a larger table has been announced since.
@@ -107,9 +110,10 @@ extension HTTP2Machine {
         }
     }
 
-    // MARK: windows and GOAWAY
+    // MARK: Windows and GOAWAY
 
-    mutating func windowUpdate(
+    /// Handles WINDOW_UPDATE.
+    mutating func receiveWindowUpdate(
         _ stream: StreamID, _ increment: Int, _ now: Duration
     ) throws(HTTP2ConnectionError) {
         try floods.spend(.windowUpdates, at: now)
@@ -139,12 +143,13 @@ extension HTTP2Machine {
         }
     }
 
+    /// Handles GOAWAY: on a client, emits `refused` for the streams that the server has not processed.
     mutating func receiveGoAway(
         _ last: StreamID, _ code: HTTP2ErrorCode, _ debug: [UInt8], _ now: Duration
     ) throws(HTTP2ConnectionError) {
         try floods.spend(.ignoredFrames, at: now)
         switch goAway.handle(.received(last: last)) {
-        case .raised(let before): throw .goAwayRaised(last, after: before)
+        case .raised(let previous): throw .goAwayRaised(last, after: previous)
         case .refuse(let last):
             emit(.goAway(last: last, code, debug: debug))
             guard role == .client else { return }
@@ -156,11 +161,11 @@ extension HTTP2Machine {
         }
     }
 
-    // MARK: priorities
+    // MARK: Priorities
 
     /// Handles PRIORITY_UPDATE, which a client may send before it opens the stream. Such streams and the open ones together may
     /// not exceed the limit of concurrent streams (RFC 9218 §7.1).
-    mutating func priorityUpdate(
+    mutating func receivePriorityUpdate(
         _ stream: StreamID, _ value: [UInt8], _ now: Duration
     ) throws(HTTP2ConnectionError) {
         try floods.spend(.priorities, at: now)
@@ -168,9 +173,9 @@ extension HTTP2Machine {
         case .open: emit(.priority(stream, value: value))
         case .closed, .forgotten, .skipped: return
         case .idle:
-            let most = exchange.mostPrioritized(unlimited: limits.openStreams)
+            let limit = exchange.prioritizedStreamLimit(unlimited: limits.openStreams)
             let isKnown = earlyPriorities[stream] != nil
-            guard stream.isClientInitiated, isKnown || earlyPriorities.count &+ streams.count < most else {
+            guard stream.isClientInitiated, isKnown || earlyPriorities.count &+ streams.count < limit else {
                 throw .priorityOfUnknownStream(stream)
             }
             earlyPriorities[stream] = value

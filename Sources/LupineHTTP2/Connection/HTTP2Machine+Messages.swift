@@ -5,7 +5,7 @@ import LupineHTTP
 /// Handles received heads, content and trailers: RFC 9113 §5.1, §6.1, §6.2 and §8.1.
 extension HTTP2Machine {
     /// Handles a header block. It is decoded even if it is then ignored, since all blocks share one dynamic table (§4.3).
-    mutating func headers(
+    mutating func receiveHeaders(
         _ stream: StreamID, _ block: [UInt8], _ endsStream: Bool, _ now: Duration
     ) throws(HTTP2ConnectionError) {
         var refusal: HPACKError?
@@ -22,7 +22,7 @@ extension HTTP2Machine {
                 guard try accept(stream, now) else { return }
             }
             if let refusal { return try failStream(stream, .headerList(refusal), now) }
-            try message(stream, list, endsStream, now)
+            try receiveMessagePart(stream, list, endsStream, now)
         case .ignore, .mayNotSend:
             try receiveLate(.headers, stream, 0, now)
         case .streamError(let code):
@@ -36,20 +36,20 @@ extension HTTP2Machine {
     private mutating func accept(
         _ stream: StreamID, _ now: Duration
     ) throws(HTTP2ConnectionError) -> Bool {
-        let priority = takePriority(of: stream)
+        let priority = removeEarlyPriority(of: stream)
         guard goAway.accepts(stream) else {
             // The client has not received GOAWAY yet, and will see that its stream is above the last one (§6.8).
             streams.refuse(stream, room: exchange.receiveInitial)
             try floods.spend(.lateFrames, at: now)
             return false
         }
-        if let most = exchange.local.maxConcurrentStreams, streams.count >= most {
+        if let limit = exchange.local.maxConcurrentStreams, streams.count >= limit {
             streams.refuse(stream, room: exchange.receiveInitial)
             output.answer { FrameWriter.reset(stream, .refusedStream, into: &$0) }
             try floods.spend(.provokedResets, at: now)
             return false
         }
-        var entry = entry(stream, .request)
+        var entry = makeEntry(stream, .request)
         _ = entry.machine.handle(.receive(.headers(endsStream: false)))
         streams.insert(stream, entry)
         if let priority { emit(.priority(stream, value: priority)) }
@@ -58,7 +58,7 @@ extension HTTP2Machine {
 
     /// Removes and returns the early priority of a stream that the client opens. Priorities of lower streams, which can no
     /// longer be opened, are dropped.
-    private mutating func takePriority(of stream: StreamID) -> [UInt8]? {
+    private mutating func removeEarlyPriority(of stream: StreamID) -> [UInt8]? {
         guard !earlyPriorities.isEmpty else { return nil }
         let priority = earlyPriorities[stream]
         earlyPriorities = earlyPriorities.filter { $0.key > stream }
@@ -66,7 +66,7 @@ extension HTTP2Machine {
     }
 
     /// Creates the entry of a stream that either endpoint opens.
-    func entry(_ stream: StreamID, _ kind: MessageReader.Kind) -> StreamEntry {
+    func makeEntry(_ stream: StreamID, _ kind: MessageReader.Kind) -> StreamEntry {
         StreamEntry(
             machine: HTTP2StreamMachine(role, stream),
             reader: MessageReader(
@@ -77,7 +77,7 @@ extension HTTP2Machine {
     }
 
     /// Handles a header list on an open stream.
-    private mutating func message(
+    private mutating func receiveMessagePart(
         _ stream: StreamID, _ list: HeaderList, _ endsStream: Bool, _ now: Duration
     ) throws(HTTP2ConnectionError) {
         let part: MessageReader.Part?
@@ -97,11 +97,13 @@ extension HTTP2Machine {
         case .trailers(let fields): trailers = fields
         case nil: return
         }
-        if endsStream { ended(stream, by: .headers(endsStream: true), trailers: trailers) }
+        if endsStream { endPeerSide(of: stream, by: .headers(endsStream: true), trailers: trailers) }
     }
 
     /// Ends the peer's side of a stream.
-    private mutating func ended(_ stream: StreamID, by frame: HTTP2StreamMachine.Frame, trailers: Fields) {
+    private mutating func endPeerSide(
+        of stream: StreamID, by frame: HTTP2StreamMachine.Frame, trailers: Fields
+    ) {
         _ = streams.receive(frame, on: stream)
         emit(.end(stream, trailers: trailers))
         if streams.removeIfEnded(stream) { floods.earn(.streamEnded) }
@@ -110,16 +112,16 @@ extension HTTP2Machine {
     // MARK: DATA
 
     /// Begins a DATA frame. Its whole payload counts for both windows (§6.9.1).
-    mutating func dataBegan(
+    mutating func beginData(
         _ stream: StreamID, _ count: Int, _ now: Duration
     ) throws(HTTP2ConnectionError) {
-        do throws(FlowControlError) { try receiveWindow.take(count) } catch {
+        do throws(FlowControlError) { try receiveWindow.debit(count) } catch {
             throw .flowControl(error, .connection)
         }
         var isWanted = false
         switch streams.receive(.data(endsStream: false), on: stream) {
         case .proceed:
-            isWanted = try take(count, on: stream, now)
+            isWanted = try debitWindow(of: stream, by: count, now)
         case .ignore, .mayNotSend:
             try receiveLate(.data, stream, count, now)
         case .streamError(let code):
@@ -130,9 +132,10 @@ extension HTTP2Machine {
         _ = incoming.handle(.begin(total: count, isWanted: isWanted))
     }
 
-    /// Takes the frame's octets out of the stream's window. Returns whether its content is wanted.
-    private mutating func take(
-        _ count: Int, on stream: StreamID, _ now: Duration
+    /// Takes the octets of a DATA frame out of the stream's window. Returns whether the frame's content is wanted: false if the
+    /// stream has failed.
+    private mutating func debitWindow(
+        of stream: StreamID, by count: Int, _ now: Duration
     ) throws(HTTP2ConnectionError) -> Bool {
         do throws(MessageError) {
             try streams.with(stream) { entry throws(MessageError) in try entry.reader.content(0) }
@@ -141,7 +144,9 @@ extension HTTP2Machine {
             return false
         }
         do throws(FlowControlError) {
-            try streams.with(stream) { entry throws(FlowControlError) in try entry.receiveWindow.take(count) }
+            try streams.with(stream) { entry throws(FlowControlError) in
+                try entry.receiveWindow.debit(count)
+            }
         } catch {
             try failStream(stream, .flowControl(error), now)
             return false
@@ -149,12 +154,12 @@ extension HTTP2Machine {
         return true
     }
 
-    /// Handles a frame on a stream that was reset or refused: the peer may have sent it before it knew (§5.1). The stream's
-    /// window limits the octets of such frames; if the stream is forgotten, the number of frames is limited.
+    /// Handles a frame on a stream that was reset or refused: the peer may have sent the frame before it knew of this (§5.1). The
+    /// stream's window limits the octets of such frames; if the stream is forgotten, the number of frames is limited.
     private mutating func receiveLate(
         _ type: FrameType, _ stream: StreamID, _ count: Int, _ now: Duration
     ) throws(HTTP2ConnectionError) {
-        switch streams.takeLate(count, on: stream) {
+        switch streams.classifyLate(count, on: stream) {
         case .expected: return
         case .doubtful: try floods.spend(.lateFrames, at: now)
         case .tooMuch: throw .unexpectedFrame(type, stream, .streamClosed)
@@ -163,7 +168,7 @@ extension HTTP2Machine {
 
     /// Handles content of the current DATA frame. Content up to the allowed length is delivered before the excess fails the
     /// stream, so that the events do not depend on how the input is split.
-    mutating func content(
+    mutating func receiveContent(
         _ stream: StreamID, _ range: Range<Int>, _ now: Duration
     ) throws(HTTP2ConnectionError) {
         // The owner may have reset the stream since the frame began.
@@ -187,7 +192,7 @@ extension HTTP2Machine {
     }
 
     /// Ends the DATA frame: the octets that were not delivered are returned to the windows.
-    mutating func dataEnded(
+    mutating func endData(
         _ stream: StreamID, _ endsStream: Bool, _ now: Duration
     ) throws(HTTP2ConnectionError) {
         guard case .settle(let count, let isWanted) = incoming.handle(.end) else { return }
@@ -202,7 +207,7 @@ extension HTTP2Machine {
         } catch {
             return try failStream(stream, .message(error), now)
         }
-        ended(stream, by: .data(endsStream: true), trailers: Fields())
+        endPeerSide(of: stream, by: .data(endsStream: true), trailers: Fields())
     }
 
     /// Returns consumed or dropped octets to the windows, and sends WINDOW_UPDATE once the increment is large enough.

@@ -4,7 +4,7 @@ package import LupineHTTP
 
 /// Sends heads, content, trailers, and control frames of streams and of the connection.
 extension HTTP2Machine {
-    // MARK: streams
+    // MARK: Streams
 
     /// Throws if a client cannot open a stream now.
     package func requireRoomForStream() throws(HTTP2SendError) {
@@ -14,8 +14,8 @@ extension HTTP2Machine {
         }
         let allowed =
             exchange.hasPeerSettings ? exchange.peer.maxConcurrentStreams : limits.openStreamsAtFirst
-        let most = min(allowed ?? .max, limits.openStreams)
-        guard streams.count < most else { throw .tooManyStreams(allowed: most) }
+        let limit = min(allowed ?? .max, limits.openStreams)
+        guard streams.count < limit else { throw .tooManyStreams(allowed: limit) }
     }
 
     /// Opens a stream of a client with the header list of a request, and returns its identifier.
@@ -25,12 +25,12 @@ extension HTTP2Machine {
         try requireRoomForStream()
         try requireSize(list)
         guard let stream = streams.nextIdentifier else { throw .connectionShuttingDown }
-        var entry = entry(stream, .response(to: method))
+        var entry = makeEntry(stream, .response(to: method))
         _ = entry.machine.handle(.send(.headers(endsStream: endsStream)))
         streams.insert(stream, entry)
-        let waiting = waitingCount
+        let oldCount = waitingCount
         write(list, on: stream, endsStream)
-        openingOctets = waitingCount &- waiting
+        openingOctets = waitingCount &- oldCount
         return stream
     }
 
@@ -40,7 +40,7 @@ extension HTTP2Machine {
     ) throws(HTTP2SendError) {
         try requireNotFailed()
         try requireSize(list)
-        try move(.headers(endsStream: endsStream), on: stream)
+        try recordSent(.headers(endsStream: endsStream), on: stream)
         write(list, on: stream, endsStream)
         if streams.removeIfEnded(stream) { floods.earn(.streamEnded) }
     }
@@ -58,12 +58,12 @@ extension HTTP2Machine {
             try requireOpen(stream)
             return 0
         }
-        try move(.data(endsStream: ends), on: stream)
+        try recordSent(.data(endsStream: ends), on: stream)
         _ = streams.with(stream) { try? $0.sendWindow.debit(room) }
         try? sendWindow.debit(room)
         takeOutput(into: &output)
         FrameWriter.data(stream, length: room, endsStream: ends, into: &output)
-        // A peer that opens its window octet by octet earns nothing with the tiny frames that this causes.
+        // Tiny frames do not count as progress: a peer that opens its window octet by octet would cause them.
         if room == count || room >= FloodGuard.leastContent { floods.earn(.sent) }
         if streams.removeIfEnded(stream) { floods.earn(.streamEnded) }
         return room
@@ -90,11 +90,13 @@ extension HTTP2Machine {
     /// The largest capacity of the header block buffer that is kept for reuse.
     private static let keptBlock = 4_096
 
+    /// Throws if a header list is larger than the peer accepts.
     private func requireSize(_ list: HeaderList) throws(HTTP2SendError) {
-        guard let most = exchange.peer.maxHeaderListSize, list.size > most else { return }
-        throw .headerListTooLarge(list.size, allowed: most)
+        guard let limit = exchange.peer.maxHeaderListSize, list.size > limit else { return }
+        throw .headerListTooLarge(list.size, allowed: limit)
     }
 
+    /// Throws if this endpoint may not send on the stream.
     private mutating func requireOpen(_ stream: StreamID) throws(HTTP2SendError) {
         switch streams.with(stream, { $0.machine.state }) {
         case .open, .halfClosedRemote: return
@@ -103,20 +105,24 @@ extension HTTP2Machine {
         }
     }
 
-    private mutating func move(_ frame: HTTP2StreamMachine.Frame, on stream: StreamID) throws(HTTP2SendError)
-    {
+    /// Updates the stream's machine for a frame that is sent. Throws if the frame must not be sent.
+    private mutating func recordSent(
+        _ frame: HTTP2StreamMachine.Frame, on stream: StreamID
+    ) throws(HTTP2SendError) {
         let verdict = streams.with(stream) { $0.machine.handle(.send(frame)) }
         guard verdict == .proceed else { throw .streamOver(stream) }
     }
 
+    /// Encodes a header list and writes it as HEADERS and CONTINUATION frames.
     private mutating func write(_ list: HeaderList, on stream: StreamID, _ endsStream: Bool) {
         var block: [UInt8] = []
         swap(&block, &self.block)
         encoder.encode(list, into: &block)
-        let most = exchange.peer.maxFrameSize
+        let maximumFrameSize = exchange.peer.maxFrameSize
         output.write {
             FrameWriter.headers(
-                stream, block: block.span, endsStream: endsStream, maximumFrameSize: most, into: &$0)
+                stream, block: block.span, endsStream: endsStream, maximumFrameSize: maximumFrameSize,
+                into: &$0)
         }
         if block.capacity <= Self.keptBlock {
             block.removeAll(keepingCapacity: true)
@@ -125,7 +131,7 @@ extension HTTP2Machine {
         floods.earn(.sent)
     }
 
-    // MARK: windows
+    // MARK: Windows
 
     /// Called by the owner when delivered content has been consumed or dropped, even after its stream has ended.
     package mutating func consumed(_ count: Int, on stream: StreamID) {
@@ -150,7 +156,7 @@ extension HTTP2Machine {
         output.write { FrameWriter.windowUpdate(stream, increment: increment, into: &$0) }
     }
 
-    // MARK: the connection
+    // MARK: Connection
 
     /// Appends all frames that wait to be sent to `octets`. The owner calls it when it has written the previous output, since
     /// `HTTP2Limits.waitingOctets` counts only output that was not taken.
@@ -169,6 +175,7 @@ extension HTTP2Machine {
         announce(settings, at: now, isFirst: false)
     }
 
+    /// Sends SETTINGS with the parameters that have changed; nothing if there are none, unless `isFirst`.
     mutating func announce(_ settings: HTTP2Settings, at now: Duration, isFirst: Bool) {
         var settings = settings
         // A client refuses push. A server keeps the initial value, so that it does not send the setting.
@@ -186,7 +193,8 @@ extension HTTP2Machine {
         output.write { FrameWriter.settings(changes, into: &$0) }
     }
 
-    /// Announces the shutdown of a server, which still accepts streams until `shutDown()`. On a client, it is the same as `shutDown()`.
+    /// Announces the shutdown of a server, which still accepts streams until `shutDown()`. On a client, it is the same as
+    /// `shutDown()`.
     package mutating func announceShutdown() {
         guard error == nil else { return }
         guard role == .server else { return shutDown() }

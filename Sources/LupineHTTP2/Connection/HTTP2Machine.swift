@@ -4,7 +4,7 @@ import LupineHTTP
 
 /// One HTTP/2 connection, as a client or a server: RFC 9113.
 ///
-/// Sans-IO and pure: it takes octets and the time, and returns events and octets to send. It owns the shared state of the
+/// Pure, without I/O: it takes octets and the time, and returns events and octets to send. It owns the shared state of the
 /// connection, namely header compression, windows, settings and the table of streams, and enforces the protocol and
 /// `HTTP2Limits`. Its owner reads the socket, writes the output of `takeOutput` and `sendContent`, and decides which
 /// stream sends when. Content is never copied: received content is returned as ranges of the input, and for sent content
@@ -70,7 +70,7 @@ package struct HTTP2Machine: Sendable {
         return settings
     }
 
-    // MARK: state
+    // MARK: State
 
     /// The peer's settings.
     package var peerSettings: HTTP2Settings { exchange.peer }
@@ -98,8 +98,8 @@ package struct HTTP2Machine: Sendable {
     package var receiveRoom: Int { receiveWindow.available }
     /// The number of consumed octets for which no WINDOW_UPDATE has been sent yet.
     package var pendingWindowIncrement: Int { receiveWindow.pendingIncrement }
-    /// Whether all received content was consumed or dropped, and the window plus the pending increment equal the target. It is a check
-    /// for the time after the last content was released. The window of a connection that failed or ended inside a frame is not
+    /// Whether all received content was consumed or dropped, and the window plus the pending increment equal the target. Tests
+    /// check it after the last content was released. The window of a connection that failed or ended inside a frame is not
     /// checked.
     package var windowsAddUp: Bool {
         guard unconsumed == 0 else { return false }
@@ -116,9 +116,9 @@ package struct HTTP2Machine: Sendable {
         min(streams.sendRoom(of: stream), sendWindow.available)
     }
 
-    // MARK: input
+    // MARK: Input
 
-    /// Consumes the octets of the next event from `input`. The caller repeats this with the rest of the input until the event is
+    /// Consumes the octets of the next event from `input`. The caller repeats this with the remaining input until the event is
     /// `.needMore`, which consumes all of it. `now` is the time since any fixed moment; it must not decrease.
     package mutating func next(
         _ input: Span<UInt8>, at now: Duration
@@ -154,17 +154,17 @@ package struct HTTP2Machine: Sendable {
     ) throws(HTTP2ConnectionError) {
         switch frame {
         case .needMore: return
-        case .dataBegan(let stream, let count): try dataBegan(stream, count, now)
+        case .dataBegan(let stream, let count): try beginData(stream, count, now)
         case .content(let stream, let range):
-            try content(stream, (range.lowerBound &+ offset)..<(range.upperBound &+ offset), now)
-        case .dataEnded(let stream, let endsStream): try dataEnded(stream, endsStream, now)
+            try receiveContent(stream, (range.lowerBound &+ offset)..<(range.upperBound &+ offset), now)
+        case .dataEnded(let stream, let endsStream): try endData(stream, endsStream, now)
         case .headers(let stream, let block, let endsStream):
-            try headers(stream, block, endsStream, now)
+            try receiveHeaders(stream, block, endsStream, now)
         case .pushPromise: throw .frame(.pushNotAllowed)
         case .priority: try floods.spend(.priorities, at: now)
         case .reset(let stream, let code): try receiveReset(stream, code, now)
         case .settings(let settings): try receiveSettings(settings, now)
-        case .settingsAcknowledged: try settingsAcknowledged()
+        case .settingsAcknowledged: try receiveSettingsAcknowledgement()
         case .ping(let octets):
             try floods.spend(.pings, at: now)
             output.answer { FrameWriter.ping(octets, isAcknowledgement: true, into: &$0) }
@@ -173,17 +173,17 @@ package struct HTTP2Machine: Sendable {
             pingsAwaited &-= 1
             emit(.pong(octets))
         case .goAway(let last, let code, let debug): try receiveGoAway(last, code, debug, now)
-        case .windowUpdate(let stream, let increment): try windowUpdate(stream, increment, now)
-        case .priorityUpdate(let stream, let value): try priorityUpdate(stream, value, now)
+        case .windowUpdate(let stream, let increment): try receiveWindowUpdate(stream, increment, now)
+        case .priorityUpdate(let stream, let value): try receivePriorityUpdate(stream, value, now)
         case .ignored: try floods.spend(.ignoredFrames, at: now)
-        case .streamError(let stream, let error): try streamError(stream, error, now)
+        case .streamError(let stream, let error): try receiveStreamError(stream, error, now)
         }
     }
 
     /// Queues an event for the owner.
     mutating func emit(_ event: consuming HTTP2Event) { events.append(event) }
 
-    // MARK: failure
+    // MARK: Failure
 
     /// Fails the connection, and writes GOAWAY. The owner calls it for errors that it detects, such as `.settingsTimeout`.
     package mutating func fail(_ error: HTTP2ConnectionError) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The reason for which something cannot be sent. Nothing was written.
+/// The reason for which a frame or message cannot be sent. Nothing was written.
 package enum HTTP2SendError: Error, Hashable, Sendable {
     /// The connection has failed.
     case connectionOver

@@ -2,7 +2,7 @@
 
 /// The DATA frame that is being received: how much of it is delivered, and how much is returned to the windows at its end.
 struct IncomingData: Hashable, Sendable {
-    /// Octets of a frame: of its whole payload, of its content so far, and of the delivered content.
+    /// The numbers of octets of a frame: of its whole payload, of its content so far, and of the content that was delivered.
     struct Count: Hashable, Sendable {
         var total: Int
         var content = 0
@@ -17,7 +17,7 @@ struct IncomingData: Hashable, Sendable {
         case none  // → delivering, dropping
         /// The content is delivered.
         case delivering(Count)  // → dropping, none
-        /// The content, or the rest of it, is dropped.
+        /// The remaining content is dropped.
         case dropping(Count)  // → none
     }
 

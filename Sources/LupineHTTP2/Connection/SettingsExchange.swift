@@ -2,10 +2,11 @@
 
 /// The settings of both endpoints, and which of this endpoint's settings the peer has acknowledged: RFC 9113 §6.5.3.
 ///
-/// An increased window, frame size or dynamic table applies from its announcement on, since the peer may use it before its
-/// acknowledgement arrives; a reduced one applies from its acknowledgement on, since the peer may not have received it before.
-/// The limit of concurrent streams always applies at once to streams that are opened: excess streams are refused, and their
-/// requests can be sent again. For priorities of streams that are not open, which end the connection, it applies like the others.
+/// An increased window, frame size or dynamic table applies as soon as it is announced, since the peer may use it before its
+/// acknowledgement arrives. A reduced one applies when it is acknowledged, since the peer may not have received it before. The
+/// limit of concurrent streams applies at once to streams that the peer opens: streams above it are refused, and their requests
+/// can be sent again. Priorities for streams that are not open end the connection above the limit; for them, the limit applies
+/// like the other settings.
 struct SettingsExchange: Sendable {
     private struct Announcement: Sendable {
         var settings: HTTP2Settings
@@ -19,6 +20,7 @@ struct SettingsExchange: Sendable {
     private(set) var local = HTTP2Settings()
     /// The settings that the peer acknowledged last.
     private(set) var acknowledged = HTTP2Settings()
+    /// The announcements that the peer has not acknowledged, oldest first.
     private var pending: [Announcement] = []
     /// The peer's settings.
     private(set) var peer = HTTP2Settings()
@@ -42,10 +44,11 @@ struct SettingsExchange: Sendable {
         pending.reduce(acknowledged.headerTableSize) { max($0, $1.settings.headerTableSize) }
     }
 
-    /// Returns how many streams may be open or prioritized before they are open; `free` is used where the settings set no limit.
-    func mostPrioritized(unlimited free: Int) -> Int {
-        pending.reduce(acknowledged.maxConcurrentStreams ?? free) {
-            max($0, $1.settings.maxConcurrentStreams ?? free)
+    /// Returns how many streams may be open or, before they are opened, be prioritized. `fallback` stands for settings without a
+    /// limit.
+    func prioritizedStreamLimit(unlimited fallback: Int) -> Int {
+        pending.reduce(acknowledged.maxConcurrentStreams ?? fallback) {
+            max($0, $1.settings.maxConcurrentStreams ?? fallback)
         }
     }
 

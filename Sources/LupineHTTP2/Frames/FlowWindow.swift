@@ -20,14 +20,14 @@ package enum FlowControlError: Error, Hashable, Sendable, CustomStringConvertibl
     }
 }
 
-/// A flow-control window: the octets of DATA that one end may still send, on a stream or on the connection
+/// A flow-control window: the number of octets of DATA that one endpoint may still send, on a stream or on the connection
 /// (RFC 9113 §5.2 and §6.9).
 ///
 /// A window is negative when SETTINGS_INITIAL_WINDOW_SIZE was reduced below what had been sent (§6.9.2).
 package struct FlowWindow: Hashable, Sendable {
     /// The largest size: 2^31-1.
     package static let largest = 0x7FFF_FFFF
-    /// The size before any setting.
+    /// The size of a new window without any setting (§6.9.2).
     package static let initial = 65_535
 
     /// The octets that may be sent; if negative, the octets by which the window is exceeded.

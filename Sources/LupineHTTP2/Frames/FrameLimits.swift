@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// Limits on the memory that a peer can make the frame reader use, and on the work without progress that it can cause.
+/// Limits on the memory that a peer can make the frame reader use, and on the work without progress that it can cause. Each
+/// property is the largest allowed number of what its comment names.
 package struct FrameLimits: Hashable, Sendable {
-    /// Octets of a header block, the sum over all its frames.
+    /// Octets of a header block, in all its frames together.
     package var headerBlockOctets = 256 * 1024
     /// CONTINUATION frames of one header block.
     package var continuationFrames = 64
@@ -10,7 +11,7 @@ package struct FrameLimits: Hashable, Sendable {
     package var emptyContinuationFrames = 4
     /// Settings in one SETTINGS frame.
     package var settingsCount = 128
-    /// Octets of GOAWAY's debug data that are kept; the rest is dropped.
+    /// Octets of GOAWAY's debug data that are kept; further ones are dropped.
     package var debugOctets = 1_024
     /// Octets of a priority field value; a PRIORITY_UPDATE with a longer one is ignored.
     package var priorityOctets = 256

@@ -4,10 +4,10 @@ import LupineHTTP
 
 /// Parses one direction of an HTTP/2 connection: takes octets in pieces of any size, and returns frames.
 ///
-/// Sans-IO. The content of DATA is never copied: it is returned as ranges of the input. Other frames are returned whole; the
-/// octets buffered for them are limited by `FrameLimits` and by the largest frame that this endpoint allows. The reader
-/// checks each frame by itself and the order of frames within a header block; the owner of the reader decides whether the
-/// state of the stream or connection allows a frame. A reader that has thrown throws the same error again.
+/// It does no I/O. The content of DATA is never copied: it is returned as ranges of the input. Other frames are returned as a
+/// whole; `FrameLimits` and the largest frame that this endpoint allows limit the octets that are buffered for them. The reader
+/// checks each frame by itself and the order of frames within a header block; its owner decides whether the state of the stream
+/// or connection allows a frame. A reader that has thrown throws the same error again.
 package struct FrameReader: Sendable {
     private enum Position {
         /// In the client's preface, after this many octets.
@@ -26,7 +26,8 @@ package struct FrameReader: Sendable {
     /// The connection preface, which a client sends first (RFC 9113 §3.4).
     package static let clientPreface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
-    /// The longest payload that the peer may send: SETTINGS_MAX_FRAME_SIZE, where a smaller value holds once acknowledged.
+    /// The longest payload that the peer may send: SETTINGS_MAX_FRAME_SIZE. The owner reduces it when the peer has acknowledged
+    /// the smaller value.
     package var maximumFrameSize = 16_384
     /// Whether the server may push. The owner sets it to false to refuse PUSH_PROMISE.
     package var allowsPush = true
@@ -40,7 +41,7 @@ package struct FrameReader: Sendable {
     private var isFirstFrame = true
     private var failure: HTTP2Error?
 
-    /// Creates a reader for what an endpoint with this role receives on a new connection.
+    /// Creates a reader for the octets that an endpoint with this role receives on a new connection.
     package init(_ role: HTTP2Role, limits: FrameLimits = FrameLimits()) {
         self.role = role
         self.limits = limits
@@ -54,7 +55,7 @@ package struct FrameReader: Sendable {
         return headerParser.isAtStart && assembler.openStream == nil
     }
 
-    /// Consumes the octets of the next event from `input`. The caller repeats this with the rest of the input until the event is
+    /// Consumes the octets of the next event from `input`. The caller repeats this with the remaining input until the event is
     /// `.needMore`, which consumes all of it.
     package mutating func next(
         _ input: Span<UInt8>
@@ -82,6 +83,7 @@ package struct FrameReader: Sendable {
         }
     }
 
+    /// Consumes octets up to the next change of `position`. Returns an event if there is one.
     private mutating func step(
         _ input: Span<UInt8>, _ index: inout Int
     ) throws(HTTP2Error) -> FrameEvent? {
@@ -139,8 +141,9 @@ package struct FrameReader: Sendable {
         }
     }
 
-    // MARK: headers of frames
+    // MARK: Frame headers
 
+    /// Checks a frame's header and begins its payload. Returns an event only for DATA.
     private mutating func begin(_ header: FrameHeader) throws(HTTP2Error) -> FrameEvent? {
         try requireOrder(header)
         guard header.length <= maximumFrameSize else {
@@ -186,7 +189,7 @@ package struct FrameReader: Sendable {
         }
     }
 
-    /// Returns how many octets of a frame's payload are buffered until it is complete; the rest is dropped.
+    /// Returns how many octets of a frame's payload are buffered until it is complete; further ones are dropped.
     private func bufferedLength(_ header: FrameHeader) -> Int {
         switch header.type {
         case .headers, .pushPromise, .continuation, .settings: header.length
@@ -197,21 +200,21 @@ package struct FrameReader: Sendable {
         }
     }
 
-    // MARK: payloads
+    // MARK: Payloads
 
-    /// Takes octets of a payload. A payload that the input contains completely is read in place.
+    /// Consumes octets of a payload. A payload that the input contains completely is parsed without copying it.
     private mutating func takePayload(
         _ header: FrameHeader, _ remaining: Int, _ input: Span<UInt8>, _ index: inout Int
     ) throws(HTTP2Error) -> FrameEvent? {
         let count = min(remaining, input.count &- index)
         let start = index
         index &+= count
-        let wanted = bufferedLength(header)
+        let bufferedCount = bufferedLength(header)
         if count == header.length {
             position = .header
-            return try end(header, input.extracting(start..<(start &+ wanted)))
+            return try end(header, input.extracting(start..<(start &+ bufferedCount)))
         }
-        let room = wanted &- buffered.count
+        let room = bufferedCount &- buffered.count
         buffered.append(input, start..<(start &+ min(count, room)))
         guard count == remaining else {
             position = .payload(header, remaining: remaining &- count)
@@ -285,6 +288,7 @@ package struct FrameReader: Sendable {
         return header.prefixLength..<(payload.count &- padding)
     }
 
+    /// Parses the payload of SETTINGS.
     private static func settings(_ payload: Span<UInt8>) -> [Setting] {
         stride(from: 0, to: payload.count &- 5, by: 6).map { start in
             let identifier = UInt16(payload[start]) << 8 | UInt16(payload[start &+ 1])

@@ -2,13 +2,13 @@
 
 /// The checks that need only a frame's header: RFC 9113 §4.2 and §6.
 enum FrameRule {
-    /// The streams on which a frame of some type may be sent.
+    /// Where a type of frame may be sent: on a stream, on the connection (stream 0), or on either.
     private enum Scope {
         case stream, connection, either
     }
 
-    /// Throws if the frame's type does not allow its length or its stream. The reader checks the length of PRIORITY, as
-    /// a wrong one is a stream error.
+    /// Throws if the frame's type does not allow its length or its stream. The reader checks the length of PRIORITY, because a
+    /// wrong one is only a stream error.
     static func validate(_ header: FrameHeader) throws(HTTP2Error) {
         switch scope(of: header.type) {
         case .stream: if header.stream.isConnection { throw .streamNeeded(header.type) }

@@ -26,7 +26,7 @@ package enum FrameWriter {
         header(.data, length: length, flags: endsStream ? .endStream : [], stream, into: &output)
     }
 
-    /// Writes a header block: HEADERS, and CONTINUATION frames for the rest that does not fit into it.
+    /// Writes a header block: HEADERS, and CONTINUATION frames for octets that do not fit into it.
     package static func headers(
         _ stream: StreamID, block: Span<UInt8>, endsStream: Bool, maximumFrameSize: Int,
         into output: inout [UInt8]
@@ -36,7 +36,7 @@ package enum FrameWriter {
         if first == block.count { flags.insert(.endHeaders) }
         header(.headers, length: first, flags: flags, stream, into: &output)
         output.append(block, 0..<first)
-        continuations(stream, block, from: first, maximumFrameSize, into: &output)
+        writeContinuations(stream, block, from: first, maximumFrameSize, into: &output)
     }
 
     /// Writes the header block of a promised request as PUSH_PROMISE and CONTINUATION frames.
@@ -50,10 +50,11 @@ package enum FrameWriter {
             into: &output)
         append(promised.rawValue, to: &output)
         output.append(block, 0..<first)
-        continuations(stream, block, from: first, maximumFrameSize, into: &output)
+        writeContinuations(stream, block, from: first, maximumFrameSize, into: &output)
     }
 
-    private static func continuations(
+    /// Writes the octets of a block from `start` on as CONTINUATION frames.
+    private static func writeContinuations(
         _ stream: StreamID, _ block: Span<UInt8>, from start: Int, _ maximumFrameSize: Int,
         into output: inout [UInt8]
     ) {
@@ -121,6 +122,7 @@ package enum FrameWriter {
         output.append(value, value.indices)
     }
 
+    /// Appends a number in network byte order.
     private static func append(_ number: UInt32, to output: inout [UInt8]) {
         output.append(UInt8(truncatingIfNeeded: number >> 24))
         output.append(UInt8(truncatingIfNeeded: number >> 16))

@@ -19,7 +19,7 @@ package enum HTTP2Error: Error, Hashable, Sendable {
     case connectionNeeded(FrameType, StreamID)
     /// The padding is longer than the payload has room for (§6.1, §6.2, §6.6).
     case paddingTooLong(FrameType, padding: Int, room: Int)
-    /// Another frame came where a CONTINUATION on the first stream was due (§4.3, §5.5, §6.10).
+    /// Another frame came inside a header block, where a CONTINUATION on the block's stream was due (§4.3, §5.5, §6.10).
     case headerBlockInterrupted(StreamID, by: FrameType, on: StreamID)
     /// A CONTINUATION came where no header block is open (§6.10).
     case unexpectedContinuation(StreamID)

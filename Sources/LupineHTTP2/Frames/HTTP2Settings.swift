@@ -10,7 +10,7 @@ package struct Setting: Hashable, Sendable {
         /// Creates an identifier from its number.
         package init(rawValue: UInt16) { self.rawValue = rawValue }
 
-        /// The size of the dynamic table for header compression (§6.5.2, as the next five).
+        /// The size of the dynamic table for header compression (§6.5.2, which also defines the next five).
         package static let headerTableSize = Identifier(rawValue: 0x01)
         /// Whether the receiver may push.
         package static let enablePush = Identifier(rawValue: 0x02)
@@ -95,7 +95,7 @@ package struct HTTP2Settings: Hashable, Sendable {
     package mutating func apply(
         _ settings: [Setting], from sender: HTTP2Role, isFirst: Bool
     ) throws(HTTP2Error) {
-        let before = self
+        let previous = self
         for setting in settings {
             try setting.validate(from: sender)
             let value = Int(setting.value)
@@ -112,7 +112,7 @@ package struct HTTP2Settings: Hashable, Sendable {
                 enableConnectProtocol = value == 1
             case .noRFC7540Priorities:
                 // Only the first frame may change the value (RFC 9218 §2.1).
-                guard isFirst || (value == 1) == before.noRFC7540Priorities else {
+                guard isFirst || (value == 1) == previous.noRFC7540Priorities else {
                     throw .invalidSetting(setting)
                 }
                 noRFC7540Priorities = value == 1

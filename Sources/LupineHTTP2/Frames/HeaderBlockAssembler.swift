@@ -4,7 +4,7 @@ import LupineHTTP
 
 /// Assembles header blocks from HEADERS or PUSH_PROMISE and CONTINUATION frames: RFC 9113 §4.3 and §6.10.
 ///
-/// The octets of a block are limited, and also its frames, since empty frames cost work without adding octets.
+/// The octets of a block are limited, and so is the number of its frames, since empty frames cost work without adding octets.
 struct HeaderBlockAssembler: Sendable {
     /// The frame that opened the block.
     enum Opening: Sendable {
@@ -58,19 +58,20 @@ struct HeaderBlockAssembler: Sendable {
         return try add(fragment, endsBlock: endsBlock)
     }
 
+    /// Adds a fragment to the block. Returns the event of the block when it is complete.
     private mutating func add(_ fragment: Span<UInt8>, endsBlock: Bool) throws(HTTP2Error) -> FrameEvent? {
         guard fragment.count <= limits.headerBlockOctets &- block.count else {
             throw .limitExceeded(.headerBlockOctets, allowed: limits.headerBlockOctets)
         }
         block.append(fragment, fragment.indices)
         guard endsBlock, case .open(let stream, let opening) = state else { return nil }
-        let whole = block
+        let completeBlock = block
         block = []
         state = .idle
         switch opening {
-        case .headers(let endsStream): return .headers(stream, block: whole, endsStream: endsStream)
+        case .headers(let endsStream): return .headers(stream, block: completeBlock, endsStream: endsStream)
         case .pushPromise(let promised):
-            return .pushPromise(stream, promised: promised, block: whole)
+            return .pushPromise(stream, promised: promised, block: completeBlock)
         }
     }
 }

@@ -38,6 +38,7 @@ struct DynamicTable: Sendable {
     /// Returns the index of the entry with a number, whether or not it is still in the table.
     func index(ofNumber number: Int) -> Int { StaticTable.count &+ 1 &+ newest &- number }
 
+    /// Returns the position in `ring` of the entry with a number.
     private func slot(_ number: Int) -> Int { number & (ring.count &- 1) }
 
     /// Returns whether an entry must be evicted before one of `size` is inserted, or, for 0, to respect the maximum size.

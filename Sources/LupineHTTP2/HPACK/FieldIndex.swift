@@ -2,7 +2,8 @@
 
 /// The hash of a field's name, and the hash of its name and value.
 ///
-/// Two fields may share a hash: the caller compares the octets of the entry that it finds, and treats a difference as a miss.
+/// Two fields may have the same hash: the caller compares the octets of the entry that it finds, and treats a difference as a
+/// miss.
 struct FieldHash: Hashable, Sendable {
     let name: UInt64
     let field: UInt64
@@ -46,7 +47,9 @@ struct FieldIndex: Sendable {
     private var fields = HashedNumbers()
     private var names = HashedNumbers()
 
+    /// Returns the number of the entry that was inserted last with the hash of a name and value.
     func entry(withField hash: FieldHash) -> Int? { fields[hash.field] }
+    /// Returns the number of the entry that was inserted last with the hash of a name.
     func entry(withName hash: UInt64) -> Int? { names[hash] }
 
     mutating func insert(_ hash: FieldHash, _ number: Int) {

@@ -4,10 +4,10 @@ import LupineHTTP
 
 /// Decodes the header blocks of one direction of a connection, in the order in which they arrive: RFC 7541.
 ///
-/// It takes whole blocks, whose size `HeaderBlockAssembler` has limited, and its work is proportional to them: an index
-/// that would take the list over a limit copies nothing. A list over a limit is decoded to its end without being kept, and
-/// then refused; the decoder stays usable. After any other error the tables of the two ends differ, and each further call
-/// throws that error again.
+/// It takes whole blocks, whose size `HeaderBlockAssembler` has limited, and its work is proportional to their size: an index of
+/// a field that exceeds a limit copies nothing. A list above a limit is decoded to its end without being kept, and then refused;
+/// the decoder stays usable. After any other error the tables of the two endpoints differ, and each further call throws that
+/// error again.
 package struct HPACKDecoder: Sendable {
     /// The size of a dynamic table before any setting (RFC 9113 §6.5.2).
     package static let initialTableSize = 4_096
@@ -63,12 +63,12 @@ package struct HPACKDecoder: Sendable {
         _ block: Span<UInt8>, into list: inout HeaderList
     ) throws(HPACKError) -> HPACKError? {
         var position = 0
-        try takeSizeUpdates(block, at: &position)
+        try applySizeUpdates(block, at: &position)
         var refusal: HPACKError?
         while position < block.count {
-            let found = try decodeField(block, at: &position, into: &list, isKept: refusal == nil)
-            if refusal == nil, let found {
-                refusal = found
+            let fieldRefusal = try decodeField(block, at: &position, into: &list, isKept: refusal == nil)
+            if refusal == nil, let fieldRefusal {
+                refusal = fieldRefusal
                 list.removeAll()
             }
         }
@@ -76,7 +76,7 @@ package struct HPACKDecoder: Sendable {
     }
 
     /// Applies the size updates, which precede all fields (RFC 7541 §4.2).
-    private mutating func takeSizeUpdates(_ block: Span<UInt8>, at position: inout Int) throws(HPACKError) {
+    private mutating func applySizeUpdates(_ block: Span<UInt8>, at position: inout Int) throws(HPACKError) {
         while position < block.count, block[position] & 0xE0 == 0x20 {
             let size = try HPACKInteger.decode(block, at: &position, prefix: 5)
             guard size <= tableSizeLimit else {
@@ -111,16 +111,18 @@ package struct HPACKDecoder: Sendable {
         return try decodeLiteral(block, at: &position, prefix: 4, indexing, into: &list, isKept)
     }
 
+    /// Decodes a literal field (RFC 7541 §6.2), whose index of a name has a prefix of `prefix` bits. Returns the limit error if
+    /// the field does not fit into the list, and nil otherwise.
     private mutating func decodeLiteral(
         _ block: Span<UInt8>, at position: inout Int, prefix: Int, _ indexing: HeaderList.Indexing,
         into list: inout HeaderList, _ isKept: Bool
     ) throws(HPACKError) -> HPACKError? {
         let start = list.octets.count
         let index = try HPACKInteger.decode(block, at: &position, prefix: prefix)
-        let named = index == 0 ? nil : try entry(at: index)
+        let nameEntry = index == 0 ? nil : try entry(at: index)
         try list.withOctets { octets throws(HPACKError) in
-            if let named {
-                octets.append(contentsOf: named.octets[named.name])
+            if let nameEntry {
+                octets.append(contentsOf: nameEntry.octets[nameEntry.name])
             } else {
                 try Self.decodeString(block, at: &position, into: &octets)
             }
@@ -158,6 +160,7 @@ package struct HPACKDecoder: Sendable {
         return nil
     }
 
+    /// Returns the entry of either table with an index.
     private func entry(at index: Int) throws(HPACKError) -> TableEntry {
         guard let entry = StaticTable.entry(at: index) ?? table.entry(at: index) else {
             throw .invalidIndex(index)
@@ -170,12 +173,12 @@ package struct HPACKDecoder: Sendable {
         _ block: Span<UInt8>, at position: inout Int, into octets: inout [UInt8]
     ) throws(HPACKError) {
         guard position < block.count else { throw .truncated }
-        let isCoded = block[position] & 0x80 != 0
+        let isHuffmanCoded = block[position] & 0x80 != 0
         let count = try HPACKInteger.decode(block, at: &position, prefix: 7)
         guard count <= block.count &- position else { throw .truncated }
         let text = block.extracting(position..<(position &+ count))
         position &+= count
-        if isCoded {
+        if isHuffmanCoded {
             try HuffmanDecoder.decode(text, into: &octets)
         } else {
             octets.append(text, text.indices)

@@ -4,9 +4,9 @@ import LupineHTTP
 
 /// Encodes the header blocks of one direction of a connection, in the order in which they are sent: RFC 7541.
 ///
-/// A field that is in a table is sent as its index. Any other field is added to the dynamic table, unless its list says
-/// otherwise, it is sensitive, or it is larger than three quarters of the table. Strings are Huffman-coded where that is
-/// not longer.
+/// A field that is in a table is sent as its index. Any other field is added to the dynamic table, unless its list excludes it
+/// (`HeaderList.Indexing`), it is sensitive, or it is larger than three quarters of the table. Strings are Huffman-coded where
+/// that is not longer.
 package struct HPACKEncoder: Sendable {
     /// A cookie of fewer octets is never indexed: an attacker who observes the lengths of blocks could guess it
     /// (RFC 7541 §7.1.3).
@@ -19,7 +19,7 @@ package struct HPACKEncoder: Sendable {
     private var table: DynamicTable
     private var index = FieldIndex()
     /// The table sizes that the next block must announce: the smallest since the last block, and the current one.
-    private var update: (smallest: Int, present: Int)?
+    private var pendingUpdate: (smallest: Int, present: Int)?
 
     /// Creates an encoder for a new connection, whose peer starts with a table of 4,096 octets.
     package init(tableSizeLimit: Int = HPACKDecoder.initialTableSize) {
@@ -46,14 +46,14 @@ package struct HPACKEncoder: Sendable {
         guard size != table.maximumSize else { return }
         evict { $0.size > size }
         table.resize(to: size)
-        update = (min(size, update?.smallest ?? size), size)
+        pendingUpdate = (min(size, pendingUpdate?.smallest ?? size), size)
     }
 
     /// Appends a list to `output` as a header block.
     package mutating func encode(_ list: HeaderList, into output: inout [UInt8]) {
         // No string gets longer by encoding, and a field takes at most three integers: one index and two lengths.
-        let most = list.octets.count &+ (3 &* list.count &+ 2) &* HPACKInteger.mostOctets
-        output.append(addingCapacity: most) { encode(list, into: &$0) }
+        let maximumCount = list.octets.count &+ (3 &* list.count &+ 2) &* HPACKInteger.mostOctets
+        output.append(addingCapacity: maximumCount) { encode(list, into: &$0) }
     }
 
     private mutating func encode(_ list: HeaderList, into output: inout OutputSpan<UInt8>) {
@@ -69,20 +69,21 @@ package struct HPACKEncoder: Sendable {
 
     /// Writes at most two updates: the smallest size since the last block, and the current one (RFC 7541 §4.2).
     private mutating func encodeSizeUpdates(into output: inout OutputSpan<UInt8>) {
-        guard let (smallest, present) = update else { return }
-        update = nil
+        guard let (smallest, present) = pendingUpdate else { return }
+        pendingUpdate = nil
         if smallest < present {
             HPACKInteger.encode(smallest, prefix: 5, pattern: 0x20, into: &output)
         }
         HPACKInteger.encode(present, prefix: 5, pattern: 0x20, into: &output)
     }
 
+    /// Appends one field: as an index if it is in a table, and as a literal otherwise.
     private mutating func encode(
-        name: Span<UInt8>, value: Span<UInt8>, _ wanted: HeaderList.Indexing,
+        name: Span<UInt8>, value: Span<UInt8>, _ indexing: HeaderList.Indexing,
         into output: inout OutputSpan<UInt8>
     ) {
         let nameHash = FieldHash.ofName(name)
-        if wanted == .never || Self.isSensitive(name, value) {
+        if indexing == .never || Self.isSensitive(name, value) {
             let nameIndex = indexOfName(nameHash, name)
             return encodeLiteral(nameIndex, prefix: 4, pattern: 0x10, name, value, into: &output)
         }
@@ -92,7 +93,7 @@ package struct HPACKEncoder: Sendable {
         }
         let nameIndex = indexOfName(nameHash, name)
         let size = TableEntry.overhead &+ name.count &+ value.count
-        guard wanted == .incremental, size <= table.maximumSize &- table.maximumSize / 4 else {
+        guard indexing == .incremental, size <= table.maximumSize &- table.maximumSize / 4 else {
             return encodeLiteral(nameIndex, prefix: 4, pattern: 0x00, name, value, into: &output)
         }
         encodeLiteral(nameIndex, prefix: 6, pattern: 0x40, name, value, into: &output)
@@ -110,8 +111,9 @@ package struct HPACKEncoder: Sendable {
         }
     }
 
-    // MARK: the tables
+    // MARK: Tables
 
+    /// Returns the index of an entry with this name and value; nil if neither table has one.
     private func indexOfField(_ hash: FieldHash, _ name: Span<UInt8>, _ value: Span<UInt8>) -> Int? {
         // A field of the static table is never added to the dynamic one, so the order of the look-ups does not matter.
         if let number = index.entry(withField: hash), table.hasField(name, value, numbered: number) {
@@ -125,6 +127,7 @@ package struct HPACKEncoder: Sendable {
         return nil
     }
 
+    /// Returns the index of an entry with this name; nil if neither table has one.
     private func indexOfName(_ hash: UInt64, _ name: Span<UInt8>) -> Int? {
         if let index = StaticTable.index.entry(withName: hash), StaticTable.hasName(name, at: index) {
             return index
@@ -135,6 +138,7 @@ package struct HPACKEncoder: Sendable {
         return nil
     }
 
+    /// Adds a field to the dynamic table.
     private mutating func insert(
         _ name: Span<UInt8>, _ value: Span<UInt8>, _ size: Int, _ hash: FieldHash
     ) {
@@ -154,8 +158,9 @@ package struct HPACKEncoder: Sendable {
         }
     }
 
-    // MARK: representations
+    // MARK: Representations
 
+    /// Appends a literal field (RFC 7541 §6.2). `pattern` has the bits for its kind of indexing.
     private func encodeLiteral(
         _ nameIndex: Int?, prefix: Int, pattern: UInt8, _ name: Span<UInt8>, _ value: Span<UInt8>,
         into output: inout OutputSpan<UInt8>
@@ -165,6 +170,7 @@ package struct HPACKEncoder: Sendable {
         encodeString(value, into: &output)
     }
 
+    /// Appends a string literal (RFC 7541 §5.2).
     private func encodeString(_ text: Span<UInt8>, into output: inout OutputSpan<UInt8>) {
         if usesHuffman, !text.isEmpty, encodeWithHuffman(text, into: &output) { return }
         HPACKInteger.encode(text.count, prefix: 7, pattern: 0x00, into: &output)
@@ -175,7 +181,7 @@ package struct HPACKEncoder: Sendable {
     private func encodeWithHuffman(_ text: Span<UInt8>, into output: inout OutputSpan<UInt8>) -> Bool {
         let position = output.count
         if text.count < Self.lengthsInOneOctet {
-            // The length is known only after the string is encoded; to count first would be a second pass over it.
+            // The length is known after encoding; counting it first would be a second pass over the string.
             output.append(0)
             if HuffmanCode.encode(text, atMost: text.count, into: &output) {
                 output[position] = 0x80 | UInt8(truncatingIfNeeded: output.count &- position &- 1)
@@ -197,9 +203,9 @@ package struct HPACKEncoder: Sendable {
 extension Span where Element == UInt8 {
     /// Returns whether the octets are the UTF-8 of `text`.
     func isText(_ text: String) -> Bool {
-        let wanted = text.utf8.span
-        guard count == wanted.count else { return false }
-        for index in indices where self[index] != wanted[index] { return false }
+        let expected = text.utf8.span
+        guard count == expected.count else { return false }
+        for index in indices where self[index] != expected[index] { return false }
         return true
     }
 }

@@ -4,9 +4,9 @@
 enum HPACKInteger {
     /// The largest integer that is accepted. No sensible index, length or table size is larger.
     static let largest = Int(Int32.max)
-    /// The most octets that may follow the prefix: five hold 35 bits.
+    /// The largest number of octets that may follow the prefix: five hold 35 bits.
     private static let mostFollowing = 5
-    /// The most octets of an integer, including the one with the prefix.
+    /// The largest number of octets of an integer, including the one with the prefix.
     static let mostOctets = 1 + mostFollowing
 
     /// Reads the integer whose prefix is the low `prefix` bits of the octet at `index`, and advances `index` past it.
@@ -18,10 +18,11 @@ enum HPACKInteger {
         let mask = (1 &<< prefix) &- 1
         let value = Int(bytes[index]) & mask
         index &+= 1
-        return value < mask ? value : try decodeRest(bytes, at: &index, from: value)
+        return value < mask ? value : try decodeContinuation(bytes, at: &index, from: value)
     }
 
-    private static func decodeRest(
+    /// Reads the octets after a prefix whose bits are all set.
+    private static func decodeContinuation(
         _ bytes: Span<UInt8>, at index: inout Int, from prefix: Int
     ) throws(HPACKError) -> Int {
         var value = prefix
@@ -42,11 +43,11 @@ enum HPACKInteger {
         let mask = (1 &<< prefix) &- 1
         guard value >= mask else { return output.append(pattern | UInt8(truncatingIfNeeded: value)) }
         output.append(pattern | UInt8(truncatingIfNeeded: mask))
-        var rest = value &- mask
-        while rest >= 0x80 {
-            output.append(0x80 | UInt8(truncatingIfNeeded: rest & 0x7F))
-            rest >>= 7
+        var remainder = value &- mask
+        while remainder >= 0x80 {
+            output.append(0x80 | UInt8(truncatingIfNeeded: remainder & 0x7F))
+            remainder >>= 7
         }
-        output.append(UInt8(truncatingIfNeeded: rest))
+        output.append(UInt8(truncatingIfNeeded: remainder))
     }
 }

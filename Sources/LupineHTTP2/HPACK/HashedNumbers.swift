@@ -13,7 +13,7 @@ struct HashedNumbers: Sendable {
 
     private static let free = Int.min
 
-    /// Their number is a power of two. At most half of them are in use, so that each search ends.
+    /// The number of slots is a power of two. At most half of them are in use, so that each search ends.
     private var slots = [Slot](repeating: Slot(hash: 0, number: free), count: 32)
     /// The number of slots in use.
     private(set) var count = 0
@@ -27,6 +27,7 @@ struct HashedNumbers: Sendable {
         return slot.number == Self.free ? nil : slot.number
     }
 
+    /// Stores the number of a hash, in place of an earlier one.
     mutating func set(_ hash: UInt64, _ number: Int) {
         let index = slotIndex(of: hash)
         if slots[index].number == Self.free { count &+= 1 }
@@ -46,9 +47,9 @@ struct HashedNumbers: Sendable {
         while true {
             next = (next &+ 1) & mask
             guard slots[next].number != Self.free else { break }
-            let wanted = Int(truncatingIfNeeded: slots[next].hash) & mask
+            let preferred = Int(truncatingIfNeeded: slots[next].hash) & mask
             // Move the entry only if the hole lies on the path from its preferred slot to its current one.
-            guard (next &- wanted) & mask >= (next &- hole) & mask else { continue }
+            guard (next &- preferred) & mask >= (next &- hole) & mask else { continue }
             slots[hole] = slots[next]
             hole = next
         }

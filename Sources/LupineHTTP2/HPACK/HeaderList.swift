@@ -82,11 +82,11 @@ package struct HeaderList: Sendable {
         append(name: name.utf8.span, value: value.utf8.span, indexing: indexing)
     }
 
-    // MARK: for the decoder
+    // MARK: For the decoder
 
     /// Reserves capacity for the typical list in a block of `count` octets.
-    mutating func reserve(forBlockOf count: Int, atMost most: Int) {
-        octets.reserveCapacity(min(count &* 2 &+ 256, most))
+    mutating func reserve(forBlockOf count: Int, atMost limit: Int) {
+        octets.reserveCapacity(min(count &* 2 &+ 256, limit))
         entries.reserveCapacity(min(count, 16))
     }
 
@@ -99,7 +99,7 @@ package struct HeaderList: Sendable {
         octets.append(contentsOf: entry.octets)
     }
 
-    /// Turns the octets from `start` on, which were appended in `withOctets`, into a field.
+    /// Makes the octets from `start` on, which were appended in `withOctets`, a field.
     mutating func appendField(from start: Int, nameCount: Int, indexing: Indexing) {
         entries.append(
             Entry(

@@ -67,11 +67,13 @@ enum HuffmanCode {
     }
 
     /// Appends the encoded `bytes` to `output`, and fills the last octet with ones. Returns false, and appends nothing, if that
-    /// takes more than `most` octets.
-    static func encode(_ bytes: Span<UInt8>, atMost most: Int, into output: inout OutputSpan<UInt8>) -> Bool {
+    /// takes more than `limit` octets.
+    static func encode(
+        _ bytes: Span<UInt8>, atMost limit: Int, into output: inout OutputSpan<UInt8>
+    ) -> Bool {
         let symbols = symbols.span
         let start = output.count
-        var room = most
+        var room = limit
         var bits: UInt64 = 0
         var pending: UInt64 = 0
         for index in bytes.indices {

@@ -6,9 +6,9 @@
 /// the table holds the node that they lead to and the symbol that they complete. No code has fewer than five bits, so there
 /// is at most one such symbol.
 enum HuffmanDecoder {
-    /// Bits 0-7 of a step are the next node. Bits 8-15 are the symbol, if `hasSymbol` is set.
+    /// The flag of a step that completes a symbol, which is in bits 8-15. Bits 0-7 of each step are the next node.
     private static let hasSymbol: UInt32 = 1 << 16
-    /// The bits complete the code of EOS.
+    /// The flag of a step that completes the code of EOS.
     private static let isEndOfString: UInt32 = 1 << 17
 
     /// The validity of the padding of a string that ends at a node.
@@ -30,7 +30,7 @@ enum HuffmanDecoder {
         let tables = tables
         let steps = tables.steps.span
         var node = 0
-        var failed = false
+        var hasEndOfString = false
         // The code of each symbol has at least five bits.
         output.append(addingCapacity: bytes.count &* 8 / 5) { output in
             for index in bytes.indices {
@@ -40,13 +40,13 @@ enum HuffmanDecoder {
                 let low = steps[Int(high & 0xFF) &<< 4 | octet & 0x0F]
                 if low & hasSymbol != 0 { output.append(UInt8(truncatingIfNeeded: low &>> 8)) }
                 if (high | low) & isEndOfString != 0 {
-                    failed = true
+                    hasEndOfString = true
                     return
                 }
                 node = Int(low & 0xFF)
             }
         }
-        if failed { throw .endOfStringInText }
+        if hasEndOfString { throw .endOfStringInText }
         switch tables.endings[node] {
         case .complete: return
         case .notOnes: throw .paddingNotOnes
@@ -54,7 +54,7 @@ enum HuffmanDecoder {
         }
     }
 
-    // MARK: the tables
+    // MARK: Tables
 
     /// The target of an edge from a node.
     private enum Edge {
@@ -94,6 +94,7 @@ enum HuffmanDecoder {
         return edges
     }
 
+    /// Returns the step from a node by four bits.
     private static func step(from start: Int, _ bits: Int, _ edges: [[Edge]]) -> UInt32 {
         var node = start
         var found: UInt32 = 0
@@ -111,7 +112,8 @@ enum HuffmanDecoder {
         return found | UInt32(node)
     }
 
-    /// A string may end at the root, or after at most seven ones from it: padding is the first bits of EOS, which are ones.
+    /// Returns the validity of the padding for a string that ends at each node. A string may end at the root, or after at most
+    /// seven ones from it: padding consists of the first bits of EOS, which are ones.
     private static func endings(_ edges: [[Edge]]) -> [Ending] {
         var endings = [Ending](repeating: .notOnes, count: edges.count)
         var node = 0

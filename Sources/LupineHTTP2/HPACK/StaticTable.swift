@@ -29,7 +29,7 @@ enum StaticTable {
     /// The indices of all entries, by their names and fields.
     static let index: FieldIndex = {
         var index = FieldIndex()
-        // Later insertions win: in reverse order, the first entry with a name becomes the name's index.
+        // A later insertion replaces an earlier one: in reverse order, a name gets the index of its first entry.
         for position in entries.indices.reversed() {
             index.insert(FieldHash(entries[position]), position &+ 1)
         }

@@ -2,9 +2,9 @@
 
 /// Counts the frames of a peer that cause work without progress, and enforces their rate limits.
 ///
-/// Each kind has a level, as in a leaky bucket: a frame raises it, time lowers it, and so do useful frames, since a peer that
-/// transfers messages may also send, for example, PING to measure the round-trip time. No level falls below zero, so that
-/// credit cannot accumulate. The time is an argument, relative to any moment that the owner has chosen.
+/// Each kind has a level, as in a leaky bucket. A frame raises it; time lowers it, and so do useful frames, since a peer that
+/// transfers messages may also send, for example, PING to measure the round-trip time. No level falls below zero, so that a peer
+/// cannot save up credit. The time is an argument, relative to any moment that the owner has chosen.
 struct FloodGuard: Sendable {
     /// Received DATA of fewer octets does not count as `Progress`.
     static let leastContent = 64
@@ -15,7 +15,7 @@ struct FloodGuard: Sendable {
         case ignoredFrames, lateFrames
     }
 
-    /// Useful work that lowers levels.
+    /// Useful work, which lowers levels.
     enum Progress {
         /// Part of a message was received: a header list, or DATA of at least `leastContent` octets.
         case received
@@ -28,9 +28,10 @@ struct FloodGuard: Sendable {
     /// The level in thousandths of a frame, and the millisecond at which time last lowered it.
     private struct Level {
         var thousandths = 0
-        var counted: Int64 = 0
+        var loweredAt: Int64 = 0
     }
 
+    /// The longest time, in milliseconds, that lowers a level at once; it keeps the product with the rate from overflowing.
     private static let longestPause: Int64 = 3_600_000
 
     private let limits: HTTP2Limits
@@ -41,12 +42,12 @@ struct FloodGuard: Sendable {
     /// Counts frames or octets of a kind. Throws if the peer exceeds its allowance.
     mutating func spend(_ kind: Kind, _ count: Int = 1, at now: Duration) throws(HTTP2ConnectionError) {
         let (allowance, limit) = allowance(for: kind)
-        guard allowance.atOnce < Allowance.most else { return }
+        guard allowance.atOnce < Allowance.maximum else { return }
         let time = Self.milliseconds(now)
         var level = levels[kind.rawValue]
-        let elapsed = min(max(time &- level.counted, 0), Self.longestPause)
+        let elapsed = min(max(time &- level.loweredAt, 0), Self.longestPause)
         level.thousandths = max(level.thousandths &- Int(elapsed) &* allowance.perSecond, 0)
-        level.counted = max(time, level.counted)
+        level.loweredAt = max(time, level.loweredAt)
         // A frame has at most 2^24 octets, and a level is at most 2^31 times 1,000 thousandths, so this cannot overflow.
         level.thousandths &+= count &* 1_000
         levels[kind.rawValue] = level
@@ -77,10 +78,12 @@ struct FloodGuard: Sendable {
     /// Lowers the level of padding, because as many octets of content were received.
     mutating func earnPadding(_ octets: Int) { earn(.paddingOctets, octets) }
 
+    /// Lowers a level by a number of frames or octets.
     private mutating func earn(_ kind: Kind, _ count: Int) {
         levels[kind.rawValue].thousandths = max(levels[kind.rawValue].thousandths &- count &* 1_000, 0)
     }
 
+    /// Returns the allowance for a kind, and the limit that an error names.
     private func allowance(for kind: Kind) -> (Allowance, HTTP2Limits.Limit) {
         switch kind {
         case .pings: (limits.pings, .pings)

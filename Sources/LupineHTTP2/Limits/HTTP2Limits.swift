@@ -5,7 +5,7 @@ import LupineHTTP
 /// A rate limit: a burst that a peer may send at once, and the number that it may send per second thereafter.
 package struct Allowance: Hashable, Sendable {
     /// The largest value of either number. As `atOnce`, it means that there is no limit.
-    static let most = 1 << 31
+    static let maximum = 1 << 31
 
     /// The size of the burst.
     package let atOnce: Int
@@ -14,16 +14,16 @@ package struct Allowance: Hashable, Sendable {
 
     /// Creates an allowance; numbers below zero count as zero.
     package init(atOnce: Int, perSecond: Int) {
-        self.atOnce = min(max(atOnce, 0), Self.most)
-        self.perSecond = min(max(perSecond, 0), Self.most)
+        self.atOnce = min(max(atOnce, 0), Self.maximum)
+        self.perSecond = min(max(perSecond, 0), Self.maximum)
     }
 }
 
 /// Limits on the memory that a peer can make one HTTP/2 connection use, and on the work without progress that it can cause.
 ///
-/// All limits are on by default. Exceeding one ends the connection with an error that names it, unless it concerns
-/// one stream only. These numbers and the settings of this endpoint bound the memory of a connection, whatever the peer
-/// does.
+/// Each property is the largest allowed number of what its comment names. All limits are on by default. If a peer exceeds one,
+/// the connection ends with an error that names it, or only the stream if the limit concerns one stream. These numbers and the
+/// settings of this endpoint bound the memory of a connection, whatever the peer does.
 package struct HTTP2Limits: Hashable, Sendable {
     /// The limits of single frames and header blocks.
     package var frames = FrameLimits()
@@ -31,16 +31,17 @@ package struct HTTP2Limits: Hashable, Sendable {
     package var lists = HPACKLimits()
     /// Interim responses to one request.
     package var interimHeads = ParserLimits().interimHeads
-    /// Concurrent streams that this endpoint opens if the peer allows more or sets no limit.
+    /// Concurrent streams that this endpoint opens, even if the peer allows more or sets no limit.
     package var openStreams = 256
-    /// Concurrent streams that this endpoint opens before the peer's SETTINGS: the minimum that RFC 9113 §6.5.2 recommends.
+    /// Concurrent streams that this endpoint opens before it has received the peer's SETTINGS: the minimum that RFC 9113 §6.5.2
+    /// recommends.
     package var openStreamsAtFirst = 100
-    /// Octets of the dynamic table of this endpoint's encoder, if the peer allows more.
+    /// Octets of the dynamic table of this endpoint's encoder, even if the peer allows more.
     package var encoderTableOctets = 4_096
     /// Octets of output that the peer has caused and does not read: acknowledgements, resets, window updates
     /// (CVE-2019-9512, -9514, -9515, -9517).
     package var waitingOctets = 64 * 1024
-    /// Reset streams that are remembered, to tell late frames on them from violations.
+    /// Reset streams that are remembered, to distinguish late frames on them from violations.
     package var rememberedStreams = 256
 
     /// PING frames (CVE-2019-9512). One per second is enough for keep-alive and to measure the round trip; some peers send one

@@ -40,19 +40,19 @@ enum FieldRule {
 
     /// Returns the number in `content-length`; nil if the field is absent. Throws if a value is invalid or two values differ.
     static func contentLength(_ fields: Fields) throws(MessageError) -> Int64? {
-        var agreed: Int64?
+        var knownLength: Int64?
         var next = fields.firstIndex(of: .contentLength)
         while let index = next {
             let length = try fields.withValue(at: index) { value throws(MessageError) in
-                guard let length = number(value), agreed == nil || agreed == length else {
+                guard let length = number(value), knownLength == nil || knownLength == length else {
                     throw .invalidContentLength(Excerpt(value))
                 }
                 return length
             }
-            agreed = length
+            knownLength = length
             next = fields.firstIndex(of: .contentLength, from: index &+ 1)
         }
-        return agreed
+        return knownLength
     }
 
     /// Parses a number that consists of digits only; nil if it does not, or if it overflows.

@@ -72,15 +72,15 @@ package enum MessageDecoder {
             request.scheme = try schemeText(octets.extracting(scheme))
             request.protocol = pseudo[.protocol].map { octets.text($0) }
             // The target of an extended CONNECT has the same form as that of other methods.
-            let other = pseudo[.protocol] == nil ? method : .get
-            request.head.target = try originTarget(octets.text(path), other, octets.extracting(path))
+            let targetMethod = pseudo[.protocol] == nil ? method : .get
+            request.head.target = try originTarget(octets.text(path), targetMethod, octets.extracting(path))
         }
         try setHost(
             pseudo[.authority].map { Array(list.octets[$0]) }, request.scheme, &request.head.fields)
         return request
     }
 
-    // MARK: the parts
+    // MARK: Parts of a message
 
     private static func method(_ token: Span<UInt8>) throws(MessageError) -> Method {
         do throws(HTTPError) { return try Method(token.text(token.indices)) } catch {
@@ -118,6 +118,7 @@ package enum MessageDecoder {
         }
     }
 
+    /// Parses a request target. `name` is the pseudo-field that contains it.
     private static func target(
         _ text: String, as method: Method, of name: String, _ octets: Span<UInt8>
     ) throws(MessageError) -> RequestTarget {
@@ -129,8 +130,8 @@ package enum MessageDecoder {
         }
     }
 
-    /// Turns `:authority` into `Host`, before all other fields. If `host` is present too, both must be equal (§8.3.1), apart from
-    /// case and the default port of the scheme (RFC 3986 §6.2.3).
+    /// Converts `:authority` to `Host`, before all other fields. If `host` is present too, both must be equal (§8.3.1), apart
+    /// from case and the default port of the scheme (RFC 3986 §6.2.3).
     private static func setHost(
         _ authority: [UInt8]?, _ scheme: String?, _ fields: inout Fields
     ) throws(MessageError) {
@@ -153,10 +154,10 @@ package enum MessageDecoder {
             throw .invalidPseudoField(":authority", Excerpt(authority.span))
         }
         guard hosts.isEmpty else { return }
-        var all = Fields()
-        try PseudoFields.append(.host, authority.span, to: &all)
-        all.append(contentsOf: fields)
-        fields = all
+        var allFields = Fields()
+        try PseudoFields.append(.host, authority.span, to: &allFields)
+        allFields.append(contentsOf: fields)
+        fields = allFields
     }
 }
 
@@ -182,9 +183,11 @@ extension Span where Element == UInt8 {
     /// Returns whether both are equal, ignoring ASCII case.
     private func isSame(_ other: Span<UInt8>) -> Bool {
         guard count == other.count else { return false }
-        for index in indices where Self.small(self[index]) != Self.small(other[index]) { return false }
+        for index in indices where Self.lowercased(self[index]) != Self.lowercased(other[index]) {
+            return false
+        }
         return true
     }
 
-    private static func small(_ octet: UInt8) -> UInt8 { octet &- 0x41 < 26 ? octet | 0x20 : octet }
+    private static func lowercased(_ octet: UInt8) -> UInt8 { octet &- 0x41 < 26 ? octet | 0x20 : octet }
 }

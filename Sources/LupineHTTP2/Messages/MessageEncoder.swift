@@ -60,8 +60,9 @@ package enum MessageEncoder {
         return list
     }
 
-    // MARK: the parts
+    // MARK: Parts of a message
 
+    /// Throws if the caller has set a framing field.
     static func refuseFraming(_ fields: Fields) throws(HTTPError) {
         for name in [FieldName.contentLength, .transferEncoding] where fields.contains(name) {
             throw .framingFieldToSend(Excerpt(name.description))
@@ -100,10 +101,10 @@ package enum MessageEncoder {
         guard parts.count == 2, parts[1].starts(with: "//".utf8) else {
             throw .invalidTarget(Excerpt(text))
         }
-        let rest = parts[1].dropFirst(2)
-        var host = rest.prefix { $0 != 0x2F && $0 != 0x3F }
-        let path = rest[host.endIndex...]
-        if let at = host.lastIndex(of: 0x40) { host = host[host.index(after: at)...] }
+        let afterScheme = parts[1].dropFirst(2)
+        var host = afterScheme.prefix { $0 != 0x2F && $0 != 0x3F }
+        let path = afterScheme[host.endIndex...]
+        if let atSign = host.lastIndex(of: 0x40) { host = host[host.index(after: atSign)...] }
         let hostText = String(Substring(host))
         guard !host.isEmpty, Authority.isHostField(hostText.utf8.span) else {
             throw .invalidAuthority(Excerpt(hostText))
@@ -111,10 +112,16 @@ package enum MessageEncoder {
         list.append(":scheme", String(Substring(parts[0])))
         list.append(":authority", hostText)
         // OPTIONS without a path addresses the server as a whole (§8.3.1).
-        let start = path.first == 0x2F ? "" : path.isEmpty && method == .options ? "*" : "/"
-        list.append(":path", start + String(Substring(path)), indexing: .without)
+        let prefix: String
+        if path.first == 0x2F {
+            prefix = ""
+        } else {
+            prefix = path.isEmpty && method == .options ? "*" : "/"
+        }
+        list.append(":path", prefix + String(Substring(path)), indexing: .without)
     }
 
+    /// Appends `content-length` if the length of the body is known.
     private static func appendLength(_ body: OutgoingBody, announcesEmpty: Bool, to list: inout HeaderList) {
         switch body {
         case .none: if announcesEmpty { list.append("content-length", "0") }
@@ -123,22 +130,24 @@ package enum MessageEncoder {
         }
     }
 
+    /// Appends the fields with names in lower case, without those that are connection-specific or named by `Connection`.
     static func appendFields(_ fields: Fields, mayHaveTE: Bool, to list: inout HeaderList) {
-        let namesOthers = fields.contains(.connection)
+        let hasConnection = fields.contains(.connection)
         var name: [UInt8] = []
         for index in 0..<fields.count {
             name.removeAll(keepingCapacity: true)
-            fields.withName(at: index) { spelled in
-                name.append(spelled, spelled.indices)
-                for place in name.indices where name[place] &- 0x41 < 26 { name[place] |= 0x20 }
+            fields.withName(at: index) { original in
+                name.append(original, original.indices)
+                for position in name.indices where name[position] &- 0x41 < 26 { name[position] |= 0x20 }
             }
-            let names = name.span
-            if FieldRule.isConnectionField(names) || names.isText("host") { continue }
-            if namesOthers, isNamed(names, in: fields) { continue }
+            let lowercased = name.span
+            if FieldRule.isConnectionField(lowercased) || lowercased.isText("host") { continue }
+            if hasConnection, isNamed(lowercased, in: fields) { continue }
             fields.withValue(at: index) { value in
-                if names.isText("te"), !mayHaveTE || !value.isText("trailers") { return }
+                if lowercased.isText("te"), !mayHaveTE || !value.isText("trailers") { return }
                 list.append(
-                    name: names, value: value, indexing: rarelyRepeats(names) ? .without : .incremental)
+                    name: lowercased, value: value,
+                    indexing: rarelyRepeats(lowercased) ? .without : .incremental)
             }
         }
     }

@@ -4,7 +4,7 @@ package import LupineHTTP
 
 /// The reason for which a message is malformed (RFC 9113 §8.1.1). Its stream is reset with `code`; the connection continues.
 package enum MessageError: Error, Hashable, Sendable {
-    // MARK: names and values
+    // MARK: Names and values
 
     /// A name is empty or contains an invalid octet (§8.2.1).
     case invalidName(Excerpt)
@@ -17,7 +17,7 @@ package enum MessageError: Error, Hashable, Sendable {
     /// TE has a value other than `trailers` (§8.2.2).
     case invalidTE(Excerpt)
 
-    // MARK: pseudo-fields
+    // MARK: Pseudo-fields
 
     /// A pseudo-field follows a regular field (§8.3).
     case misplacedPseudoField(Excerpt)
@@ -32,7 +32,7 @@ package enum MessageError: Error, Hashable, Sendable {
     /// `:authority` and `host` name different hosts (§8.3.1).
     case conflictingHost(Excerpt, Excerpt)
 
-    // MARK: the message as a whole
+    // MARK: The message as a whole
 
     /// `content-length` is not a number, is too large, or has different values.
     case invalidContentLength(Excerpt)

@@ -26,7 +26,7 @@ package struct MessageReader: Sendable {
     private enum Content: Sendable {
         case any
         case length(Int64)
-        /// There is no content, whatever `content-length` says.
+        /// None, even if `content-length` announces some.
         case none
         /// The stream is a tunnel: it carries octets, but no trailers.
         case tunnel
@@ -54,11 +54,11 @@ package struct MessageReader: Sendable {
         self.interimLimit = interimLimit
     }
 
-    /// Takes a header list, and returns the part of the message that it contains.
+    /// Processes a header list, and returns the part of the message that it contains.
     package mutating func headers(_ list: HeaderList, endsStream: Bool) throws(MessageError) -> Part {
         switch state {
         case .head(let interims):
-            let part = try head(list, interims, endsStream)
+            let part = try readHead(list, interims, endsStream)
             if endsStream { try end() }
             return part
         case .content(.tunnel, _), .ended:
@@ -71,7 +71,7 @@ package struct MessageReader: Sendable {
         }
     }
 
-    /// The number of octets of content that may still come: the rest of an announced length, and 0 where content is not allowed.
+    /// The number of octets of content that may still come: what remains of the announced length, or 0 if content is not allowed.
     package var contentRoom: Int {
         switch state {
         case .head, .ended, .content(.none, _): 0
@@ -80,7 +80,7 @@ package struct MessageReader: Sendable {
         }
     }
 
-    /// Takes `count` octets of content, without padding.
+    /// Processes `count` octets of content, without padding.
     package mutating func content(_ count: Int) throws(MessageError) {
         switch state {
         case .head, .ended:
@@ -116,20 +116,25 @@ package struct MessageReader: Sendable {
         }
     }
 
-    private mutating func head(
+    /// Processes a head, which may be an interim one.
+    private mutating func readHead(
         _ list: HeaderList, _ interims: Int, _ endsStream: Bool
     ) throws(MessageError) -> Part {
         switch kind {
         case .request:
             let request = try MessageDecoder.request(list, allowsProtocol: allowsProtocol)
-            let content: Content =
-                request.head.method == .connect ? .tunnel : request.contentLength.map { .length($0) } ?? .any
+            let content: Content
+            if request.head.method == .connect {
+                content = .tunnel
+            } else {
+                content = request.contentLength.map { .length($0) } ?? .any
+            }
             state = .content(content, received: 0)
             return .request(request)
         case .response(let method):
             let head = try MessageDecoder.response(list)
             guard head.status.kind == .informational else {
-                state = .content(try content(of: head, to: method), received: 0)
+                state = .content(try expectedContent(of: head, to: method), received: 0)
                 return .response(head)
             }
             if head.status.code == 101 { throw .switchingProtocols }
@@ -140,7 +145,10 @@ package struct MessageReader: Sendable {
         }
     }
 
-    private func content(of head: ResponseHead, to method: Method) throws(MessageError) -> Content {
+    /// Returns the content that may follow a final head in the response to a method.
+    private func expectedContent(
+        of head: ResponseHead, to method: Method
+    ) throws(MessageError) -> Content {
         // `content-length` is ignored in the response that opens a tunnel (RFC 9110 §9.3.6).
         if method == .connect, head.status.kind == .successful { return .tunnel }
         let length = try FieldRule.contentLength(head.fields)

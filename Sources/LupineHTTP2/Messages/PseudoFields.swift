@@ -42,6 +42,7 @@ struct PseudoFields {
     /// The range in the list's octets of the value of a pseudo-field; nil if it is absent.
     subscript(_ name: Name) -> Range<Int>? { values[name.rawValue] }
 
+    /// Returns the pseudo-field with a name; nil if this kind of header list has none of that name.
     private static func knownName(_ name: Span<UInt8>, in section: Section) -> Name? {
         switch section {
         case .request:
@@ -82,6 +83,7 @@ struct PseudoFields {
         return fields
     }
 
+    /// Appends a field. Throws if its value is invalid.
     static func append(
         _ name: FieldName, _ value: Span<UInt8>, to fields: inout Fields
     ) throws(MessageError) {

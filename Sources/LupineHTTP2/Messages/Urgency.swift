@@ -45,20 +45,20 @@ extension Urgency {
                 isQuoted.toggle()
                 member.append(octet)
             } else if octet == Self.comma, !isQuoted {
-                take(member)
+                apply(member)
                 member = []
             } else {
                 member.append(octet)
             }
         }
-        take(member)
+        apply(member)
     }
 
     /// Applies a member `u=` of a dictionary, with or without parameters; other members are ignored.
-    private mutating func take(_ member: [UInt8]) {
-        let whole = member.drop { Self.blanks.contains($0) }.prefix { $0 != Self.semicolon }
-        guard let last = whole.lastIndex(where: { !Self.blanks.contains($0) }) else { return }
-        let text = Array(whole[...last])
+    private mutating func apply(_ member: [UInt8]) {
+        let item = member.drop { Self.blanks.contains($0) }.prefix { $0 != Self.semicolon }
+        guard let last = item.lastIndex(where: { !Self.blanks.contains($0) }) else { return }
+        let text = Array(item[...last])
         guard text.starts(with: "u".utf8), text.count == 1 || text[1] == 0x3D else { return }
         guard text.count == 3, (0x30...0x37).contains(text[2]) else {
             self = .normal

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-/// Remembers a fixed number of closed streams, to tell late frames on them from violations.
+/// Remembers a fixed number of closed streams, to distinguish late frames on them from violations.
 ///
 /// A stream that both endpoints have ended is not stored: its identifier shows that it is not idle, and no frame may follow
 /// on it. Streams that were reset are remembered, since frames that the peer sent before it knew of the reset are allowed.
-/// Above the capacity, the oldest are forgotten: a stream up to the highest forgotten one may then be of either kind.
+/// Above the capacity, the oldest are forgotten. A stream that is not remembered, up to the highest forgotten one, may then have
+/// been ended or reset.
 struct ClosedStreams: Sendable {
     /// The available information about a closed stream.
     enum Memory: Sendable {
@@ -37,8 +38,8 @@ struct ClosedStreams: Sendable {
     /// The number of small late frames allowed on a stream: interim heads, a head, the start of content, and trailers.
     private static let lateFrames = 16
 
-    /// The largest number of ranges of skipped identifiers that is remembered.
-    private static let mostSkips = 32
+    /// The limit of remembered ranges of skipped identifiers.
+    private static let skipLimit = 32
 
     private let role: HTTP2Role
     private let capacity: Int
@@ -84,8 +85,8 @@ struct ClosedStreams: Sendable {
         oldest = (oldest &+ 1) % capacity
     }
 
-    /// Classifies a late frame: DATA with a payload of `count` octets, or HEADERS, for which `count` is 0.
-    mutating func takeLate(_ count: Int, on stream: StreamID) -> Late {
+    /// Classifies and counts a late frame: DATA with a payload of `count` octets, or HEADERS, for which `count` is 0.
+    mutating func classifyLate(_ count: Int, on stream: StreamID) -> Late {
         guard let entry = entries[stream] else { return .doubtful }
         guard count <= entry.room else { return .tooMuch }
         entries[stream]?.room = entry.room &- count
@@ -97,6 +98,6 @@ struct ClosedStreams: Sendable {
 
     /// Records identifiers that the peer has skipped by opening a higher stream.
     mutating func skip(_ range: ClosedRange<StreamID>) {
-        if skips.count < Self.mostSkips { skips.append(range) }
+        if skips.count < Self.skipLimit { skips.append(range) }
     }
 }

@@ -94,6 +94,7 @@ package struct HTTP2StreamMachine: Hashable, Sendable {
 
     // MARK: sending
 
+    /// Returns whether a frame may be sent, and changes the state.
     private mutating func send(_ frame: Frame) -> Verdict {
         switch (frame, state) {
         case (.headers(let endsStream), .idle):
@@ -140,6 +141,7 @@ package struct HTTP2StreamMachine: Hashable, Sendable {
 
     // MARK: receiving
 
+    /// Returns how a received frame is handled, and changes the state.
     private mutating func receive(_ frame: Frame) -> Verdict {
         switch (frame, state) {
         case (.headers(let endsStream), .idle):

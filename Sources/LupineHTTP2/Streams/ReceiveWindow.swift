@@ -3,16 +3,16 @@
 /// A receive window: the octets of DATA that the peer may still send, on a stream or on the connection. It also decides when
 /// WINDOW_UPDATE is sent.
 ///
-/// Received octets are taken out of the window, and are added to the pending increment once they have been consumed or dropped.
-/// A WINDOW_UPDATE with that increment is sent as soon as it is half of the target, or as large as what the peer may still send. A
-/// consumer that stops reading thus stops only its own peer, and one that keeps reading causes few frames. In a large window, the
-/// pending increment is at most 512 KiB, since the peer cannot use it for another round trip. The window, the pending increment
-/// and the unconsumed octets always add up to the target.
+/// Received octets are taken out of the window, and are added to the pending increment once they have been consumed or dropped. A
+/// WINDOW_UPDATE with that increment is sent as soon as it is half of the target, or as large as the window that the peer has
+/// left. So a consumer that stops reading stops only its own peer, and one that keeps reading causes few frames. In a large
+/// window, the pending increment is at most 512 KiB, since the peer cannot use it for another round trip. The window, the pending
+/// increment and the unconsumed octets always add up to the target.
 struct ReceiveWindow: Hashable, Sendable {
     /// The largest target that `raise(to:)` sets: a later change of SETTINGS_INITIAL_WINDOW_SIZE can add to it.
     static let largestTarget = 1 << 30
 
-    /// The pending increment at which a WINDOW_UPDATE is sent in any case.
+    /// The pending increment at which a WINDOW_UPDATE is always sent.
     static let largestPendingIncrement = 512 * 1024
 
     private var window: FlowWindow
@@ -31,9 +31,10 @@ struct ReceiveWindow: Hashable, Sendable {
     var available: Int { window.available }
 
     /// Takes the payload of a received DATA frame, including padding, out of the window.
-    mutating func take(_ count: Int) throws(FlowControlError) { try window.debit(count) }
+    mutating func debit(_ count: Int) throws(FlowControlError) { try window.debit(count) }
 
-    /// Adds consumed or dropped octets to the pending increment. Returns the increment of the WINDOW_UPDATE to send, 0 if none is due.
+    /// Adds consumed or dropped octets to the pending increment. Returns the increment of the WINDOW_UPDATE to send, 0 if none is
+    /// due.
     mutating func release(_ count: Int) -> Int {
         pendingIncrement &+= count
         return openIfDue()
@@ -51,17 +52,19 @@ struct ReceiveWindow: Hashable, Sendable {
     /// increment of the WINDOW_UPDATE to send, 0 if none is due: a pending increment that was small for a large window may block
     /// the peer in a small one.
     mutating func change(by difference: Int) -> Int {
-        let before = window.size
-        window = FlowWindow(before &+ difference)
-        target &+= window.size &- before
+        let oldSize = window.size
+        window = FlowWindow(oldSize &+ difference)
+        target &+= window.size &- oldSize
         return openIfDue()
     }
 
+    /// Adds the pending increment to the window if a WINDOW_UPDATE is due; returns its increment or 0.
     private mutating func openIfDue() -> Int {
         let threshold = min(target / 2, Self.largestPendingIncrement, window.available)
         return pendingIncrement > 0 && pendingIncrement >= threshold ? open(by: pendingIncrement) : 0
     }
 
+    /// Enlarges the window, clears the pending increment and returns the increment of the WINDOW_UPDATE.
     private mutating func open(by increment: Int) -> Int {
         // The window never exceeds its target, which is at most `FlowWindow.largest`.
         guard (try? window.credit(increment)) != nil else { return 0 }

@@ -2,8 +2,8 @@
 
 /// Maps each open stream to its index in an array, like a dictionary, but without hashing an identifier for every frame.
 ///
-/// The identifiers of concurrently open streams are mostly consecutive, and a look-up in `HashedNumbers` then takes one step.
-/// A peer that chooses others can make a look-up take as many steps as there are streams, whose number the owner limits.
+/// The identifiers of concurrently open streams are mostly consecutive, and a look-up in `HashedNumbers` then takes one step. A
+/// peer that chooses other identifiers can make a look-up take as many steps as there are streams; the owner limits their number.
 /// Indices are dense, and that of a removed stream is reused for the next one.
 package struct StreamSlots: Sendable {
     private var numbers = HashedNumbers()

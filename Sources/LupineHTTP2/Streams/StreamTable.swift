@@ -88,8 +88,8 @@ struct StreamTable: Sendable {
         }
     }
 
-    /// Records that the client has used an identifier, whether or not the stream is accepted. Lower idle streams are then
-    /// skipped.
+    /// Records that the client has used an identifier, whether or not the stream is accepted. Lower identifiers that were not
+    /// used can no longer be: they are skipped.
     mutating func use(_ stream: StreamID) {
         let next = highest.isConnection ? 1 : highest.rawValue &+ 2
         if stream.rawValue > next { closed.skip(StreamID(next)...StreamID(stream.rawValue &- 2)) }
@@ -140,9 +140,10 @@ struct StreamTable: Sendable {
         }
     }
 
-    /// Classifies a late frame on a closed stream: DATA with a payload of `count` octets, or HEADERS, for which `count` is 0.
-    mutating func takeLate(_ count: Int, on stream: StreamID) -> ClosedStreams.Late {
-        closed.takeLate(count, on: stream)
+    /// Classifies and counts a late frame on a closed stream: DATA with a payload of `count` octets, or HEADERS, for which
+    /// `count` is 0.
+    mutating func classifyLate(_ count: Int, on stream: StreamID) -> ClosedStreams.Late {
+        closed.classifyLate(count, on: stream)
     }
 
     /// Removes a stream if both endpoints have ended it. Returns whether it was removed.

@@ -189,7 +189,7 @@ package final class ConnectionPool: Sendable {
     }
 
     /// Called when the connection's peer has enabled WebSockets.
-    func takesWebSockets(_ connection: ConnectionID) { handle { _ in .takesWebSockets(connection) } }
+    func acceptsWebSockets(_ connection: ConnectionID) { handle { _ in .acceptsWebSockets(connection) } }
 
     func cancel(_ waiter: WaiterID) { handle { _ in .cancel(waiter) } }
 
@@ -298,7 +298,7 @@ package final class ConnectionPool: Sendable {
                     .filter { state.machine.mayCoalesce(dial, onto: $0.id) }
             }
             return candidates.first { $0.covers(origin) }
-        } take: { [self] candidate in
+        } coalesce: { [self] candidate in
             handle { _ in .coalesce(dial, onto: candidate.id) }
             return state.withLock { !$0.machine.isDialing(dial) }
         }
@@ -481,7 +481,7 @@ package final class ConnectionPool: Sendable {
             case .dialFailed, .descriptorsExhausted: return .fail(exchange, cause ?? .cancelled)
             case .cancelled: return .fail(exchange, exchange.cancellation ?? .cancelled)
             case .shutDown: return .fail(exchange, .shutDown)
-            case .noneTakesWebSockets: return .passToWebSocketPool(exchange)
+            case .noneAcceptsWebSockets: return .passToWebSocketPool(exchange)
             }
         case .wake(let at):
             state.timerNumber += 1

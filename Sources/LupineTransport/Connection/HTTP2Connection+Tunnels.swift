@@ -27,7 +27,7 @@ extension HTTP2Connection {
     /// Called when the peer's settings have arrived: tells the pool whether WebSockets are possible, and submits the exchanges
     /// that waited.
     func peerSettingsArrived() {
-        if machine.peerSettings.enableConnectProtocol { pool.takesWebSockets(id) }
+        if machine.peerSettings.enableConnectProtocol { pool.acceptsWebSockets(id) }
         submitAwaiting()
     }
 

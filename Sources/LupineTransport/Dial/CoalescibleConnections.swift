@@ -5,13 +5,13 @@ import LupineTLS
 /// The connections that may carry requests to origins other than the one they were opened for (RFC 9113 §9.1.1), by the
 /// address of their peer.
 ///
-/// A connection qualifies if it speaks HTTP/2 over TLS directly to its peer, if the peer's certificate has passed the default
-/// evaluation without an evaluator of the program, and if no client certificate was sent: then origins with the same trust
-/// differ only by name. Another origin may use it if it has the same TLS profile and the same local binding, if its own name
-/// resolves to the same address, and if the certificate covers its name. If its profile has a `PeerVerifier`, that must be
+/// A connection qualifies if it speaks HTTP/2 over TLS without a proxy, if the peer's certificate has passed the default
+/// evaluation without an evaluator of the program, and if no client certificate was sent: the connection then proves as much
+/// about another origin whose name is in the certificate. Such an origin may use it if it has the same TLS profile and the same
+/// local binding, and if its name resolves to the same address. If the profile has a `PeerVerifier`, the verifier must be
 /// certain to accept this peer by default (`PeerVerifier.acceptsByDefault`).
 struct CoalescibleConnections: Sendable {
-    /// A connection, and what its handshake has shown.
+    /// A connection, and the result of its TLS handshake.
     struct Candidate: Sendable {
         let id: ConnectionID
         fileprivate let origin: Origin
@@ -42,7 +42,8 @@ struct CoalescibleConnections: Sendable {
         if candidates[address]?.isEmpty == true { candidates[address] = nil }
     }
 
-    /// The connections to these addresses that differ from those of `origin` only in the name they were opened for.
+    /// Returns the connections to these addresses that were opened for another host than `origin`, with the same TLS profile and
+    /// local binding.
     func candidates(for origin: Origin, at addresses: [SocketAddress]) -> [Candidate] {
         if candidates.isEmpty { return [] }
         return addresses.flatMap { candidates[$0] ?? [] }.filter { candidate in
@@ -53,8 +54,8 @@ struct CoalescibleConnections: Sendable {
 }
 
 extension Origin {
-    /// Whether its requests may use connections to other origins, and theirs its own: the default evaluation judges its peer,
-    /// no evaluator of the program does, and there is no client identity.
+    /// Whether the origin's requests may use connections to other origins, and other origins its connections: its peer is
+    /// evaluated by default and by no evaluator of the program, and there is no client identity.
     var mayCoalesce: Bool {
         guard scheme == .https, proxy == nil, unixPath == nil, let tls else { return false }
         return tls.trust.includesDefault && !tls.trust.asksProgram && tls.configuration.identity == nil

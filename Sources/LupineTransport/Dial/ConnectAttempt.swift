@@ -8,9 +8,11 @@ final class ConnectAttempt: LoopChannel {
     private let loop: EventLoop
     /// Called with nil when connected. Set to nil once it has been called, or when it will not be.
     private var report: ((Errno?) -> Void)?
+    /// Whether the loop has reported input or the end of the stream. The event is edge-triggered, so the loop will not repeat it.
+    private(set) var sawInput = false
 
     /// Creates the socket and starts connecting. `report` is called later, once, unless `close()` is called first. `speaksFirst`
-    /// is true if the client sends first after connecting.
+    /// is true if the client sends before the peer does.
     init(
         _ address: SocketAddress, binding: String?, speaksFirst: Bool, on loop: EventLoop,
         report: @escaping (Errno?) -> Void
@@ -23,7 +25,7 @@ final class ConnectAttempt: LoopChannel {
         case .ipv4, .ipv6:
             if let binding { try Self.bind(socket, to: binding, for: address) }
             try socket.setNoDelay()
-            // The option only saves a packet; if it cannot be set, the attempt goes on.
+            // The option only saves a packet; if it cannot be set, the attempt continues.
             if speaksFirst { try? socket.setConnectsWithData() }
         case .unix, .unixAbstract, .unixUnnamed: break
         }
@@ -48,10 +50,11 @@ final class ConnectAttempt: LoopChannel {
     func channelReady(_ readiness: Readiness) {
         if !readiness.isDisjoint(with: [.readable, .closed]) { sawInput = true }
         if !readiness.isDisjoint(with: [.failed, .hungUp]) { return finish(mayHaveFailed: true) }
-        // Writable without an error flag: the connection is established. While it is connecting, a socket is not writable.
+        // A socket that is still connecting is not writable: writable without an error flag means connected.
         if readiness.contains(.writable) { finish(mayHaveFailed: false) }
     }
 
+    /// Reports that the socket is connected; if the attempt may have failed, asks the kernel for its error first.
     private func finish(mayHaveFailed: Bool) {
         guard registration != nil, let report else { return }
         self.report = nil
@@ -63,8 +66,6 @@ final class ConnectAttempt: LoopChannel {
             report(error)
         }
     }
-    /// Whether the loop has reported input or the end of the stream; the event is edge-triggered and does not come again.
-    private(set) var sawInput = false
 
     func loopWillClose() { close() }
 
@@ -79,7 +80,8 @@ final class ConnectAttempt: LoopChannel {
     /// The socket's registration with the loop, once it is connected.
     var established: Registration? { registration }
 
-    /// Returns the connected socket. Its registration goes with it; the registered channel is still this attempt.
+    /// Returns the connected socket and leaves its registration to the caller, who must reassign it: the registered channel is
+    /// still this attempt.
     func takeSocket() -> Socket? {
         registration = nil
         return socket.take()

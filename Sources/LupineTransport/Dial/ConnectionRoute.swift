@@ -2,10 +2,10 @@
 
 import LupineTLS
 
-/// What all exchanges on a connection have in common. Made once and passed by reference.
+/// The peer of a connection and how it was reached: the same for all exchanges on it. Made once and passed by reference.
 final class ConnectionRoute: Sendable {
     let host: String
-    /// The port that errors name with the host.
+    /// The port of the host, for errors.
     let port: UInt16
     let localAddress: SocketAddress?
     let remoteAddress: SocketAddress?
@@ -15,7 +15,7 @@ final class ConnectionRoute: Sendable {
     let dial: DialMetrics
     /// The TLS parameters negotiated with the origin.
     let tls: TLSDetails?
-    /// What the TLS handshake has shown about the origin.
+    /// The origin's identity according to the TLS handshake, and how it was accepted.
     let evidence: PeerEvidence?
     /// The prefix of the path when a request goes to an HTTP proxy in absolute form.
     let absolutePrefix: String?

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
 
-/// The result of a dial: a connected channel, registered with its loop, to be taken once. Confined to that loop.
+/// The result of a dial: a connected channel, registered with its loop. Confined to that loop. Its owner takes the channel out
+/// once.
 final class DialedChannel {
     private var channel: ByteChannel?
     let registration: Registration
     let route: ConnectionRoute
     /// Whether there may be input that the loop has already reported.
     let mayRead: Bool
-    /// The pool key to lease it under; nil for the one that it was opened for.
+    /// The pool key that the connection belongs to now; nil for the key that it was opened for.
     var newKey: Origin?
     /// Whether HTTP/2 is spoken.
     var speaksHTTP2 = false
-    /// The bytes received behind a proxy's answer.
+    /// The bytes of the origin that arrived together with the proxy's answer.
     var firstOriginBytes: [UInt8] = []
 
     init(

@@ -6,8 +6,8 @@ import LupineHTTP
 ///
 /// `HappyEyeballsMachine` chooses the next address, `TunnelMachine` and `SocksMachine` decide what is sent to a proxy,
 /// `TLSHandshake` secures the connection to an https proxy and to an https origin. The dialer runs them in order, under one
-/// time-out for connecting and one for each handshake, and reports once. A failed handshake ends the dial: no other address is
-/// tried, and nothing less secure.
+/// time-out for connecting and one for each handshake, and reports once. A failed handshake ends the dial: the dialer
+/// tries no other address and no weaker protection.
 final class Dialer {
     typealias Outcome = Result<DialedChannel, TransportError>
 
@@ -17,13 +17,14 @@ final class Dialer {
     private let resolver: Resolver
     private let loop: EventLoop
 
-    private var stage = Stage.new
-    /// The bytes that the origin has sent right behind a proxy's answer.
+    private var phase = Phase.new
+    /// The bytes of the origin that arrived together with the proxy's answer.
     private var firstOriginBytes: [UInt8] = []
     private var metrics = DialMetrics()
     private var report: ((Outcome) -> Void)?
-    /// Finds the delegate or evaluator that answers for the peer.
+    /// Ties an exchange to the dial, and returns the delegate or evaluator that decides about the peer for it.
     private var claim: () -> PeerClaim = { .nobodyWaits }
+    /// The result of `claim`, once it was called.
     private var claimed: PeerClaim?
     /// Existing connections that can serve instead of a new one.
     private var offer: ConnectionOffer?
@@ -33,23 +34,26 @@ final class Dialer {
     private var deadline: Instant?
     /// The time limit of the current step.
     private var limit: (at: Instant, timeout: TransferTimeout)?
-    /// Fires no later than the limit. If it fires too early, it is set again: a limit that moves later costs no timer.
+    /// Fires no later than the limit. If it fires before the limit, it is set again, so that a later limit needs no new timer.
     private var limitTimer: (token: EventLoop.TimerToken, at: Instant)?
     private var attemptDelayTimer: EventLoop.TimerToken?
     private var handshakeStart = Instant.zero
 
     private enum Tag: Int { case limit, attemptDelay }
 
-    private enum Stage {
+    private enum Phase {
         case new
         /// The TLS context is being loaded.
         case preparing
         case lookingUp(LookUp)
-        /// The only address; no race.
+        /// Connecting to the only address; no race.
         case connecting(ConnectAttempt?)
         case racing(Race)
+        /// In the TLS handshake with the proxy.
         case securingProxy(TLSHandshake, Established)
+        /// Asking the proxy for a tunnel.
         case handshakingWithProxy(ProxyHandshake, Established)
+        /// In the TLS handshake with the origin.
         case securing(TLSHandshake, Established)
         case over
     }
@@ -72,7 +76,7 @@ final class Dialer {
         }
     }
 
-    /// A dial to the origin of `progress`, which records how far it has come.
+    /// Creates a dial to the origin of `progress`, which records when the dial last made progress.
     init(_ progress: DialProgress, configuration: DialConfiguration, resolver: Resolver, loop: EventLoop) {
         origin = progress.origin
         self.progress = progress
@@ -81,14 +85,18 @@ final class Dialer {
         self.loop = loop
     }
 
-    /// Starts the dial. `report` is called once; after `cancel(_:)` with its error. `claim` is called at most once, when the peer
-    /// is to be verified, and only for an origin whose profile has questions or an evaluator of the program. A dial that takes an
-    /// offered connection ends with `cancelled`.
+    /// Starts the dial. It ends with `cancelled` if an offered connection serves instead.
+    ///
+    /// - Parameters:
+    ///   - claim: Called at most once, when the peer is to be verified, and only for an origin whose profile has questions or an
+    ///     evaluator of the program.
+    ///   - offer: Existing connections that may serve instead of a new one.
+    ///   - report: Called once with the result; after `cancel(_:)` with its error.
     func start(
         claiming claim: @escaping () -> PeerClaim = { .claimed(nil) },
         offering offer: ConnectionOffer? = nil, _ report: @escaping (Outcome) -> Void
     ) {
-        guard case .new = stage else { return }
+        guard case .new = phase else { return }
         self.claim = claim
         self.offer = offer
         self.report = report
@@ -104,20 +112,22 @@ final class Dialer {
     /// Loads the TLS contexts that are not loaded yet.
     private func prepare() {
         guard let unprepared = unprepared(origin.tls) ?? unprepared(origin.proxyTLS) else { return begin() }
-        stage = .preparing
+        phase = .preparing
         let bound = LoopBound(self, on: loop)
         unprepared.prepare { [loop] answer in
             _ = loop.execute { bound.value.prepared(unprepared, answer) }
         }
     }
 
+    /// Returns the profile if its TLS context is not loaded.
     private func unprepared(_ profile: TLSProfile?) -> TLSProfile? {
         guard let profile, profile.context == nil else { return nil }
         return profile
     }
 
+    /// Called on the loop when a TLS context has been loaded.
     private func prepared(_ profile: TLSProfile, _ answer: TLSSettings.Answer) {
-        guard case .preparing = stage else { return }
+        guard case .preparing = phase else { return }
         switch answer {
         case .success: prepare()
         case .failure(let error):
@@ -127,6 +137,7 @@ final class Dialer {
         }
     }
 
+    /// Starts to connect, once all TLS contexts are loaded.
     private func begin() {
         if let path = origin.unixPath { return race([.unix(path: path)]) }
         lookUp(host: origin.proxy?.host ?? origin.host, port: origin.proxy?.port ?? origin.port)
@@ -134,7 +145,7 @@ final class Dialer {
 
     /// Ends the dial and reports `error`.
     func cancel(_ error: TransportError) {
-        if case .new = stage, report == nil { earlyCancellation = error }
+        if case .new = phase, report == nil { earlyCancellation = error }
         end(.failure(error))
     }
 
@@ -144,6 +155,7 @@ final class Dialer {
         armLimit()
     }
 
+    /// Sets the timer of the limit, unless a timer is set that fires no later.
     private func armLimit() {
         guard let limit else { return }
         if let limitTimer {
@@ -162,7 +174,7 @@ final class Dialer {
         end(.failure(TransportError(host: origin.host, port: origin.port, limit.timeout, after: time)))
     }
 
-    // MARK: look-up
+    // MARK: Look-up
 
     private func lookUp(host: String, port: UInt16) {
         let began = loop.now
@@ -178,16 +190,17 @@ final class Dialer {
         case .answered(let answer): lookedUp(host, answer)
         case .pending(let lookUp):
             metrics.lookUpStart = began
-            stage = .lookingUp(lookUp)
+            phase = .lookingUp(lookUp)
         }
     }
 
+    /// Continues with the answer of the resolver.
     private func lookedUp(_ host: String, _ answer: Resolver.Answer) {
         if metrics.lookUpStart != nil { metrics.lookUpEnd = loop.now }
         switch answer {
         case .success(let addresses):
             if let candidate = offer?.candidate(addresses) {
-                consider(candidate, insteadOf: addresses)
+                coalesce(onto: candidate, insteadOf: addresses)
             } else {
                 race(addresses)
             }
@@ -199,12 +212,12 @@ final class Dialer {
         }
     }
 
-    // MARK: a connection that is there
+    // MARK: Coalescing
 
-    /// Takes the connection, unless the delegate may reject its peer. The delegate is not asked about a connection that the
-    /// origin may not have intended.
-    private func consider(
-        _ candidate: CoalescibleConnections.Candidate, insteadOf addresses: [SocketAddress]
+    /// Ends the dial in favour of an existing connection, unless the delegate may reject its peer; then dials. The delegate is
+    /// not asked about this peer, because the connection was opened for another origin.
+    private func coalesce(
+        onto candidate: CoalescibleConnections.Candidate, insteadOf addresses: [SocketAddress]
     ) {
         if let profile = origin.tls, profile.questions != .none {
             guard case .claimed(let verifier) = claimant() else { return end(.failure(.cancelled)) }
@@ -212,32 +225,33 @@ final class Dialer {
                 return race(addresses)
             }
         }
-        if offer?.take(candidate) == true { return end(.failure(.cancelled)) }
+        if offer?.coalesce(candidate) == true { return end(.failure(.cancelled)) }
         race(addresses)
     }
 
-    /// Returns the exchange that the connection is for. Claimed once; the dial and the exchange then stay together.
+    /// Returns the exchange that the dial is tied to. The first call ties it.
     private func claimant() -> PeerClaim {
         let found = claimed ?? claim()
         claimed = found
         return found
     }
 
-    // MARK: the race
+    // MARK: Connecting
 
+    /// Connects to one of the addresses.
     private func race(_ addresses: [SocketAddress]) {
         metrics.connectStart = loop.now
         if addresses.count == 1 { return connect(to: addresses[0]) }
         let machine = HappyEyeballsMachine<SocketAddress, Errno>(
             addresses: addresses.map { (family: $0.isIPv6 ? .ipv6 : .ipv4, address: $0) },
             first: configuration.firstFamily, attemptDelay: configuration.attemptDelay)
-        stage = .racing(Race(machine))
+        phase = .racing(Race(machine))
         advance(.start)
     }
 
     /// Connects to the only address; a race of one needs no machine.
     private func connect(to address: SocketAddress) {
-        stage = .connecting(nil)
+        phase = .connecting(nil)
         do throws(Errno) {
             let attempt = try ConnectAttempt(
                 address, binding: origin.localBinding, speaksFirst: !configuration.keepsFirstOriginBytes,
@@ -245,23 +259,23 @@ final class Dialer {
             ) { error in
                 self.connectEnded(error)
             }
-            stage = .connecting(attempt)
+            phase = .connecting(attempt)
         } catch {
             if case .outOfDescriptors = TransportError(connecting: address, error) {
                 return end(.failure(.outOfDescriptors(error)))
             }
-            // Reported in a separate step, as every other result of an attempt.
-            loop.executeOnLoop { self.unreachable([ConnectFailure(address: address, error: error)]) }
+            // Deferred, because every other result of an attempt is reported later too.
+            loop.executeOnLoop { self.endUnreachable([ConnectFailure(address: address, error: error)]) }
         }
     }
 
     private func connectEnded(_ error: Errno?) {
-        guard case .connecting(let attempt?) = stage else { return }
-        if let error { return unreachable([ConnectFailure(address: attempt.address, error: error)]) }
+        guard case .connecting(let attempt?) = phase else { return }
+        if let error { return endUnreachable([ConnectFailure(address: attempt.address, error: error)]) }
         connected(attempt)
     }
 
-    private func unreachable(_ failures: [ConnectFailure]) {
+    private func endUnreachable(_ failures: [ConnectFailure]) {
         guard let proxy = origin.proxy else {
             return end(.failure(.unreachable(host: origin.host, port: origin.port, failures)))
         }
@@ -272,16 +286,17 @@ final class Dialer {
         guard let registration = attempt.established, let socket = attempt.takeSocket() else {
             return end(.failure(.shutDown))
         }
-        connected(socket, registration, attempt.address, mayRead: attempt.sawInput)
+        useSocket(socket, registration, attempt.address, mayRead: attempt.sawInput)
     }
 
+    /// Passes an event to the machine of the race, and performs its actions.
     private func advance(_ event: HappyEyeballsMachine<SocketAddress, Errno>.Event) {
-        guard case .racing(let race) = stage else { return }
+        guard case .racing(let race) = phase else { return }
         for action in race.machine.handle(event, at: loop.now) { perform(action) }
     }
 
     private func perform(_ action: HappyEyeballsMachine<SocketAddress, Errno>.Action) {
-        guard case .racing(let race) = stage else { return }
+        guard case .racing(let race) = phase else { return }
         switch action {
         case .connect(let id, let address):
             do throws(Errno) {
@@ -294,11 +309,11 @@ final class Dialer {
                 race.attempts.append(attempt)
             } catch {
                 race.attempts.append(nil)
-                // Out of descriptors: no other address can do better.
+                // Without a descriptor, connecting to any other address would fail as well.
                 if case .outOfDescriptors = TransportError(connecting: address, error) {
                     return end(.failure(.outOfDescriptors(error)))
                 }
-                // Reported in a separate step, so that the machine never receives an event while an action is performed.
+                // Deferred, so that the machine receives no event while its actions are being performed.
                 loop.executeOnLoop { self.advance(.failed(id, error)) }
             }
         case .setTimer(let instant):
@@ -315,13 +330,14 @@ final class Dialer {
             guard let winner = race.attempt(id) else { return end(.failure(.shutDown)) }
             connected(winner)
         case .failed(let failures):
-            unreachable(failures.map { ConnectFailure(address: $0.address, error: $0.cause) })
+            endUnreachable(failures.map { ConnectFailure(address: $0.address, error: $0.cause) })
         }
     }
 
-    // MARK: the proxy
+    // MARK: Proxy
 
-    private func connected(
+    /// Starts the next handshake on a connected socket.
+    private func useSocket(
         _ socket: consuming Socket, _ registration: Registration, _ address: SocketAddress, mayRead: Bool
     ) {
         progress.step(at: loop.now)
@@ -346,12 +362,13 @@ final class Dialer {
         let handshake = TLSHandshake(with: peer, over: wire, registration, on: loop) { result in
             self.securedProxy(result)
         }
-        stage = .securingProxy(handshake, established)
+        phase = .securingProxy(handshake, established)
         startHandshake(handshake)
     }
 
+    /// Continues after the TLS handshake with the proxy.
     private func securedProxy(_ result: Result<TLSChannel, TransportError>) {
-        guard case .securingProxy(_, let established) = stage else { return }
+        guard case .securingProxy(_, let established) = phase else { return }
         progress.step(at: loop.now)
         if let deadline { setDeadline(deadline + (loop.now - handshakeStart)) } else { limit = nil }
         switch result {
@@ -365,6 +382,7 @@ final class Dialer {
         address.port == nil ? nil : configuration.keepAlive
     }
 
+    /// Asks the proxy for a tunnel, if one is needed.
     private func startProxyHandshake(
         over channel: consuming ByteChannel, _ established: Established, mayRead: Bool
     ) {
@@ -382,12 +400,13 @@ final class Dialer {
                 proxy: proxy,
                 originMaySpeakFirst: configuration.keepsFirstOriginBytes && origin.scheme == .http, on: loop
             ) { result in self.proxyHandshakeEnded(result) }
-            stage = .handshakingWithProxy(handshake, established)
+            phase = .handshakingWithProxy(handshake, established)
             handshake.start()
         }
     }
 
-    /// Returns the machine for the handshake with the proxy; nil if the proxy is sent each request in absolute form.
+    /// Returns the machine for the handshake with the proxy; nil if there is none, because requests are sent to the proxy in
+    /// absolute form.
     private func proxyMachine(for proxy: ProxyServer) -> Result<ProxyHandshake.Machine, TransportError>? {
         switch proxy.kind {
         case .http, .https:
@@ -414,13 +433,13 @@ final class Dialer {
         }
     }
 
-    /// Whether the proxy forwards requests, rather than tunnelling bytes.
+    /// Whether requests are sent to the proxy, which forwards them, rather than through a tunnel.
     private func isForwarded(by proxy: ProxyServer) -> Bool {
         proxy.kind != .socks5 && origin.scheme == .http && !configuration.tunnelsToPlainOrigins
     }
 
     private func proxyHandshakeEnded(_ result: Result<Void, TransportError>) {
-        guard case .handshakingWithProxy(let handshake, let established) = stage else { return }
+        guard case .handshakingWithProxy(let handshake, let established) = phase else { return }
         progress.step(at: loop.now)
         switch result {
         case .failure(let error): end(.failure(error))
@@ -433,6 +452,7 @@ final class Dialer {
 
     // MARK: TLS
 
+    /// Starts TLS with the origin, or finishes the dial if the origin uses none.
     private func secure(_ channel: consuming ByteChannel, _ established: Established, mayRead: Bool) {
         guard origin.scheme == .https, let profile = origin.tls else {
             return finish(channel, established, mayRead: mayRead)
@@ -449,15 +469,16 @@ final class Dialer {
         }
         if profile.questions != .none || profile.identitySource != nil || profile.trust.asksProgram {
             handshake.claim = { [weak self] in self?.claimant() ?? .nobodyWaits }
-            handshake.setAsking = { [weak self] isAsking in self?.handshakeAsks(isAsking) }
+            handshake.setAsking = { [weak self] isAsking in self?.handshakeChanged(isAsking: isAsking) }
         }
-        stage = .securing(handshake, established)
+        phase = .securing(handshake, established)
         metrics.secureStart = loop.now
         startHandshake(handshake)
     }
 
+    /// Continues after the TLS handshake with the origin.
     private func secured(_ result: Result<TLSChannel, TransportError>) {
-        guard case .securing(_, let established) = stage else { return }
+        guard case .securing(_, let established) = phase else { return }
         progress.step(at: loop.now)
         switch result {
         case .failure(let error): end(.failure(error))
@@ -489,9 +510,9 @@ final class Dialer {
         handshake.start()
     }
 
-    /// Called when the handshake starts or stops waiting for an answer of the program. Only the time-out of the whole exchange
-    /// counts meanwhile (U-14.3).
-    private func handshakeAsks(_ isAsking: Bool) {
+    /// Called when the handshake starts or stops waiting for an answer of the program. Meanwhile only the
+    /// time-out of the whole exchange runs (U-14.3).
+    private func handshakeChanged(isAsking: Bool) {
         if isAsking {
             progress.asks()
             limit = nil
@@ -506,8 +527,9 @@ final class Dialer {
         armLimit()
     }
 
-    // MARK: the end
+    // MARK: Ending
 
+    /// Ends the dial successfully.
     private func finish(_ channel: consuming ByteChannel, _ established: Established, mayRead: Bool) {
         metrics.connectEnd = loop.now
         let isForwarded = origin.proxy.map(isForwarded(by:)) ?? false
@@ -523,7 +545,9 @@ final class Dialer {
         dialed.speaksHTTP2 =
             details.map { $0.applicationProtocol == "h2" } ?? configuration.versions.haveHTTP2WithoutTLS
         dialed.firstOriginBytes = firstOriginBytes
-        if let profile = details?.profile, profile != origin.tls { dialed.newKey = origin.under(profile) }
+        if let profile = details?.profile, profile != origin.tls {
+            dialed.newKey = origin.withTLSProfile(profile)
+        }
         end(.success(dialed))
     }
 
@@ -532,6 +556,7 @@ final class Dialer {
         (try? Authority(host: origin.host, port: origin.port, defaultPort: 80))?.description ?? origin.host
     }
 
+    /// Ends the dial, releases what it has opened unless it succeeded, and reports.
     private func end(_ outcome: Outcome) {
         guard let report else { return }
         self.report = nil
@@ -543,7 +568,7 @@ final class Dialer {
         limit = nil
         if let timer = attemptDelayTimer { loop.cancel(timer) }
         attemptDelayTimer = nil
-        switch stage {
+        switch phase {
         case .new, .preparing, .over: break
         case .lookingUp(let lookUp): lookUp.cancel()
         case .connecting(let attempt): if case .failure = outcome { attempt?.close() }
@@ -552,7 +577,7 @@ final class Dialer {
         case .securingProxy(let handshake, _), .securing(let handshake, _):
             if case .failure = outcome { handshake.close() }
         }
-        stage = .over
+        phase = .over
         report(outcome)
     }
 }

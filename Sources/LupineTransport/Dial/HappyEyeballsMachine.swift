@@ -2,22 +2,22 @@
 
 /// Decides which address of a host is tried next, and which connection wins: Happy Eyeballs, RFC 8305 §4 and §5.
 ///
-/// Families are interleaved. An attempt that has not succeeded after the attempt delay is joined by the next one; a failed attempt is
-/// followed by the next at once. The first connection wins and the others are closed. Addresses and causes are opaque values that
-/// are handed back. The resolver's order within a family is kept: `getaddrinfo` has sorted by RFC 6724.
+/// Families are interleaved; within a family the resolver's order is kept, because `getaddrinfo` has sorted by RFC 6724. The next
+/// attempt starts when one has failed, or when the last one has not succeeded after the attempt delay. The first connection wins
+/// and the others are closed. The machine does not interpret addresses and causes; it only returns them to the driver.
 package struct HappyEyeballsMachine<Address: Sendable, Cause: Sendable>: Sendable {
     /// The family of an address.
     package enum Family: Hashable, Sendable { case ipv4, ipv6 }
 
-    /// Which family is tried first: RFC 8305 prefers IPv6, a host with broken IPv6 may not. `asResolved` takes the
-    /// family of the resolver's first answer.
+    /// The family that is tried first. RFC 8305 prefers IPv6; a host with broken IPv6 may prefer IPv4. `asResolved` is the family
+    /// of the resolver's first address.
     package enum FirstFamily: Hashable, Sendable { case ipv6, ipv4, asResolved }
 
     /// The number of an attempt: 0 for the first address tried.
     package struct AttemptID: Hashable, Sendable {
-        /// Its place in the order of the attempts.
+        /// The index of the attempt in the order in which attempts start.
         package let rawValue: Int
-        /// The attempt at that place.
+        /// Creates the ID from its index.
         package init(rawValue: Int) { self.rawValue = rawValue }
     }
 
@@ -46,7 +46,7 @@ package struct HappyEyeballsMachine<Address: Sendable, Cause: Sendable>: Sendabl
         /// Replaces the timer set before.
         case setTimer(Instant)
         case cancelTimer
-        /// Give up an attempt and close its socket; nothing is to be reported.
+        /// Give up an attempt and close its socket; the driver reports nothing.
         case close(AttemptID)
         /// The race is over, and this connection has won.
         case won(AttemptID, Address)
@@ -66,7 +66,7 @@ package struct HappyEyeballsMachine<Address: Sendable, Cause: Sendable>: Sendabl
 
     private struct Race {
         var next = 0
-        var live: [AttemptID] = []
+        var running: [AttemptID] = []
         var failures: [AddressFailure] = []
     }
 
@@ -74,7 +74,7 @@ package struct HappyEyeballsMachine<Address: Sendable, Cause: Sendable>: Sendabl
     private let attemptDelay: Interval
     private var state = State.ready
 
-    /// A race over `addresses`, the resolver's answer in its order; it begins with the event `start`.
+    /// Creates a race over `addresses`, which are in the resolver's order. It begins with the event `start`.
     package init(
         addresses: [(family: Family, address: Address)], first: FirstFamily = .ipv6,
         attemptDelay: Interval = Self.defaultAttemptDelay
@@ -98,13 +98,13 @@ package struct HappyEyeballsMachine<Address: Sendable, Cause: Sendable>: Sendabl
             advance(race, at: now, into: &actions)
             return actions
         case (.racing(var race), .failed(let attempt, let cause)):
-            guard let place = race.live.firstIndex(of: attempt) else { return [] }
-            race.live.remove(at: place)
+            guard let index = race.running.firstIndex(of: attempt) else { return [] }
+            race.running.remove(at: index)
             race.failures.append(AddressFailure(address: addresses[attempt.rawValue], cause: cause))
             var actions: [Action] = []
             if race.next < addresses.count {
                 advance(race, at: now, into: &actions)
-            } else if race.live.isEmpty {
+            } else if race.running.isEmpty {
                 state = .over
                 actions.append(.failed(race.failures))
             } else {
@@ -112,16 +112,16 @@ package struct HappyEyeballsMachine<Address: Sendable, Cause: Sendable>: Sendabl
             }
             return actions
         case (.racing(let race), .connected(let winner)):
-            guard race.live.contains(winner) else { return [] }
+            guard race.running.contains(winner) else { return [] }
             state = .over
             var actions: [Action] = []
             if race.next < addresses.count { actions.append(.cancelTimer) }
-            for attempt in race.live where attempt != winner { actions.append(.close(attempt)) }
+            for attempt in race.running where attempt != winner { actions.append(.close(attempt)) }
             actions.append(.won(winner, addresses[winner.rawValue]))
             return actions
         case (.racing(let race), .cancel):
             state = .over
-            return (race.next < addresses.count ? [.cancelTimer] : []) + race.live.map { .close($0) }
+            return (race.next < addresses.count ? [.cancelTimer] : []) + race.running.map { .close($0) }
         case (.over, .connected(let late)):
             return [.close(late)]
         case (.over, .timer), (.over, .failed), (.over, .cancel):
@@ -131,11 +131,11 @@ package struct HappyEyeballsMachine<Address: Sendable, Cause: Sendable>: Sendabl
         }
     }
 
-    /// Tries the next address. The timer runs exactly while there is another one after it.
+    /// Starts the next attempt. The timer runs exactly while there is an address that has not been tried.
     private mutating func advance(_ race: Race, at now: Instant, into actions: inout [Action]) {
         var race = race
         guard race.next < addresses.count else {
-            if race.live.isEmpty {
+            if race.running.isEmpty {
                 state = .over
                 actions.append(.failed(race.failures))
             } else {
@@ -145,7 +145,7 @@ package struct HappyEyeballsMachine<Address: Sendable, Cause: Sendable>: Sendabl
         }
         let attempt = AttemptID(rawValue: race.next)
         actions.append(.connect(attempt, addresses[race.next]))
-        race.live.append(attempt)
+        race.running.append(attempt)
         race.next += 1
         if race.next < addresses.count {
             actions.append(.setTimer(now + attemptDelay))
@@ -170,9 +170,9 @@ package struct HappyEyeballsMachine<Address: Sendable, Cause: Sendable>: Sendabl
         let following = addresses.filter { $0.family != leader }.map(\.address)
         var order: [Address] = []
         order.reserveCapacity(addresses.count)
-        for place in 0..<max(leading.count, following.count) {
-            if place < leading.count { order.append(leading[place]) }
-            if place < following.count { order.append(following[place]) }
+        for index in 0..<max(leading.count, following.count) {
+            if index < leading.count { order.append(leading[index]) }
+            if index < following.count { order.append(following[index]) }
         }
         return order
     }

@@ -2,7 +2,8 @@
 
 import LupineHTTP
 
-/// Asks a proxy for a tunnel over a connected channel: moves the bytes of `TunnelMachine` or `SocksMachine`.
+/// Asks a proxy for a tunnel over a connected channel: sends and receives the bytes of `TunnelMachine` or
+/// `SocksMachine`.
 ///
 /// Confined to its loop. It reports once, unless it is closed first.
 final class ProxyHandshake: LoopChannel {
@@ -21,7 +22,7 @@ final class ProxyHandshake: LoopChannel {
     private let proxy: ProxyServer
     private var output: [UInt8] = []
     private let originMaySpeakFirst: Bool
-    /// The bytes that the origin has sent right behind the proxy's answer.
+    /// The bytes of the origin that arrived together with the proxy's answer.
     private(set) var firstOriginBytes: [UInt8] = []
     private let report: (Result<Void, TransportError>) -> Void
 
@@ -41,7 +42,7 @@ final class ProxyHandshake: LoopChannel {
         loop.reassign(registration, to: self)
     }
 
-    /// Sends the first bytes, and reads if input has been reported: the loop does not report again that a proxy has closed.
+    /// Sends the first bytes. Reads at once if the loop has already reported input, because it will not report that again.
     func start() {
         do throws(TransportError) {
             switch machine {
@@ -71,23 +72,25 @@ final class ProxyHandshake: LoopChannel {
     func loopWillClose() { end(.failure(.shutDown)) }
 
     private func flush() throws(TransportError) {
-        do throws(ChannelFailure) { try channel?.flush() } catch { throw lost(error) }
-        while !output.isEmpty, let outcome = try send() {
-            output.removeFirst(outcome)
+        do throws(ChannelFailure) { try channel?.flush() } catch { throw transportError(error) }
+        while !output.isEmpty, let count = try send() {
+            output.removeFirst(count)
         }
     }
 
-    private func lost(_ failure: ChannelFailure) -> TransportError {
+    private func transportError(_ failure: ChannelFailure) -> TransportError {
         failure.transportError(host: proxy.host, port: proxy.port)
     }
 
+    /// Sends the beginning of the output; returns the number of bytes, or nil if the channel accepts none now.
     private func send() throws(TransportError) -> Int? {
         do throws(ChannelFailure) {
             guard case .bytes(let count)? = try channel?.send(output, from: 0, Span()) else { return nil }
             return count
-        } catch { throw lost(error) }
+        } catch { throw transportError(error) }
     }
 
+    /// Reads until the channel would block or the handshake ends.
     private func read() throws(TransportError) {
         var buffer = loop.borrowReadBuffer()
         defer { loop.giveBack(readBuffer: buffer) }
@@ -96,15 +99,16 @@ final class ProxyHandshake: LoopChannel {
             do throws(ChannelFailure) {
                 var space = buffer.mutableSpan
                 outcome = try channel?.receive(into: &space)
-            } catch { throw error == .tls(.truncated) ? closed() : lost(error) }
+            } catch { throw error == .tls(.truncated) ? closedError() : transportError(error) }
             switch outcome {
             case .bytes(let count): try received(buffer.span.extracting(first: count))
-            case .end: throw closed()
+            case .end: throw closedError()
             case .wouldBlock, nil: return
             }
         }
     }
 
+    /// Passes bytes of the proxy to the machine. Ends the handshake when the tunnel is established.
     private func received(_ bytes: Span<UInt8>) throws(TransportError) {
         var consumed = bytes.count
         var isEstablished = false
@@ -132,14 +136,15 @@ final class ProxyHandshake: LoopChannel {
             firstOriginBytes.append(bytes, consumed..<bytes.count)
             return end(.success(()))
         }
-        // The client speaks first: bytes that come before the request are a response to nothing.
+        // The client sends first: bytes before the request are a response to no request.
         guard consumed == bytes.count else {
             throw .http(host: proxy.host, port: proxy.port, .unexpectedBytes(octet: bytes[consumed]))
         }
         end(.success(()))
     }
 
-    private func closed() -> TransportError {
+    /// Returns the error for a proxy that has closed the connection.
+    private func closedError() -> TransportError {
         switch machine {
         case .tunnel(var tunnel): .tunnel(proxy: proxy.description, tunnel.receivedEnd())
         case .socks(var socks): .socks(proxy: proxy.description, socks.receivedEnd())
@@ -161,6 +166,7 @@ final class ProxyHandshake: LoopChannel {
         channel?.close()
     }
 
-    /// Returns the channel, once the tunnel is established; this handshake is still its registered channel.
+    /// Returns the channel, once the tunnel is established. The caller must reassign its registration, which still refers to this
+    /// handshake.
     func takeChannel() -> ByteChannel? { channel.take() }
 }

@@ -2,15 +2,17 @@
 
 import LupineTLS
 
-/// A connection for any protocol: bytes in both directions, separate ends of both halves, and TLS from the moment at which the
-/// owner starts it. It uses neither HTTP nor the pool; `RawDial` makes it.
+/// A connection for any protocol: bytes in both directions, each of which can be closed separately, and TLS from the moment at
+/// which the owner starts it. It uses neither HTTP nor the pool; `RawDial` opens it.
 ///
-/// The owner pulls: nothing is read ahead, so that an owner that does not read applies back-pressure to the peer, and the
-/// first byte after the agreement on TLS is left for TLS. It belongs to its loop and lives until it is closed.
+/// Bytes are read only when the owner asks for them. So an owner that does not read applies back-pressure to the peer, and after
+/// a protocol's agreement on TLS (STARTTLS) no byte of TLS has been read as plain text. Confined to its loop; the loop retains
+/// it until it is closed.
 package final class RawConnection: LoopChannel {
-    /// The loop that it runs on.
+    /// The loop that the connection runs on.
     package let loop: EventLoop
-    /// Receives its events; retained until the end. Must be set before the loop continues.
+    /// Receives the connection's events; retained until it ends. Must be set in the callback that delivers the connection, before
+    /// the loop handles further events.
     package var handler: (any RawConnectionHandler)?
     /// Whether the peer has closed its sending half; what it has sent may still be unread.
     package private(set) var peerIsClosing = false
@@ -24,15 +26,15 @@ package final class RawConnection: LoopChannel {
     private var handshake: TLSHandshake?
     private var handshakeTimer: EventLoop.TimerToken?
     private var isClosed = false
-    /// The limit of peer bytes that are still to be dropped; nil while the connection has an owner.
+    /// How many more bytes of the peer are read and dropped; nil before `closeGently`.
     private var lingerBudget: Int?
     private var lingerTimer: EventLoop.TimerToken?
 
-    /// How much, and for how long, a peer may still send after `closeGently` (as nginx's `lingering_timeout`).
+    /// How many bytes, and for how long, a peer may still send after `closeGently` (like nginx's `lingering_timeout`).
     private static let lingerLimit = 1 << 20
     private static let lingerTime = Interval.seconds(5)
-    /// How many times it reads while lingering before other connections of the loop get their turn.
-    private static let lingerTurns = 16
+    /// How many times it reads while lingering before it lets the loop handle other connections.
+    private static let lingerReads = 16
 
     init(_ dialed: DialedChannel, to origin: Origin, on loop: EventLoop) {
         self.origin = origin
@@ -44,9 +46,9 @@ package final class RawConnection: LoopChannel {
         loop.reassign(dialed.registration, to: self)
     }
 
-    // MARK: bytes
+    // MARK: Bytes
 
-    /// Reads into the beginning of `buffer`, which must not be empty.
+    /// Reads into the beginning of `buffer`, which must not be empty. Returns `wouldBlock` if nothing has arrived.
     package func receive(into buffer: inout MutableSpan<UInt8>) throws(TransportError) -> ReadOutcome {
         if !firstOriginBytes.isEmpty {
             let count = min(firstOriginBytes.count, buffer.count)
@@ -61,7 +63,7 @@ package final class RawConnection: LoopChannel {
             switch outcome {
             case .wouldBlock: mayRead = false
             case .bytes(let count):
-                // A closing peer's end is still to be seen.
+                // If the peer is closing, another read must find the end of the stream.
                 if !peerIsClosing, channel?.mayHoldMore(after: count, of: room) == false { mayRead = false }
             case .end: break
             }
@@ -86,7 +88,7 @@ package final class RawConnection: LoopChannel {
         return channel?.hasPendingOutput == false
     }
 
-    /// Shuts down writing after the bytes sent so far; reading continues.
+    /// Closes the sending half after the bytes sent so far; reading continues.
     package func closeWriting() { channel?.closeWriting() }
 
     private func transportError(_ failure: ChannelFailure) -> TransportError {
@@ -95,10 +97,10 @@ package final class RawConnection: LoopChannel {
 
     // MARK: TLS
 
-    /// Starts TLS; the handler is told the result. A connection on which the handshake fails is closed.
+    /// Starts TLS. Calls the handler's `connectionIsSecure()`, or closes the connection and calls `connectionEnded(_:)`.
     ///
-    /// All bytes received before must have been read: otherwise an attacker who injects bytes before TLS could have them taken
-    /// for the peer's.
+    /// The owner must have read all bytes that arrived before: otherwise bytes that an attacker injected before TLS would be
+    /// taken for bytes of the authenticated peer. Fails with `notTLS` if bytes that came with the proxy's answer are unread.
     ///
     /// - Parameters:
     ///   - profile: TLS settings and trust.
@@ -131,6 +133,7 @@ package final class RawConnection: LoopChannel {
         handshake.start()
     }
 
+    /// Starts TLS when the context of the profile has been loaded.
     private func prepared(
         _ profile: TLSProfile, _ answer: TLSSettings.Answer, _ verifier: (any PeerVerifier)?,
         _ timeout: Interval?
@@ -142,6 +145,7 @@ package final class RawConnection: LoopChannel {
         }
     }
 
+    /// Starts the time-out of the handshake anew; nil stops it.
     private func setHandshakeTimer(_ timeout: Interval?) {
         if let timer = handshakeTimer.take() { loop.cancel(timer) }
         guard let timeout else { return }
@@ -155,6 +159,7 @@ package final class RawConnection: LoopChannel {
         }
     }
 
+    /// Continues after the TLS handshake.
     private func secured(_ result: Result<TLSChannel, TransportError>) {
         setHandshakeTimer(nil)
         handshake = nil
@@ -173,7 +178,7 @@ package final class RawConnection: LoopChannel {
         }
     }
 
-    // MARK: the loop's side
+    // MARK: Loop events
 
     package func channelReady(_ readiness: Readiness) {
         if !readiness.isDisjoint(with: .closed) { peerIsClosing = true }
@@ -188,17 +193,18 @@ package final class RawConnection: LoopChannel {
 
     package func loopWillClose() { end(.shutDown) }
 
-    // MARK: the end
+    // MARK: Closing
 
+    /// Closes the connection and reports the error to the handler.
     private func end(_ error: TransportError) {
         let handler = handler
         close()
         handler?.connectionEnded(error)
     }
 
-    /// Closes in order, after `closeWriting`; the handler receives no further calls. What the peer still sends is dropped,
-    /// until its end or up to a limit: with unread bytes the kernel would reset the connection, and the peer might lose what
-    /// was sent last.
+    /// Closes gracefully, after `closeWriting`; the handler receives no further calls. Reads and drops what the peer still sends,
+    /// until it closes or a limit is reached: if bytes were unread at the close, the kernel would reset the connection, and the
+    /// peer might lose the last bytes that were sent to it.
     package func closeGently() {
         guard !isClosed, channel != nil else { return close() }
         handler = nil
@@ -210,15 +216,16 @@ package final class RawConnection: LoopChannel {
         linger()
     }
 
+    /// Reads and drops bytes of the peer, and closes at the end of the stream, at the limit or after an error.
     private func linger() {
         var buffer = loop.borrowReadBuffer()
         defer { loop.giveBack(readBuffer: buffer) }
         do throws(TransportError) {
             _ = try flush()
-            var turns = 0
+            var reads = 0
             while let budget = lingerBudget, budget > 0 {
-                turns += 1
-                if turns > Self.lingerTurns {
+                reads += 1
+                if reads > Self.lingerReads {
                     loop.executeOnLoop { [weak self] in
                         if let self, !isClosed { linger() }
                     }
@@ -255,12 +262,13 @@ package final class RawConnection: LoopChannel {
     }
 }
 
-/// The owner of a raw connection. Calls come on its loop.
+/// The owner of a raw connection. It is called on the connection's loop.
 package protocol RawConnectionHandler: AnyObject {
     /// There may be bytes to read, or space to write.
     func connectionIsReady()
-    /// The requested handshake is complete, and the peer is trusted.
+    /// The TLS handshake is complete, and the peer is trusted.
     func connectionIsSecure()
-    /// The connection is gone: TLS failed, or the loop ended. Read and write errors are thrown by the calls themselves.
+    /// The connection was closed because TLS failed or the loop ended. Errors of reading and writing are not reported here;
+    /// `receive` and `send` throw them.
     func connectionEnded(_ error: TransportError)
 }

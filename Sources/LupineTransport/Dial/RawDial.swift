@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Opens a raw connection: look-up, race of addresses, and a tunnel if there is a proxy. No TLS, no pool.
+/// Opens a raw connection: look-up, race of addresses, and a tunnel if there is a proxy. It uses neither TLS nor the pool.
 ///
 /// Confined to its loop. It reports once, and is retained by the operation that it waits for.
 package final class RawDial {
@@ -8,7 +8,7 @@ package final class RawDial {
     private let origin: Origin
     private let loop: EventLoop
 
-    /// A dial to `origin`, whose scheme has to be `http`; the connection itself starts TLS if it needs it.
+    /// Creates a dial to `origin`, whose scheme must be `http`; the owner of the connection starts TLS if needed.
     package init(
         to origin: Origin, configuration: DialConfiguration, resolver: Resolver, on loop: EventLoop
     ) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 
-/// Any number of alarms for any thread, driven by one timer of a loop.
+/// Runs closures at given times on a loop; any thread may set and cancel alarms.
 ///
-/// Nearly all alarms are cancelled long before they are due, and later ones are due later. So setting and cancelling only change
-/// this heap, and the loop gets a timer only for an alarm that is due before all others. Any thread may call; alarms run on the
-/// loop.
+/// Nearly all alarms are time-outs that are cancelled long before they are due, and an alarm that is set later is usually due
+/// later. So setting and cancelling only change a heap under a lock, and the loop gets a timer only for an alarm that is due
+/// before all others.
 ///
-/// If no loop can be created for lack of descriptors, a thread runs the alarms, and looks for a loop from time to time.
+/// If no loop can be created for lack of descriptors, a thread runs the alarms, and tries every few milliseconds to get a loop.
 package final class AlarmClock: Sendable {
-    /// The closure of an alarm. A struct: a bare closure in a generic lock is wrapped anew at each access.
+    /// The closure of an alarm. A struct, because Swift wraps a bare closure in a generic lock again at each access.
     private struct Alarm: Sendable {
         let run: @Sendable () -> Void
     }
@@ -17,19 +17,19 @@ package final class AlarmClock: Sendable {
         var alarms = TimerHeap<Alarm>()
         /// The earliest time for which the loop has a timer.
         var earliestTimer = Instant.distantFuture
-        /// The number of timers on the loop. Each stays until it fires, even when an earlier one has been set since.
+        /// The number of timers on the loop. A timer stays until it fires, even if an earlier one has been set since.
         var timerCount = 0
         /// The loop of the timers, once there is one.
         var loop: EventLoop?
         /// Whether a thread runs the alarms until there is a loop.
-        var isWithoutLoop = false
+        var hasThread = false
     }
 
     private let state = Lock(State())
     private let findLoop: @Sendable () -> EventLoop?
 
-    /// An alarm clock with timers on the loop that `findLoop` returns. `findLoop` is called when the first alarm is set, and
-    /// again as long as it returns nil.
+    /// Creates an alarm clock with timers on the loop that `findLoop` returns. `findLoop` is called when the first alarm is set,
+    /// and again as long as it returns nil.
     package init(findLoop: @escaping @Sendable () -> EventLoop?) { self.findLoop = findLoop }
 
     /// The number of alarms that are set.
@@ -39,32 +39,33 @@ package final class AlarmClock: Sendable {
     package var timerCount: Int { state.withLock { $0.timerCount } }
 
     /// Sets an alarm, which runs once. The returned closure cancels it, and has no effect afterwards.
-    package func set(at moment: Instant, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
-        let (token, isNext) = state.withLock { state in
-            let token = state.alarms.insert(Alarm(run: body), at: moment)
-            let isNext = moment < state.earliestTimer
-            if isNext { state.earliestTimer = moment }
-            return (token, isNext)
+    package func set(at deadline: Instant, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+        let (token, isEarliest) = state.withLock { state in
+            let token = state.alarms.insert(Alarm(run: body), at: deadline)
+            let isEarliest = deadline < state.earliestTimer
+            if isEarliest { state.earliestTimer = deadline }
+            return (token, isEarliest)
         }
-        if isNext { setTimer(at: moment) }
+        if isEarliest { setTimer(at: deadline) }
         return { [self] in
-            // The captured values are released outside of the lock.
+            // The alarm is returned from the closure, so that its captured values are released outside the lock.
             _ = state.withLock { $0.alarms.remove(token) }
         }
     }
 
     /// Sets a timer for the earliest alarm.
-    private func setTimer(at moment: Instant) {
-        guard let loop = loop() else { return startThread() }
+    private func setTimer(at deadline: Instant) {
+        guard let loop = loopOfTimers() else { return startThread() }
         state.withLock { $0.timerCount += 1 }
         _ = loop.executeInline { [self] in
-            _ = loop.schedule(at: moment) { [self] reason in
-                if reason == .due { runDue(ofTimerAt: moment, at: loop.now) }
+            _ = loop.schedule(at: deadline) { [self] reason in
+                if reason == .due { runDue(ofTimerAt: deadline, at: loop.now) }
             }
         }
     }
 
-    private func loop() -> EventLoop? {
+    /// Returns the loop of the timers; calls `findLoop` if there is none yet.
+    private func loopOfTimers() -> EventLoop? {
         if let known = state.withLock({ $0.loop }) { return known }
         guard let found = findLoop() else { return nil }
         return state.withLock { state in
@@ -74,13 +75,13 @@ package final class AlarmClock: Sendable {
         }
     }
 
-    /// Called on the loop.
-    private func runDue(ofTimerAt moment: Instant, at now: Instant) {
+    /// Runs the alarms that are due, and sets a timer for the next one. Called on the loop.
+    private func runDue(ofTimerAt deadline: Instant, at now: Instant) {
         let (due, next) = state.withLock { state -> ([Alarm], Instant?) in
-            let due = Self.takeDue(of: &state, at: now)
+            let due = Self.popDueAlarms(of: &state, at: now)
             state.timerCount -= 1
-            // If a timer for an earlier time has been set meanwhile, it sets the next one.
-            guard state.earliestTimer == moment else { return (due, nil) }
+            // If a timer for an earlier time has been set meanwhile, that timer sets the next one.
+            guard state.earliestTimer == deadline else { return (due, nil) }
             state.earliestTimer = state.alarms.next ?? .distantFuture
             return (due, state.alarms.next)
         }
@@ -88,7 +89,7 @@ package final class AlarmClock: Sendable {
         for alarm in due { alarm.run() }
     }
 
-    private static func takeDue(of state: inout State, at now: Instant) -> [Alarm] {
+    private static func popDueAlarms(of state: inout State, at now: Instant) -> [Alarm] {
         var due: [Alarm] = []
         while let alarm = state.alarms.popDue(at: now) { due.append(alarm) }
         return due
@@ -98,16 +99,16 @@ package final class AlarmClock: Sendable {
 
     /// Starts a thread that runs the alarms. If no thread can be started, the next alarm that is set tries again.
     private func startThread() {
-        let isFirst = state.withLock { state in
-            defer { state.isWithoutLoop = true }
-            return !state.isWithoutLoop
+        let mustStart = state.withLock { state in
+            defer { state.hasThread = true }
+            return !state.hasThread
         }
-        guard isFirst else { return }
+        guard mustStart else { return }
         do {
             try NativeThread.startDetached(name: "lupine-alarms") { self.runWithoutLoop() }
         } catch {
             state.withLock { state in
-                state.isWithoutLoop = false
+                state.hasThread = false
                 state.earliestTimer = .distantFuture
             }
         }
@@ -117,19 +118,19 @@ package final class AlarmClock: Sendable {
     private func runWithoutLoop() {
         while true {
             NativeThread.pause(milliseconds: 5)
-            let hasLoop = loop() != nil
+            let hasLoop = loopOfTimers() != nil
             let now = MonotonicClock().now()
-            let (due, next, isOver) = state.withLock { state -> ([Alarm], Instant?, Bool) in
-                let due = hasLoop ? [] : Self.takeDue(of: &state, at: now)
+            let (due, next, hasEnded) = state.withLock { state -> ([Alarm], Instant?, Bool) in
+                let due = hasLoop ? [] : Self.popDueAlarms(of: &state, at: now)
                 let next = state.alarms.next
                 guard hasLoop || next == nil else { return (due, nil, false) }
-                state.isWithoutLoop = false
+                state.hasThread = false
                 state.earliestTimer = next ?? .distantFuture
                 return (due, next, true)
             }
             if let next { setTimer(at: next) }
             for alarm in due { alarm.run() }
-            if isOver { return }
+            if hasEnded { return }
         }
     }
 }

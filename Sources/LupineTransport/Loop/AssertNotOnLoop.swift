@@ -2,7 +2,7 @@
 
 #if LUPINE_HELD_LOCKS
     /// Stops the program if the calling thread runs an event loop. Placed where code of the program is called that may block:
-    /// it would stall all connections of that loop (O-7). Code called inside a job that the program itself put on the loop is
+    /// it would stall all connections of that loop (O-7). Code inside a Swift job that the program enqueued on the loop is
     /// exempt.
     package func assertNotOnLoop() {
         precondition(

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
 
-/// A loop runs Swift tasks of the program between its events: jobs run after the events of a turn, never inside a read or a
-/// callback of a connection, in the order in which they were enqueued.
+/// A loop runs jobs of the program's Swift tasks. They run in the order in which they were enqueued, after the events of a turn,
+/// and never inside a read or a callback of a connection.
 ///
-/// A turn runs the jobs that wait when it gets to them, and stops after 5 ms; the rest, and the jobs that these enqueue, wait for
-/// the next turn, after its events. So neither starves the other. Every job runs once: the jobs of a loop that is ending or has
-/// ended run on Swift's global executor. Retaining a loop as an executor keeps no thread and no descriptor.
+/// A turn runs the jobs that were enqueued when its events had been handled, for at most 5 ms. The remaining jobs, and those that
+/// the jobs enqueue, wait for the next turn. So neither jobs nor events starve the other. Every job runs once: the jobs of a loop
+/// that is ending or has ended run on Swift's global executor. A program that retains a loop as an executor does not keep the
+/// loop's thread or descriptors.
 extension EventLoop: TaskExecutor {
     /// Enqueues a job. Any thread may call.
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        if isOnLoop ? keep(job) : submit(job) { return }
+        if isOnLoop ? enqueueOnLoop(job) : submit(job) { return }
         Self.runElsewhere(job)
     }
 

@@ -2,35 +2,37 @@
 
 internal import Synchronization
 
-/// One thread that waits for descriptors, timers and submitted work and runs their callbacks, as well as jobs of Swift tasks, see
-/// `EventLoop+TaskExecutor`.
+/// One thread that waits for descriptors, timers and submitted work and runs their callbacks. It also runs jobs of Swift tasks
+/// (`EventLoop+TaskExecutor`).
 ///
 /// A connection stays on one loop for life and is used only there. `execute`, `executeInline`, `isOnLoop` and the shutdown may be
 /// called from any thread; everything else only on the loop's own thread, and traps elsewhere. Nothing on a loop may block: a
 /// callback that sleeps delays every connection of the loop.
 ///
-/// The end of a loop is definite. Work that `execute` accepted runs, perhaps during the shutdown; afterwards `execute` returns
-/// false. Every channel gets `loopWillClose`, every timer `loopClosing`.
+/// A loop ends in order: it runs all work that `execute` accepted, calls every channel's `loopWillClose` and ends every timer
+/// with `loopClosing`. Once it has ended, `execute` returns false.
 package final class EventLoop: Sendable {
     let identity: LoopIdentity
     /// The name of the loop's thread.
     let name: String
     /// The index of the loop in its group; 0 without a group.
     let number: Int
-    /// The threads for the program's code that may block: the group's.
+    /// The threads for the program's code that may block; those of the group, if there is one.
     let callouts: CalloutThreads
     /// Whether `callouts` are the loop's own, because it has no group.
     private let ownsCallouts: Bool
     private let inbox: LoopInbox
     private let core: LoopBound<LoopCore>
-    private let end = Lock<End>(.running([]))
-    /// Held while joining, so that all who wait for the end also wait for the thread.
+    private let state = Lock<State>(.running(onEnd: []))
+    /// The loop's thread; nil once it was joined. The lock is held while joining, so that every caller of the shutdown returns
+    /// only when the thread is gone.
     private let thread = Lock<NativeThread.Handle?>(nil)
     private let registrations = Atomic<Int>(0)
     private let activity: LoopActivity
 
-    private enum End: Sendable {
-        case running([@Sendable () -> Void])
+    private enum State: Sendable {
+        /// The closures are called when the loop has ended.
+        case running(onEnd: [@Sendable () -> Void])
         case ended
     }
 
@@ -78,17 +80,18 @@ package final class EventLoop: Sendable {
             to: identity)
     }
 
+    /// The function of the loop's thread.
     private func run() {
         identity.adoptCurrentThread(of: self)
         let core = core.value
         while core.turn(of: self) {}
         identity.abandon()
-        let waiting = end.withLock { end -> [@Sendable () -> Void] in
-            guard case .running(let waiting) = end else { return [] }
-            end = .ended
-            return waiting
+        let callbacks = state.withLock { state -> [@Sendable () -> Void] in
+            guard case .running(let callbacks) = state else { return [] }
+            state = .ended
+            return callbacks
         }
-        for wake in waiting { wake() }
+        for callback in callbacks { callback() }
     }
 
     // MARK: From any thread
@@ -96,8 +99,8 @@ package final class EventLoop: Sendable {
     /// The loop that the calling thread runs, or nil.
     package static var current: EventLoop? { NativeThread.loop as? EventLoop }
 
-    /// The loop whose Swift job the calling thread runs: the program's own code, which asked to run on this loop. Nil elsewhere,
-    /// and while a loop works for its connections.
+    /// The loop whose Swift job the calling thread is running: a job is code of the program that was enqueued on that loop. Nil
+    /// on other threads, and while a loop handles its connections.
     package static var ofRunningJob: EventLoop? {
         guard let loop = current, loop.core.value.isRunningJob else { return nil }
         return loop
@@ -128,13 +131,13 @@ package final class EventLoop: Sendable {
     /// Submits a job of a Swift task. Returns false if the loop is ending; the job must then run elsewhere.
     func submit(_ job: UnownedJob) -> Bool { inbox.submit(job) }
 
-    /// Makes the loop read its clock again: for clocks that are moved by hand.
+    /// Makes the loop read its clock again, for clocks that a test advances.
     package func wake() { inbox.wake(closing: false) }
 
-    /// The number of channels on this loop, for choosing among loops.
+    /// The number of channels on this loop. A group puts a new connection on the loop with the lowest load.
     package var load: Int { registrations.load(ordering: .relaxed) }
 
-    /// Whether the loop works for more than half of its time, for the same purpose.
+    /// Whether the loop works for more than half of its time. A group avoids busy loops for new connections.
     func isBusy(at now: Instant) -> Bool { activity.isBusy(at: now) }
 
     // MARK: On the loop
@@ -142,18 +145,18 @@ package final class EventLoop: Sendable {
     /// The time at which this turn of the loop, or the running job, began.
     package var now: Instant { core.value.now }
 
-    /// Whether this turn has lasted for 5 ms or more: work that can be deferred should then wait for the next one, for the sake
-    /// of other connections.
+    /// Whether this turn, or the running job, has lasted for 5 ms or more. Work that can be deferred should then wait for the
+    /// next turn, so that other connections do not wait for it.
     package var isLate: Bool { core.value.isLate }
 
-    /// Takes a job that was enqueued on this thread. Returns false if the loop is ending; the job must then run elsewhere.
-    func keep(_ job: UnownedJob) -> Bool { core.value.keep(job) }
+    /// Enqueues a job; only for the loop's own thread. Returns false if the loop is ending; the job must then run elsewhere.
+    func enqueueOnLoop(_ job: UnownedJob) -> Bool { core.value.enqueue(job) }
 
     /// Runs `work` at the end of this turn, after the callbacks of the current event.
     package func executeOnLoop(_ work: @escaping () -> Void) { core.value.deferWork(work) }
 
-    /// Calls `listener` when this turn ends. Threads are woken there, so that they wake once and find all results of the turn,
-    /// rather than once for each.
+    /// Calls `listener` when this turn ends. Listeners wake other threads there, so that a thread wakes once for all results of
+    /// the turn, rather than once for each.
     package func atTurnEnd(_ listener: any TurnEndListener) { core.value.listeners.append(listener) }
 
     /// Watches a non-blocking descriptor for `channel`, which is retained until it is deregistered.
@@ -165,7 +168,7 @@ package final class EventLoop: Sendable {
         return registration
     }
 
-    /// Ends a registration: its channel is not called again, not even for events already fetched.
+    /// Ends a registration: its channel is not called again, not even for events that epoll has already returned.
     ///
     /// `closing` is true if the descriptor is closed next; the kernel then forgets it without a system call.
     package func deregister(_ registration: Registration, closing: Bool = true) {
@@ -213,31 +216,32 @@ package final class EventLoop: Sendable {
     /// The number of timers that are set and have not ended.
     package var timerCount: Int { core.value.timers.count }
 
-    /// Lends the loop's one read buffer, so that an idle connection owns none. It must be returned before the callback that
-    /// borrowed it returns; a second borrower in the meantime gets a new buffer.
+    /// Returns the loop's one read buffer, so that idle connections need no buffer. The callback that borrows it must give it
+    /// back before it returns; whoever borrows meanwhile gets a new buffer.
     package func borrowReadBuffer() -> [UInt8] {
         Self.lend(&core.value.readBuffer, Self.readBufferSize)
     }
 
-    /// Returns the read buffer.
+    /// Gives back the read buffer.
     package func giveBack(readBuffer: consuming [UInt8]) { core.value.readBuffer = readBuffer }
 
-    /// Lends a buffer for bytes that are read to be written to a file, under the rules of the read buffer.
+    /// Returns the loop's buffer for bytes that are written to a file; the rules are those of the read buffer.
     func borrowFileBuffer() -> [UInt8] {
         Self.lend(&core.value.fileBuffer, Self.fileBufferSize)
     }
 
-    /// Returns the file buffer.
+    /// Gives back the file buffer.
     func giveBack(fileBuffer: consuming [UInt8]) { core.value.fileBuffer = fileBuffer }
 
-    /// Lends a buffer for one TLS record, under the rules of the read buffer.
+    /// Returns the loop's buffer for one TLS record; the rules are those of the read buffer.
     package func borrowRecordBuffer() -> [UInt8] {
         Self.lend(&core.value.recordBuffer, Self.recordBufferSize)
     }
 
-    /// Returns the record buffer.
+    /// Gives back the record buffer.
     package func giveBack(recordBuffer: consuming [UInt8]) { core.value.recordBuffer = recordBuffer }
 
+    /// Moves a buffer out of the core, or creates one while it is lent.
     private static func lend(_ buffer: inout [UInt8], _ size: Int) -> [UInt8] {
         if buffer.isEmpty { return [UInt8](repeating: 0, count: size) }
         var lent: [UInt8] = []
@@ -248,39 +252,40 @@ package final class EventLoop: Sendable {
     /// The maximum plaintext of one record (RFC 8446 §5.1).
     package static let recordBufferSize = 16 * 1024
 
-    /// The usual size of a socket's buffer: a larger one saves few calls, a smaller one costs some.
+    /// The size of the read buffer: the usual size of a socket's buffer. A larger one saves hardly any calls; a smaller one costs
+    /// further calls.
     package static let readBufferSize = 64 * 1024
 
-    /// Large enough that a write call costs little in comparison to its bytes, small enough that these are still in the
-    /// processor's cache.
+    /// The size of the file buffer: large enough that the write call costs little per byte, small enough that the bytes are still
+    /// in the processor's cache when they are written.
     static let fileBufferSize = 256 * 1024
 
-    // MARK: The end
+    // MARK: Shutdown
 
     /// Starts the shutdown and returns at once. Any thread may call, any number of times.
     package func beginShutdown() { inbox.wake(closing: true) }
 
-    /// Ends the loop and returns when its thread is gone.
+    /// Shuts the loop down; returns when its thread is gone.
     package func shutdown() async {
         beginShutdown()
         await withCheckedContinuation { continuation in
-            let ended = end.withLock { end -> Bool in
-                switch end {
-                case .running(let waiting):
-                    end = .running(waiting + [{ continuation.resume() }])
+            let hasEnded = state.withLock { state -> Bool in
+                switch state {
+                case .running(let callbacks):
+                    state = .running(onEnd: callbacks + [{ continuation.resume() }])
                     return false
                 case .ended:
                     return true
                 }
             }
-            if ended { continuation.resume() }
+            if hasEnded { continuation.resume() }
         }
         // The thread only has to return, so this hardly blocks.
         join()
         if ownsCallouts { await callouts.shutdown() }
     }
 
-    /// Ends the loop and blocks until its thread is gone. Not to be called on a loop.
+    /// Shuts the loop down; blocks until its thread is gone. Must not be called on a loop.
     package func shutdownAndWait() {
         precondition(!isOnLoop, "a loop cannot wait for its own end")
         beginShutdown()
@@ -288,6 +293,7 @@ package final class EventLoop: Sendable {
         if ownsCallouts { callouts.shutdownAndWait() }
     }
 
+    /// Blocks until the thread is gone.
     private func join() {
         thread.withLock { handle in
             if let running = handle { NativeThread.join(running) }

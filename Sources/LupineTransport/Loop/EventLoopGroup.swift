@@ -14,27 +14,29 @@ package final class EventLoopGroup: Sendable {
     /// The threads for the program's code that may block.
     let callouts: CalloutThreads
     private let sharing: Sharing
-    private let turn = Atomic<Int>(0)
-    private let executorTurn = Atomic<Int>(0)
+    /// Counts the calls of `next()`, for round-robin.
+    private let nextCount = Atomic<Int>(0)
+    /// Counts the calls of `nextExecutor()`, for round-robin.
+    private let nextExecutorCount = Atomic<Int>(0)
 
     /// How connections are distributed among loops.
     package enum Sharing: Sendable {
         /// Evenly: to the least loaded loop, round-robin among equals.
         case even
-        /// To the first loop that is not busy and has fewer than `packedConnections`; evenly if there is none. One loop with
-        /// several things to do in each turn is cheaper than several loops that wake up for one each: for small requests, four
-        /// loops cost half as much again as one that has all connections.
+        /// To the first loop that is not busy and has fewer than `packedConnections`; evenly if there is none. One loop that
+        /// handles several events in each turn is cheaper than several loops that wake up for one event each: for small requests,
+        /// four loops take half as much processor time again as one loop with all connections.
         case packed
     }
 
-    /// The number of connections up to which a loop is filled in packed sharing.
+    /// The number of connections that one loop gets before packed sharing uses the next loop.
     package static let packedConnections = 256
 
-    /// The default maximum of concurrent calls of the program's blocking code by the loops of a group.
+    /// The default limit of concurrent calls of the program's blocking code for the loops of a group.
     package static let calloutLimit = 8
 
     /// Starts `count` loops, whose threads are called `name` and a number. At most `callouts` further threads, called `name` and
-    /// `ask`, are started when the program's blocking code is to be called.
+    /// `ask`, are started when code of the program that may block has to be called.
     package init(
         count: Int, name: String = "lupine-loop", sharing: Sharing = .even,
         clock: any TransportClock = MonotonicClock(), callouts limit: Int = EventLoopGroup.calloutLimit
@@ -79,16 +81,16 @@ package final class EventLoopGroup: Sendable {
                 return loop
             }
         }
-        let (start, _) = turn.add(1, ordering: .relaxed)
+        let (start, _) = nextCount.add(1, ordering: .relaxed)
         var best = loops[Int(UInt(bitPattern: start) % UInt(loops.count))]
         for loop in loops where loop.load < best.load { best = loop }
         return best
     }
 
-    /// Returns the loop for the next user of a task executor: round-robin, regardless of connections, because the connections of
-    /// its tasks follow to that loop.
+    /// Returns the loop for the next task executor: round-robin, regardless of the loops' connections, because tasks on an
+    /// executor open their connections on the same loop.
     package func nextExecutor() -> EventLoop {
-        let (start, _) = executorTurn.add(1, ordering: .relaxed)
+        let (start, _) = nextExecutorCount.add(1, ordering: .relaxed)
         return loops[Int(UInt(bitPattern: start) % UInt(loops.count))]
     }
 
@@ -97,15 +99,15 @@ package final class EventLoopGroup: Sendable {
         loop.number < loops.count && loops[loop.number] === loop
     }
 
-    /// Ends all loops and returns when their threads and the callout threads are gone; it waits for calls of the program's code
-    /// that have not returned. Never called for the default group.
+    /// Shuts all loops down; returns when their threads and the callout threads are gone, and so after all calls of the program's
+    /// code have returned. Never called for the default group.
     package func shutdown() async {
         for loop in loops { loop.beginShutdown() }
         for loop in loops { await loop.shutdown() }
         await callouts.shutdown()
     }
 
-    /// Like `shutdown()`, but blocking; not to be called on a loop.
+    /// Like `shutdown()`, but blocks. Must not be called on a loop.
     package func shutdownAndWait() {
         for loop in loops { loop.beginShutdown() }
         for loop in loops { loop.shutdownAndWait() }

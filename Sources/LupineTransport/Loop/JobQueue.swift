@@ -5,7 +5,7 @@ struct JobQueue {
     private var jobs: [UnownedJob] = []
     private var head = 0
 
-    /// The largest capacity that is kept: a flood of jobs does not hold its memory for ever.
+    /// The number of jobs up to which an emptied queue keeps its memory.
     private static let keptCapacity = 4096
 
     var count: Int { jobs.count - head }
@@ -14,8 +14,8 @@ struct JobQueue {
     /// Appends a job.
     mutating func append(_ job: UnownedJob) { jobs.append(job) }
 
-    /// Appends the jobs of `other` and leaves it empty, with its capacity.
-    mutating func append(taking other: inout [UnownedJob]) {
+    /// Moves the jobs of `other` to the end of this queue. `other` keeps its capacity, or gets that of this queue.
+    mutating func append(movingFrom other: inout [UnownedJob]) {
         if isEmpty {
             clear()
             swap(&jobs, &other)
@@ -26,7 +26,7 @@ struct JobQueue {
     }
 
     /// Removes and returns the job that has waited longest.
-    mutating func next() -> UnownedJob? {
+    mutating func popFirst() -> UnownedJob? {
         guard head < jobs.count else { return nil }
         let job = jobs[head]
         head += 1

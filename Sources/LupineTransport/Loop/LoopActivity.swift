@@ -5,9 +5,9 @@ internal import Synchronization
 /// Measures whether a loop is busy, for choosing the loop of a new connection.
 ///
 /// The loop reports when it starts and stops waiting; any thread may ask whether it is busy. Time is measured in windows: a loop
-/// is busy if it worked for more than half of its last complete window, and is not in a wait that has lasted as long as a window.
+/// is busy if it worked for more than half of the last complete window, unless it has since been waiting for a whole window.
 final class LoopActivity: Sendable {
-    /// In nanoseconds: long enough for many turns of a working loop, short enough to notice a change soon.
+    /// The length of a window in nanoseconds: long enough for many turns of a working loop, short enough to notice a change soon.
     static let windowLength = Int64(5_000_000)
 
     private let wasBusy = Atomic<Bool>(false)
@@ -15,8 +15,9 @@ final class LoopActivity: Sendable {
     private let waitingSince: Atomic<Int64>
     private static let awake = Int64.max
 
-    // Used by the loop's thread only.
+    // Used by the loop's thread only, in nanoseconds.
     private let windowBegan: Atomic<Int64>
+    /// How long the loop has waited in this window.
     private let waited = Atomic<Int64>(0)
 
     init(now: Instant) {
@@ -31,15 +32,15 @@ final class LoopActivity: Sendable {
     func didWait(at now: Instant) {
         let since = waitingSince.load(ordering: .relaxed)
         waitingSince.store(Self.awake, ordering: .relaxed)
-        let waited = self.waited.load(ordering: .relaxed) &+ (now.nanoseconds &- since)
+        let waitedInWindow = waited.load(ordering: .relaxed) &+ (now.nanoseconds &- since)
         let length = now.nanoseconds &- windowBegan.load(ordering: .relaxed)
         guard length >= Self.windowLength else {
-            self.waited.store(waited, ordering: .relaxed)
+            waited.store(waitedInWindow, ordering: .relaxed)
             return
         }
-        wasBusy.store(waited < length / 2, ordering: .relaxed)
+        wasBusy.store(waitedInWindow < length / 2, ordering: .relaxed)
         windowBegan.store(now.nanoseconds, ordering: .relaxed)
-        self.waited.store(0, ordering: .relaxed)
+        waited.store(0, ordering: .relaxed)
     }
 
     /// Whether the loop is busy. Any thread may call.

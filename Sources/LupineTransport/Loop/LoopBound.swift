@@ -13,13 +13,13 @@ package final class LoopIdentity: Sendable {
         @inline(__always) get { thread.load(ordering: .relaxed) == NativeThread.current }
     }
 
-    /// Called first by the loop's thread.
+    /// Called by the loop's thread when it starts.
     func adoptCurrentThread(of loop: EventLoop) {
         NativeThread.mark(asLoop: loop)
         thread.store(NativeThread.current, ordering: .relaxed)
     }
 
-    /// Called last by the loop's thread: its number may be reused for another thread.
+    /// Called by the loop's thread before it ends: the system may give its number to another thread.
     func abandon() {
         thread.store(0, ordering: .relaxed)
         NativeThread.mark(asLoop: nil)
@@ -32,10 +32,11 @@ package final class LoopIdentity: Sendable {
     }
 }
 
-/// Carries a loop-confined value across threads: the one crossing type of the transport.
+/// Carries a loop-confined value across threads. The transport has no other type for this.
 ///
-/// The wrapper may be held, copied and dropped anywhere; the value can be taken out only on its loop, and traps on a wrong thread
-/// instead of racing. Dropping the last wrapper elsewhere destroys the value there, so its destruction must not need its loop.
+/// Any thread may hold, copy and release the wrapper. Only the value's loop may read the value; on any other thread that traps,
+/// instead of causing a data race. If the last wrapper is released on another thread, the value is destroyed there, so its
+/// `deinit` must not need the loop.
 package struct LoopBound<Value>: @unchecked Sendable {
     private let confined: Value
     private let identity: LoopIdentity

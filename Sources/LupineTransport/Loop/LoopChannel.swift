@@ -12,19 +12,20 @@ package protocol LoopChannel: AnyObject {
 /// Identifies one registration of a channel with its loop, until it is deregistered.
 package struct Registration: Hashable, Sendable {
     let slot: UInt32
-    let use: UInt32
+    /// The number of earlier registrations in the slot.
+    let generation: UInt32
 
     /// The user data that epoll stores with the descriptor.
-    var token: UInt64 { UInt64(use) << 32 | UInt64(slot) }
+    var token: UInt64 { UInt64(generation) << 32 | UInt64(slot) }
 
-    init(slot: UInt32, use: UInt32) {
+    init(slot: UInt32, generation: UInt32) {
         self.slot = slot
-        self.use = use
+        self.generation = generation
     }
 
     init(token: UInt64) {
         slot = UInt32(truncatingIfNeeded: token)
-        use = UInt32(truncatingIfNeeded: token >> 32)
+        generation = UInt32(truncatingIfNeeded: token >> 32)
     }
 }
 

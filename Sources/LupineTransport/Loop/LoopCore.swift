@@ -18,19 +18,21 @@ final class LoopCore {
         }
     }
 
-    /// Nil once the loop has closed, so that its descriptors close with it and not with its last reference.
+    /// Set to nil when the loop closes, so that its descriptors are closed then and not when its last reference is released.
     private var poller: Poller?
     private let inbox: LoopInbox
     private let clock: any TransportClock
     private let activity: LoopActivity
     private var slab = RegistrationSlab()
+    /// The work of the inbox that this turn runs.
     private var batch: [LoopInbox.Work] = []
+    /// The work that `deferWork(_:)` has added for the end of the turn.
     private var deferred: [() -> Void] = []
     /// Jobs of Swift tasks for this loop.
     private var jobs = JobQueue()
-    /// Whether the program's code is running, as a job.
+    /// Whether a job is running, which is code of the program.
     private(set) var isRunningJob = false
-    /// Whether jobs are run elsewhere.
+    /// Whether the loop is shutting down; jobs are then run on Swift's global executor.
     private var isClosing = false
     #if DEBUG
         /// Called with the first job that ran for too long; then nil.
@@ -42,7 +44,7 @@ final class LoopCore {
     var timers = TimerHeap<TimerAction>()
     /// The buffer for one read, shared by all channels of the loop; empty while it is lent.
     var readBuffer: [UInt8] = []
-    /// The buffer for bytes on their way to a file; empty while it is lent, and until it is first needed.
+    /// The buffer for bytes that are written to a file; empty while it is lent, and until it is first needed.
     var fileBuffer: [UInt8] = []
     /// The buffer in which a TLS record is assembled; empty while it is lent.
     var recordBuffer: [UInt8] = []
@@ -112,7 +114,7 @@ final class LoopCore {
         do {
             ready = try poller.wait(timeout: timeout(at: before))
         } catch {
-            // Epoll rejects only invalid arguments, which would be a bug of Lupine; a loop that cannot wait cannot go on.
+            // Epoll rejects only invalid arguments, which would be a bug of Lupine; a loop that cannot wait cannot continue.
             preconditionFailure("epoll_wait failed: \(error)")
         }
         now = clock.now()
@@ -136,6 +138,7 @@ final class LoopCore {
         }
     }
 
+    /// Returns how long epoll may wait, in milliseconds: 0 if there is work to do, -1 for no limit.
     private func timeout(at before: Instant) -> Int32 {
         guard deferred.isEmpty, listeners.isEmpty, jobs.isEmpty, inbox.fallAsleep() else { return 0 }
         guard let next = timers.next, next != .distantFuture else { return -1 }
@@ -146,16 +149,17 @@ final class LoopCore {
         return Int32(clamping: (left - 1) / 1_000_000 + 1)
     }
 
+    /// Runs the submitted work, and returns the phase of the loop.
     private func runInbox() -> LoopInbox.Phase {
         let phase = inbox.take(into: &batch, &jobs)
         guard !batch.isEmpty else { return phase }
         for work in batch { work.run() }
-        // A rare flood of work does not hold its memory for ever.
+        // The memory of an unusually large batch is freed.
         if batch.count > 4096 { batch = [] } else { batch.removeAll(keepingCapacity: true) }
         return phase
     }
 
-    /// Runs the deferred work; work that this defers runs in the next turn, after new events.
+    /// Runs the deferred work. Work that is deferred meanwhile runs in the next turn, after its events.
     private func runDeferred() {
         guard !deferred.isEmpty else { return }
         var work: [() -> Void] = []
@@ -166,6 +170,7 @@ final class LoopCore {
         if deferred.isEmpty { swap(&work, &deferred) }
     }
 
+    /// Calls the listeners that have been added. Listeners that are added meanwhile are called at the next occasion.
     private func notifyListeners() {
         guard !listeners.isEmpty else { return }
         var notified: [any TurnEndListener] = []
@@ -178,26 +183,27 @@ final class LoopCore {
 
     // MARK: Jobs
 
-    /// Takes a job that was enqueued on this thread; returns false if jobs are run elsewhere.
-    func keep(_ job: UnownedJob) -> Bool {
+    /// Enqueues a job; returns false if the loop is closing, so that jobs are run elsewhere.
+    func enqueue(_ job: UnownedJob) -> Bool {
         if isClosing { return false }
         jobs.append(job)
         return true
     }
 
-    /// Runs the jobs that wait now, for 5 ms and at least one. The jobs that they enqueue wait for the next turn.
+    /// Runs the jobs that wait now, for 5 ms and at least one. Jobs that are enqueued meanwhile wait for the next turn.
     private func runJobs(on loop: EventLoop) {
-        var waiting = jobs.count
-        guard waiting > 0 else { return }
+        var remaining = jobs.count
+        guard remaining > 0 else { return }
         now = clock.now()
         let end = now + Self.longTurn
-        while waiting > 0, now < end, let job = jobs.next() {
+        while remaining > 0, now < end, let job = jobs.popFirst() {
             run(job, on: loop)
-            waiting -= 1
+            remaining -= 1
         }
         notifyListeners()
     }
 
+    /// Runs one job. In debug builds, reports the first job that runs for too long.
     private func run(_ job: UnownedJob, on loop: EventLoop) {
         #if DEBUG
             // Read before the run: the job may be destroyed afterwards.
@@ -216,7 +222,7 @@ final class LoopCore {
         #endif
     }
 
-    /// Runs work of the library that a job has caused: it is not the program's code.
+    /// Runs work of the library that a job has caused. Because it is no code of the program, `isRunningJob` is false meanwhile.
     func runOutsideJobs(_ work: () -> Void) {
         guard isRunningJob else { return work() }
         isRunningJob = false
@@ -224,19 +230,19 @@ final class LoopCore {
         isRunningJob = true
     }
 
-    /// Runs all jobs elsewhere from now on, because the loop is ending.
+    /// Passes the jobs, and those that are enqueued later, to Swift's global executor, because the loop is ending.
     private func handOverJobs() {
         isClosing = true
-        while let job = jobs.next() { EventLoop.runElsewhere(job) }
+        while let job = jobs.popFirst() { EventLoop.runElsewhere(job) }
     }
 
-    // MARK: The end
+    // MARK: Shutdown
 
-    /// Notifies all channels and timers, and closes; returns false if there is more work to run first.
+    /// Notifies all channels and timers, and closes. Returns false if they have added work, which another turn must run first.
     private func close() -> Bool {
         for registration in slab.all {
             slab.channel(for: registration)?.loopWillClose()
-            // A channel that keeps its registration is released all the same: it will never be called again.
+            // Releases a channel that has not ended its registration: it will never be called again.
             _ = deregister(registration, closing: true)
         }
         while let action = timers.popDue(at: .distantFuture) { action.end(.loopClosing) }

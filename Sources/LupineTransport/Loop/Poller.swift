@@ -19,15 +19,15 @@ package struct Readiness: OptionSet, Hashable, Sendable {
     package static let hungUp = Readiness(rawValue: 0x010)
     /// The peer has closed its half (EPOLLRDHUP); there may still be bytes to read.
     package static let peerClosed = Readiness(rawValue: 0x2000)
-    /// Any of the three ways in which a connection ends.
+    /// Any of the three events for the end of a connection.
     package static let closed: Readiness = [.failed, .hungUp, .peerClosed]
 }
 
 /// Epoll, edge-triggered: reports each change once.
 ///
-/// Each descriptor has a token of the caller, slot and use in one number, that is returned with its events. An event that
-/// outlived its registration has an old use and is dropped by `LoopCore`. Used on the loop's thread only; `WakeUp` may be
-/// signalled from others.
+/// The caller gives each descriptor a token, which is returned with its events: the registration's slot and generation in one
+/// number. `LoopCore` drops an event whose generation is old, because its registration has ended. Used on the loop's thread only;
+/// `WakeUp` may be signalled from others.
 @safe final class Poller {
     /// The token of the wake-up, for which `event(at:)` returns nil.
     private static let wakeToken = UInt64.max
@@ -52,7 +52,8 @@ package struct Readiness: OptionSet, Hashable, Sendable {
         unsafe events = Array(repeating: epoll_event(), count: capacity)
     }
 
-    /// Starts to watch a descriptor. Both directions and all ways to end are watched for life: no system call per request.
+    /// Starts to watch a descriptor. It is watched for reading, writing and closing until it is removed, so that no request needs
+    /// a system call for this.
     func add(_ descriptor: Int32, token: UInt64) throws(Errno) {
         try control(EPOLL_CTL_ADD, descriptor, [.readable, .writable, .peerClosed], token)
     }
@@ -65,9 +66,9 @@ package struct Readiness: OptionSet, Hashable, Sendable {
     /// Waits until there are events or `timeout` milliseconds have passed (-1: for ever), and returns the number of events,
     /// including the wake-up's.
     func wait(timeout: Int32) throws(Errno) -> Int {
-        let number = epoll.rawValue
+        let epollDescriptor = epoll.rawValue
         ready = try unsafe events.withUnsafeMutableBufferPointer { buffer throws(Errno) in
-            try unsafe Syscalls.epollWait(number, buffer, timeout: timeout)
+            try unsafe Syscalls.epollWait(epollDescriptor, buffer, timeout: timeout)
         }
         return ready
     }
@@ -80,6 +81,7 @@ package struct Readiness: OptionSet, Hashable, Sendable {
         return token == Self.wakeToken ? nil : (token, Readiness(rawValue: unsafe event.events))
     }
 
+    /// Calls `epoll_ctl` for a descriptor, edge-triggered.
     private func control(
         _ operation: Int32, _ descriptor: Int32, _ interest: Readiness, _ token: UInt64
     ) throws(Errno) {

@@ -2,46 +2,48 @@
 
 /// Timers ordered by deadline: the earliest is found in O(1), insertion and removal take O(log n), with no allocation per timer.
 ///
-/// A four-way heap of (deadline, slot) over a slab of slots; a slot knows its place in the heap, so that cancelling needs no
-/// search. A token carries the use count of its slot: the token of a timer that has fired or was cancelled has no effect. Timers
+/// A four-way heap of (deadline, slot) over a slab of slots. A slot stores its index in the heap, so that cancelling needs no
+/// search. A token carries the generation of its slot: the token of a timer that has fired or was cancelled has no effect. Timers
 /// with the same deadline fire in the order in which they were set. It has no clock and no thread; its owner passes the time.
 package struct TimerHeap<Payload> {
     /// Identifies one timer until it fires or is cancelled.
     package struct Token: Hashable, Sendable {
         fileprivate let slot: UInt32
-        fileprivate let use: UInt32
+        fileprivate let generation: UInt32
     }
 
     private struct Entry {
         let deadline: Instant
-        let order: UInt64
+        /// The number of the timer in the order in which timers were set.
+        let sequence: UInt64
         let slot: UInt32
 
         @inline(__always)
         func isBefore(_ other: Entry) -> Bool {
-            deadline != other.deadline ? deadline < other.deadline : order < other.order
+            deadline != other.deadline ? deadline < other.deadline : sequence < other.sequence
         }
     }
 
     private struct Slot {
-        var use: UInt32 = 0
-        var place = -1
+        var generation: UInt32 = 0
+        /// The index of the timer's entry in `heap`; -1 if the slot is free.
+        var index = -1
         var payload: Payload?
     }
 
     private var heap: [Entry] = []
     private var slots: [Slot] = []
     private var free: [UInt32] = []
-    private var order: UInt64 = 0
+    private var sequence: UInt64 = 0
 
-    /// An empty heap.
+    /// Creates an empty heap.
     package init() {}
 
     /// The number of timers that are set.
     package var count: Int { heap.count }
 
     /// The sequence number of the timer that was set last.
-    package var newest: UInt64 { order }
+    package var newest: UInt64 { sequence }
 
     /// The earliest deadline.
     package var next: Instant? { heap.first?.deadline }
@@ -56,64 +58,67 @@ package struct TimerHeap<Payload> {
             slots.append(Slot())
         }
         slots[Int(slot)].payload = payload
-        order &+= 1
-        heap.append(Entry(deadline: deadline, order: order, slot: slot))
+        sequence &+= 1
+        heap.append(Entry(deadline: deadline, sequence: sequence, slot: slot))
         siftUp(from: heap.count - 1)
-        return Token(slot: slot, use: slots[Int(slot)].use)
+        return Token(slot: slot, generation: slots[Int(slot)].generation)
     }
 
     /// Cancels a timer and returns its payload; nil if it has fired or was cancelled before.
     @discardableResult
     package mutating func remove(_ token: Token) -> Payload? {
         let slot = Int(token.slot)
-        guard slot < slots.count, slots[slot].use == token.use, slots[slot].place >= 0 else { return nil }
-        return removeEntry(at: slots[slot].place)
+        guard slot < slots.count, slots[slot].generation == token.generation, slots[slot].index >= 0 else {
+            return nil
+        }
+        return removeEntry(at: slots[slot].index)
     }
 
     /// Removes and returns the earliest timer if it is due at `now` and was set no later than the timer `newest`: timers that set
     /// themselves again for now would otherwise fire without end.
     package mutating func popDue(at now: Instant, upTo newest: UInt64 = .max) -> Payload? {
-        guard let first = heap.first, first.deadline <= now, first.order <= newest else { return nil }
+        guard let first = heap.first, first.deadline <= now, first.sequence <= newest else { return nil }
         return removeEntry(at: 0)
     }
 
-    private mutating func removeEntry(at place: Int) -> Payload? {
-        let slot = Int(heap[place].slot)
+    /// Removes the entry at an index of the heap, frees its slot and returns its payload.
+    private mutating func removeEntry(at index: Int) -> Payload? {
+        let slot = Int(heap[index].slot)
         let last = heap.count - 1
-        if place == last {
+        if index == last {
             heap.removeLast()
         } else {
-            heap[place] = heap[last]
+            heap[index] = heap[last]
             heap.removeLast()
             // The moved entry may belong further up or further down; at most one of the two calls moves it.
-            siftUp(from: place)
-            siftDown(from: place)
+            siftUp(from: index)
+            siftDown(from: index)
         }
-        slots[slot].place = -1
-        slots[slot].use &+= 1
+        slots[slot].index = -1
+        slots[slot].generation &+= 1
         free.append(UInt32(slot))
         return slots[slot].payload.take()
     }
 
     private mutating func siftUp(from start: Int) {
-        var place = start
-        let entry = heap[place]
-        while place > 0 {
-            let parent = (place - 1) / 4
+        var index = start
+        let entry = heap[index]
+        while index > 0 {
+            let parent = (index - 1) / 4
             guard entry.isBefore(heap[parent]) else { break }
-            heap[place] = heap[parent]
-            slots[Int(heap[place].slot)].place = place
-            place = parent
+            heap[index] = heap[parent]
+            slots[Int(heap[index].slot)].index = index
+            index = parent
         }
-        heap[place] = entry
-        slots[Int(entry.slot)].place = place
+        heap[index] = entry
+        slots[Int(entry.slot)].index = index
     }
 
     private mutating func siftDown(from start: Int) {
-        var place = start
-        let entry = heap[place]
+        var index = start
+        let entry = heap[index]
         while true {
-            let firstChild = 4 * place + 1
+            let firstChild = 4 * index + 1
             guard firstChild < heap.count else { break }
             var least = firstChild
             var child = firstChild + 1
@@ -122,11 +127,11 @@ package struct TimerHeap<Payload> {
                 child += 1
             }
             guard heap[least].isBefore(entry) else { break }
-            heap[place] = heap[least]
-            slots[Int(heap[place].slot)].place = place
-            place = least
+            heap[index] = heap[least]
+            slots[Int(heap[index].slot)].index = index
+            index = least
         }
-        heap[place] = entry
-        slots[Int(entry.slot)].place = place
+        heap[index] = entry
+        slots[Int(entry.slot)].index = index
     }
 }

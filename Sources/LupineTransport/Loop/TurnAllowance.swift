@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 
-/// Limits the work of one connection in a turn of its loop, so that other connections get their turn: for work whose cost per
-/// byte the peer decides. Confined to its loop.
+/// Limits the work of one connection in a turn of its loop, so that other connections are not delayed. For work whose cost per
+/// byte the peer controls, such as decompression. Confined to its loop.
 package struct TurnAllowance {
     /// The start of the turn that `steps` counts.
     private var turn = Instant(nanoseconds: 0)
     private var steps = 0
 
-    /// The maximum number of steps in one turn, if they do not take too long before.
+    /// The maximum number of steps in one turn; fewer if the turn is late (`EventLoop.isLate`).
     package static let steps = 8
 
     /// An unused allowance.
     package init() {}
 
-    /// Returns whether the allowance is spent, so that the rest has to wait for the next turn.
+    /// Counts a step, and returns whether the allowance is spent, so that the remaining work must wait for the next turn.
     ///
     /// - Parameters:
     ///   - loop: The loop of the turn.

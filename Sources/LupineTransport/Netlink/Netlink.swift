@@ -37,7 +37,7 @@ package struct Route: Hashable, Sendable {
     package var destination: IPAddress?
     /// The number of leading bits of the destination that are compared.
     package var prefixLength: UInt8
-    /// The next router, nil when the destination is on the link.
+    /// The next router; nil if the destination is on the link.
     package var gateway: IPAddress?
     /// The interface by which packets leave.
     package var interface: UInt32?
@@ -49,7 +49,7 @@ package struct Route: Hashable, Sendable {
     package var kind: UInt8
     /// Whether the addresses are IPv6.
     package var isIPv6 = false
-    /// The interfaces of a multipath route.
+    /// The interfaces of the next hops of a multipath route.
     package var choices: [UInt32] = []
 }
 
@@ -73,9 +73,9 @@ package enum NetlinkError: Error, Hashable, Sendable {
     case truncated(type: UInt16)
 }
 
-/// Reads rtnetlink messages (`rtnetlink(7)`): bytes in, values out, every length checked.
+/// Encodes requests and decodes messages of rtnetlink (`rtnetlink(7)`). Every length is checked.
 ///
-/// No socket: `RouteWatcher` owns that. Unknown types are skipped: newer kernels add attributes.
+/// `RouteWatcher` owns the socket. Unknown types of attributes are skipped, because newer kernels add some.
 package enum Netlink {
     /// One message, with the numbers that distinguish a reply from a notification.
     package struct Message: Hashable, Sendable {
@@ -124,52 +124,62 @@ package enum Netlink {
         return messages
     }
 
+    /// Decodes the body of a message.
     private static func content(_ type: UInt16, _ body: Span<UInt8>) throws(NetlinkError) -> Content {
         switch type {
-        case 2:
+        case 2:  // NLMSG_ERROR
             guard body.count >= 4 else { throw .truncated(type: type) }
             return .error(number: 0 &- Int32(bitPattern: body.u32(at: 0)))
-        case 3: return .done
-        case 4: return .overrun
-        case 16: return .event(.link(try link(type, body)))
-        case 17: return .event(.linkRemoved(try link(type, body)))
-        case 20: return try address(type, body).map { .event(.address($0)) } ?? .other(type: type)
-        case 21: return try address(type, body).map { .event(.addressRemoved($0)) } ?? .other(type: type)
-        case 24: return try route(type, body).map { .event(.route($0)) } ?? .other(type: type)
-        case 25: return try route(type, body).map { .event(.routeRemoved($0)) } ?? .other(type: type)
+        case 3:  // NLMSG_DONE
+            return .done
+        case 4:  // NLMSG_OVERRUN
+            return .overrun
+        case 16:  // RTM_NEWLINK
+            return .event(.link(try link(type, body)))
+        case 17:  // RTM_DELLINK
+            return .event(.linkRemoved(try link(type, body)))
+        case 20:  // RTM_NEWADDR
+            return try address(type, body).map { .event(.address($0)) } ?? .other(type: type)
+        case 21:  // RTM_DELADDR
+            return try address(type, body).map { .event(.addressRemoved($0)) } ?? .other(type: type)
+        case 24:  // RTM_NEWROUTE
+            return try route(type, body).map { .event(.route($0)) } ?? .other(type: type)
+        case 25:  // RTM_DELROUTE
+            return try route(type, body).map { .event(.routeRemoved($0)) } ?? .other(type: type)
         default: return .other(type: type)
         }
     }
 
-    /// `ifinfomsg` and its attributes.
+    /// Decodes `ifinfomsg` and its attributes.
     private static func link(_ type: UInt16, _ body: Span<UInt8>) throws(NetlinkError) -> NetworkLink {
         guard body.count >= 16 else { throw .truncated(type: type) }
         var link = NetworkLink(
             index: body.u32(at: 4), name: "", hardware: body.u16(at: 2), flags: body.u32(at: 8))
         try forEachAttribute(of: body, from: 16) { kind, value in
+            // IFLA_IFNAME
             if kind == 3 { link.name = value.string() }
         }
         return link
     }
 
-    /// `ifaddrmsg` and its attributes; nil for other families than IP.
+    /// Decodes `ifaddrmsg` and its attributes; returns nil for other families than IP.
     private static func address(
         _ type: UInt16, _ body: Span<UInt8>
     ) throws(NetlinkError) -> InterfaceAddress? {
         guard body.count >= 8 else { throw .truncated(type: type) }
         let family = body[0]
         var local: IPAddress?
-        var other: IPAddress?
+        var linkAddress: IPAddress?
         try forEachAttribute(of: body, from: 8) { kind, value in
-            // On a point-to-point link IFA_ADDRESS is the peer and IFA_LOCAL the local address.
-            if kind == 1 { other = value.address(family: family) }
+            // IFA_ADDRESS (1) is the peer's address on a point-to-point link, and then IFA_LOCAL (2) is the local address.
+            if kind == 1 { linkAddress = value.address(family: family) }
             if kind == 2 { local = value.address(family: family) }
         }
-        guard let address = local ?? other else { return nil }
+        guard let address = local ?? linkAddress else { return nil }
         return InterfaceAddress(interface: body.u32(at: 4), address: address, prefixLength: body[1])
     }
 
-    /// `rtmsg` and its attributes; nil for other families than IP.
+    /// Decodes `rtmsg` and its attributes; returns nil for other families than IP.
     private static func route(_ type: UInt16, _ body: Span<UInt8>) throws(NetlinkError) -> Route? {
         guard body.count >= 12 else { throw .truncated(type: type) }
         let family = body[0]
@@ -178,12 +188,12 @@ package enum Netlink {
             prefixLength: body[1], table: UInt32(body[4]), kind: body[7], isIPv6: family == familyIPv6)
         try forEachAttribute(of: body, from: 12) { kind, value in
             switch kind {
-            case 1: route.destination = value.address(family: family)
-            case 4 where value.count >= 4: route.interface = value.u32(at: 0)
-            case 5: route.gateway = value.address(family: family)
-            case 7: route.source = value.address(family: family)
-            case 9: route.choices = interfaces(ofHops: value)
-            case 15 where value.count >= 4: route.table = value.u32(at: 0)
+            case 1: route.destination = value.address(family: family)  // RTA_DST
+            case 4 where value.count >= 4: route.interface = value.u32(at: 0)  // RTA_OIF
+            case 5: route.gateway = value.address(family: family)  // RTA_GATEWAY
+            case 7: route.source = value.address(family: family)  // RTA_PREFSRC
+            case 9: route.choices = interfaces(ofNextHops: value)  // RTA_MULTIPATH
+            case 15 where value.count >= 4: route.table = value.u32(at: 0)  // RTA_TABLE
             default: break
             }
         }
@@ -191,18 +201,19 @@ package enum Netlink {
     }
 
     /// Returns the interfaces of a list of `rtnexthop`; stops at an inconsistent length.
-    private static func interfaces(ofHops hops: Span<UInt8>) -> [UInt32] {
+    private static func interfaces(ofNextHops nextHops: Span<UInt8>) -> [UInt32] {
         var interfaces: [UInt32] = []
         var offset = 0
-        while hops.count - offset >= 8 {
-            let length = Int(hops.u16(at: offset))
-            guard length >= 8, length <= hops.count - offset else { break }
-            interfaces.append(hops.u32(at: offset + 4))
+        while nextHops.count - offset >= 8 {
+            let length = Int(nextHops.u16(at: offset))
+            guard length >= 8, length <= nextHops.count - offset else { break }
+            interfaces.append(nextHops.u32(at: offset + 4))
             offset += aligned(length)
         }
         return interfaces
     }
 
+    /// Calls `visit` with each attribute (`rtattr`) from the offset `start` on.
     private static func forEachAttribute(
         of body: Span<UInt8>, from start: Int, _ visit: (_ kind: UInt16, _ value: Span<UInt8>) -> Void
     ) throws(NetlinkError) {
@@ -227,25 +238,31 @@ package enum Netlink {
         let family = destination.isIPv6 ? familyIPv6 : familyIPv4
         let octets = destination.octets
         var body: [UInt8] = [family, UInt8(octets.count * 8), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+        // The attribute RTA_DST.
         body += bytes(UInt16(4 + octets.count)) + bytes(UInt16(1)) + octets
+        // RTM_GETROUTE with NLM_F_REQUEST.
         return request(type: 26, flags: 1, sequence, body)
     }
 
     /// Returns a request for all routes, of all families and tables.
     package static func routesRequest(sequence: UInt32) -> [UInt8] {
+        // RTM_GETROUTE with NLM_F_REQUEST and NLM_F_DUMP.
         request(type: 26, flags: 0x301, sequence, [UInt8](repeating: 0, count: 12))
     }
 
     /// Returns a request for all interfaces.
     package static func linksRequest(sequence: UInt32) -> [UInt8] {
+        // RTM_GETLINK with NLM_F_REQUEST and NLM_F_DUMP.
         request(type: 18, flags: 0x301, sequence, [UInt8](repeating: 0, count: 16))
     }
 
+    /// Returns a request: the header (`nlmsghdr`) and the body.
     private static func request(type: UInt16, flags: UInt16, _ sequence: UInt32, _ body: [UInt8]) -> [UInt8] {
         bytes(UInt32(headerLength + body.count)) + bytes(type) + bytes(flags) + bytes(sequence)
             + bytes(UInt32(0)) + body
     }
 
+    /// Returns a number in the machine's byte order.
     private static func bytes(_ value: some FixedWidthInteger) -> [UInt8] {
         #if _endian(big)
             let ordered = value.bigEndian
@@ -261,6 +278,7 @@ package enum Netlink {
         }
     }
 
+    /// Rounds a length up to a multiple of 4 (`NLMSG_ALIGN`, `RTA_ALIGN`).
     private static func aligned(_ length: Int) -> Int { (length + 3) & ~3 }
 }
 
@@ -268,7 +286,7 @@ private let headerLength = 16
 private let familyIPv4: UInt8 = 2
 private let familyIPv6: UInt8 = 10
 
-/// Numbers in the machine's byte order, as netlink sends them; the subscripts are checked.
+/// Reads numbers in the machine's byte order, which netlink uses. An offset out of bounds traps.
 extension Span<UInt8> {
     fileprivate func u16(at offset: Int) -> UInt16 {
         #if _endian(big)
@@ -286,7 +304,7 @@ extension Span<UInt8> {
         #endif
     }
 
-    /// Text up to the first NUL.
+    /// Returns the text before the first NUL.
     fileprivate func string() -> String {
         var bytes: [UInt8] = []
         for index in 0..<count {
@@ -296,7 +314,7 @@ extension Span<UInt8> {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// An address, which is always in network byte order.
+    /// Returns the address that the bytes are, in network byte order; nil for another family or length.
     fileprivate func address(family: UInt8) -> IPAddress? {
         switch (family, count) {
         case (familyIPv4, 4):
@@ -308,6 +326,7 @@ extension Span<UInt8> {
         }
     }
 
+    /// Returns a number in network byte order.
     private func number(_ range: Range<Int>) -> UInt64 {
         var value: UInt64 = 0
         for index in range { value = value << 8 | UInt64(self[index]) }

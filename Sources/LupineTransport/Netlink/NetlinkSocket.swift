@@ -17,15 +17,15 @@ struct NetlinkSocket: ~Copyable {
             adopting: try Syscalls.socket(
                 AF_NETLINK, Int32(SOCK_RAW.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue),
                 NETLINK_ROUTE))
-        let number = descriptor.rawValue
+        let fd = descriptor.rawValue
         var address = sockaddr_nl()
         address.nl_family = sa_family_t(AF_NETLINK)
         address.nl_groups = UInt32(
             RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE)
         try unsafe borrow(&address) { pointer, length throws(Errno) in
-            try unsafe Syscalls.bind(number, pointer, length)
+            try unsafe Syscalls.bind(fd, pointer, length)
             var length = length
-            try unsafe Syscalls.localAddress(number, pointer, &length)
+            try unsafe Syscalls.localAddress(fd, pointer, &length)
         }
         return NetlinkSocket(descriptor: descriptor, port: address.nl_pid)
     }
@@ -35,11 +35,11 @@ struct NetlinkSocket: ~Copyable {
         self.port = port
     }
 
-    /// Sends one complete request to the kernel.
+    /// Sends one request to the kernel.
     func send(_ request: [UInt8]) throws(Errno) {
-        let number = descriptor.rawValue
+        let fd = descriptor.rawValue
         try unsafe request.span.withUnsafeBytes { bytes throws(Errno) in
-            _ = try unsafe Syscalls.send(number, bytes, flags: Int32(MSG_NOSIGNAL))
+            _ = try unsafe Syscalls.send(fd, bytes, flags: Int32(MSG_NOSIGNAL))
         }
     }
 
@@ -51,9 +51,9 @@ struct NetlinkSocket: ~Copyable {
         case nothing
     }
 
-    /// Receives one datagram of the kernel over the beginning of `buffer`.
+    /// Receives one datagram of the kernel into the beginning of `buffer`.
     func receive(into buffer: inout [UInt8]) throws(Errno) -> ReceiveResult {
-        let number = descriptor.rawValue
+        let fd = descriptor.rawValue
         var span = buffer.mutableSpan
         return try unsafe span.withUnsafeMutableBytes { bytes throws(Errno) in
             while true {
@@ -61,7 +61,7 @@ struct NetlinkSocket: ~Copyable {
                 do throws(Errno) {
                     let count = try unsafe Self.borrow(&sender) { pointer, length throws(Errno) in
                         var length = length
-                        return try unsafe Syscalls.receive(number, bytes, from: pointer, &length)
+                        return try unsafe Syscalls.receive(fd, bytes, from: pointer, &length)
                     }
                     if sender.nl_pid != 0 { continue }
                     return count <= bytes.count ? .datagram(count) : .lost

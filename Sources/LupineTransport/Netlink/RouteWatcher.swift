@@ -2,7 +2,7 @@
 
 /// Reports changes of the machine's links, addresses and routes, and answers which route packets to an address take.
 ///
-/// The basis of reachability. It does not decide whether a change matters; the listener does. Confined to the loop on which it
+/// Reachability is built on it: the listener decides whether a change matters. Confined to the loop on which it
 /// was opened, in the network namespace of that loop's thread.
 package final class RouteWatcher: LoopChannel {
     /// An event for the listener.
@@ -36,7 +36,7 @@ package final class RouteWatcher: LoopChannel {
     private var registration: Registration?
     private var requests: [UInt32: Request] = [:]
     private var sequence: UInt32 = 0
-    // One message of the kernel is at most a page or 8 KiB, a dump 32 KiB.
+    // A notification of the kernel has at most a page or 8 KiB, a datagram of a dump at most 32 KiB.
     private var buffer = [UInt8](repeating: 0, count: 32 << 10)
 
     /// Opens a watch on the calling loop.
@@ -64,6 +64,7 @@ package final class RouteWatcher: LoopChannel {
         }
     }
 
+    /// Sends a request, and stores it until its reply arrives. If it cannot be sent, it fails later.
     private func send(_ bytes: [UInt8], _ request: Request) {
         let failure: Errno?
         do throws(Errno) {
@@ -81,7 +82,7 @@ package final class RouteWatcher: LoopChannel {
             requests[sequence] = request
             return
         }
-        // Not called within the call that made the request.
+        // Deferred: the reply must not be called before the function that made the request returns.
         loop.executeOnLoop { request.fail(failure) }
     }
 
@@ -160,6 +161,7 @@ package final class RouteWatcher: LoopChannel {
         }
     }
 
+    /// Passes a reply to its request, and a notification to the listener.
     private func handle(_ message: Netlink.Message) {
         // The listener may have closed the watch between two messages.
         guard registration != nil else { return }
@@ -198,7 +200,7 @@ package final class RouteWatcher: LoopChannel {
         }
     }
 
-    /// Replies may be among the lost messages, so all requests fail.
+    /// Tells the listener that messages were lost. Replies may be among them, so all requests fail.
     private func handleOverrun() {
         failRequests(.noBufferSpace)
         listener(.lost)
@@ -210,6 +212,7 @@ package final class RouteWatcher: LoopChannel {
         for request in failed { request.value.fail(error) }
     }
 
+    /// Ends the watch and fails all requests; returns false if it had ended before.
     @discardableResult
     private func end(_ error: Errno) -> Bool {
         guard let registration else { return false }

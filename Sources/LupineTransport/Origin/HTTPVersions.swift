@@ -2,9 +2,9 @@
 
 /// The HTTP versions that a client speaks.
 ///
-/// With both, the default, an https origin chooses (ALPN, RFC 7301), and HTTP/1.1 is used for http origins. With HTTP/2 only,
-/// it is used for http origins without negotiation (prior knowledge, RFC 9113 §3.3), through a tunnel if there is a proxy; an
-/// https origin that does not choose HTTP/2 is refused.
+/// With both, the default, an https origin chooses the version (ALPN, RFC 7301), and HTTP/1.1 is used for http origins. With
+/// HTTP/2 only, HTTP/2 is used for http origins without negotiation (prior knowledge, RFC 9113 §3.3), through a tunnel if there
+/// is a proxy; a connection to an https origin that does not choose HTTP/2 fails.
 public struct HTTPVersions: OptionSet, Hashable, Sendable {
     /// One bit for each version.
     public let rawValue: UInt8
@@ -25,8 +25,8 @@ public struct HTTPVersions: OptionSet, Hashable, Sendable {
         origin.scheme == .https ? contains(.http2) : haveHTTP2WithoutTLS
     }
 
-    /// Returns which of the ALPN protocols of a TLS configuration are offered to https origins: HTTP protocols only if their
-    /// version is enabled, and HTTP/2 in any case if it is the only version.
+    /// Returns the ALPN protocols that are offered to https origins: those of a TLS configuration, without HTTP versions that are
+    /// not enabled. If HTTP/2 is the only version, `h2` is always among them.
     package func offered(of protocols: [String]) -> [String] {
         let offered = protocols.filter { name in
             switch name {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-/// The origins that are reached without a proxy: the value of `no_proxy`, read as curl reads it.
+/// The origins that are reached without a proxy: the value of `no_proxy`, parsed as by curl.
 ///
 /// Entries are separated by commas or blanks. `*` alone matches everything; a name matches itself and every name
-/// under it, with or without a leading dot or `*.`; an address matches itself; `10.0.0.0/8` and `fe80::/10` match
-/// what they contain; each may end in `:port` (an IPv6 address in brackets then). Case and a trailing dot do not
-/// matter. No look-up is made: a name never matches an address. An entry that is none of these matches nothing.
+/// under it, with or without a leading dot or `*.`; an address matches itself; a network such as `10.0.0.0/8` or
+/// `fe80::/10` matches its addresses. Each may end in `:port`; an IPv6 address is then in brackets. Case and a trailing dot are
+/// ignored. Names are not resolved, so a name never matches an address. Any other entry matches nothing.
 package struct NoProxyList: Hashable, Sendable {
     private enum Rule: Hashable {
         case everything
@@ -31,16 +31,17 @@ package struct NoProxyList: Hashable, Sendable {
             switch rule {
             case .everything:
                 return true
-            case .name(let suffix, let wanted):
-                guard wanted == nil || wanted == port, address == nil else { return false }
+            case .name(let suffix, let rulePort):
+                guard rulePort == nil || rulePort == port, address == nil else { return false }
                 return name == suffix || name.utf8.count > suffix.utf8.count && name.hasSuffix("." + suffix)
-            case .network(let network, let prefix, let wanted):
-                guard wanted == nil || wanted == port, let address else { return false }
+            case .network(let network, let prefix, let rulePort):
+                guard rulePort == nil || rulePort == port, let address else { return false }
                 return Self.contains(network, prefix, address)
             }
         }
     }
 
+    /// Parses one entry; returns nil if it is malformed.
     private static func rule(_ entry: String) -> Rule? {
         if entry == "*" { return .everything }
         if let rule = network(entry, port: nil) { return rule }
@@ -65,13 +66,14 @@ package struct NoProxyList: Hashable, Sendable {
         return .name(name, port: port)
     }
 
+    /// Parses an address or a network; returns nil if the text is neither.
     private static func network(_ text: String, port: UInt16?) -> Rule? {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, let address = IPAddress(first) else { return nil }
         let width = address.octets.count * 8
         guard parts.count == 2 else {
-            let plain = address.unmapped
-            return .network(plain, prefix: plain.octets.count * 8, port: port)
+            let unmapped = address.unmapped
+            return .network(unmapped, prefix: unmapped.octets.count * 8, port: port)
         }
         guard let prefix = Int(parts[1]), (0...width).contains(prefix), parts[1].utf8.first != 0x2B else {
             return nil
@@ -79,14 +81,15 @@ package struct NoProxyList: Hashable, Sendable {
         return .network(address, prefix: prefix, port: port)
     }
 
+    /// Returns whether the network contains the address.
     private static func contains(_ network: IPAddress, _ prefix: Int, _ address: IPAddress) -> Bool {
         guard network.octets.count == address.octets.count else { return false }
-        var bits = prefix
+        var bitsLeft = prefix
         for (left, right) in zip(network.octets, address.octets) {
-            if bits <= 0 { return true }
-            let mask = bits >= 8 ? UInt8.max : ~(UInt8.max >> UInt8(bits))
+            if bitsLeft <= 0 { return true }
+            let mask = bitsLeft >= 8 ? UInt8.max : ~(UInt8.max >> UInt8(bitsLeft))
             if left & mask != right & mask { return false }
-            bits -= 8
+            bitsLeft -= 8
         }
         return true
     }

@@ -2,9 +2,9 @@
 
 /// The pool's key: everything that two exchanges must have in common to share a connection.
 ///
-/// Scheme, host, port or Unix path, the proxy, the TLS profiles (the client's identity and its trust), and the local binding.
-/// Created once per request by the layer above. A copy is one reference; the hash is computed once, and comparing two copies
-/// of the same value compares pointers, because every request does both.
+/// It consists of scheme, host, port or Unix path, the proxy, the TLS profiles (the client's identity and its trust), and the
+/// local binding. The layer above creates it once per request. Every request hashes and compares origins: so a copy is one
+/// reference, the hash is computed once, and comparing two copies of one value compares pointers.
 package struct Origin: Hashable, Sendable {
     /// The scheme of requests to this origin.
     package enum Scheme: UInt8, Sendable { case http, https }
@@ -53,7 +53,7 @@ package struct Origin: Hashable, Sendable {
 
     private let storage: Storage
 
-    /// Creates the key of a combination. `host` is a name or an IP literal without brackets; its ASCII letters are lowercased
+    /// Creates an origin. `host` is a name or an IP literal without brackets; its ASCII letters are lowercased
     /// here, except those of a zone.
     package init(
         scheme: Scheme, host: String, port: UInt16, unixPath: String? = nil, proxy: ProxyServer? = nil,
@@ -65,7 +65,7 @@ package struct Origin: Hashable, Sendable {
     }
 
     /// Returns the same origin with another TLS profile.
-    func under(_ profile: TLSProfile) -> Origin {
+    func withTLSProfile(_ profile: TLSProfile) -> Origin {
         Origin(
             scheme: scheme, host: host, port: port, unixPath: unixPath, proxy: proxy, tls: profile,
             proxyTLS: proxyTLS, localBinding: localBinding)
@@ -88,7 +88,7 @@ package struct Origin: Hashable, Sendable {
     /// The interface or local address that connections are bound to.
     package var localBinding: String? { storage.localBinding }
 
-    /// Equal for equal origins; seeded per process, so that a server cannot choose colliding names.
+    /// The hash: equal for equal origins. Swift seeds it per process, so that a server cannot choose names that collide.
     var fingerprint: Int { storage.hash }
 
     package static func == (left: Origin, right: Origin) -> Bool {

@@ -2,7 +2,7 @@
 
 /// Selects the proxy, if any, for an origin.
 ///
-/// A value made from a configuration or, only when asked, from environment variables. It opens no connections.
+/// Made from a configuration or, on request, from environment variables. It opens no connections.
 package struct ProxyRule: Hashable, Sendable {
     /// The proxy for `http` origins.
     package var http: ProxyServer?
@@ -15,7 +15,7 @@ package struct ProxyRule: Hashable, Sendable {
     /// Whether names without a dot are reached directly.
     package var bypassesSimpleNames: Bool
 
-    /// A rule with the proxies and exceptions of a configuration.
+    /// Creates a rule with the proxies and exceptions of a configuration.
     package init(
         http: ProxyServer? = nil, https: ProxyServer? = nil, bypass: NoProxyList = NoProxyList(""),
         bypassesLoopback: Bool = false, bypassesSimpleNames: Bool = false
@@ -27,15 +27,15 @@ package struct ProxyRule: Hashable, Sendable {
         self.bypassesSimpleNames = bypassesSimpleNames
     }
 
-    /// Everything is reached directly.
+    /// The rule by which all origins are reached directly.
     package static let direct = ProxyRule()
 
     /// Reads the environment variables that curl reads: `http_proxy`, `https_proxy`, `all_proxy`, `no_proxy` and their upper-case
     /// variants. `HTTP_PROXY` is not among them: in a CGI program it holds the client's `Proxy` field (httpoxy, CVE-2016-5385).
     /// An empty variable counts as not set.
     ///
-    /// - Parameter variable: returns the value of an environment variable.
-    /// - Throws: the error of the first variable that names an unusable proxy.
+    /// - Parameter variable: Returns the value of an environment variable.
+    /// - Throws: The error of the first variable that names an unusable proxy.
     package init(environment variable: (String) -> String?) throws(ProxyURLError) {
         func first(_ names: String...) -> String? {
             for name in names {

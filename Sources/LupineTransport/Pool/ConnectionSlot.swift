@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 /// Identifies one connection of a pool from the moment its dial begins until it is closed. Never reused: an event that arrives
-/// late matches no connection and is recognised as late.
+/// late finds no connection and is ignored.
 package struct ConnectionID: Hashable, Sendable {
     let index: Int32
     let generation: UInt32
@@ -17,14 +17,14 @@ package struct ConnectionID: Hashable, Sendable {
 
 /// The life cycle of one connection as the pool sees it, from the start of its dial to its close.
 ///
-/// Counts exchanges, and does not know which they are. Pure: no clock, socket or lock.
+/// It counts the exchanges on the connection without knowing their identity. Pure: no clock, socket or lock.
 struct ConnectionSlot {
     enum State: Hashable {
         case vacant  // → dialing
         case dialing(Dial)  // → idle, vacant
         case idle(until: Instant)  // → busy, vacant
         case busy(exchanges: Int32)  // → busy, idle, retiring, vacant
-        case retiring(exchanges: Int32)  // → retiring, vacant; lends nothing
+        case retiring(exchanges: Int32)  // → retiring, vacant; never leased
     }
 
     /// The state of a dial.
@@ -32,8 +32,8 @@ struct ConnectionSlot {
         /// The newest waiter of the pool when the dial began.
         var lastWaiter: UInt64
         /// Whether the dial was retried after descriptors had run out.
-        var isSecondTry = false
-        /// The exchange that answers questions about the peer, and waits for this dial only.
+        var wasRetried = false
+        /// The exchange that the dial is tied to: its task answers the questions about the peer.
         var claimant: ExchangeID?
         /// Whether that exchange needs a connection that has carried nothing before.
         var needsFresh = false
@@ -52,7 +52,7 @@ struct ConnectionSlot {
         case gone
     }
 
-    /// What the pool can do with the connection next.
+    /// The consequence of an event for the pool.
     enum Effect: Hashable {
         /// Nothing: it accepts no further exchange now.
         case none
@@ -71,10 +71,10 @@ struct ConnectionSlot {
     private var retiresAt = Instant.distantFuture
     /// The limit of concurrent exchanges; 0 while the peer accepts no requests.
     private var capacity: Int32 = 1
-    /// Whether it can carry several exchanges at once (HTTP/2), whatever limit its peer sets at present.
+    /// Whether it speaks HTTP/2 and so can carry several exchanges at once. True even if its peer currently allows fewer.
     private(set) var isMultiplexed = false
     /// Whether its peer accepts WebSockets besides other exchanges (RFC 8441).
-    var takesWebSockets = false
+    var acceptsWebSockets = false
     /// The keys of other origins whose exchanges it also carries.
     var coalescedKeys = LinkList()
     /// The number of further exchanges that the server accepts.
@@ -91,7 +91,7 @@ struct ConnectionSlot {
 
     var isRetiring: Bool { if case .retiring = state { true } else { false } }
 
-    /// Whether a lease would be granted, apart from the connection's age.
+    /// Whether the connection can carry another exchange; its age is not checked.
     var isAvailable: Bool {
         switch state {
         case .idle: capacity > 0
@@ -111,7 +111,7 @@ struct ConnectionSlot {
         loop = nil
         capacity = 1
         isMultiplexed = false
-        takesWebSockets = false
+        acceptsWebSockets = false
         remaining = .max
         wasUsed = false
         ended = 0
@@ -128,7 +128,7 @@ struct ConnectionSlot {
             state = .dialing(Dial(lastWaiter: lastWaiter))
             return .none
         case (.dialing(var dial), .retryDial):
-            dial.isSecondTry = true
+            dial.wasRetried = true
             state = .dialing(dial)
             return .none
         case (.dialing(var dial), .claim(let exchange, let needsFresh)):
@@ -192,6 +192,7 @@ struct ConnectionSlot {
         }
     }
 
+    /// Counts one more exchange besides the `exchanges` that are running.
     private mutating func lease(after exchanges: Int32) -> Effect {
         if remaining != .max { remaining -= 1 }
         wasUsed = true
@@ -199,6 +200,7 @@ struct ConnectionSlot {
         return isAvailable ? .available : .none
     }
 
+    /// Makes the slot vacant. Changes its generation, so that late events find no connection.
     private mutating func vacate() -> Effect {
         state = .vacant
         key = LinkTable.none

@@ -20,10 +20,11 @@ package struct KeepAlive: Hashable, Sendable {
     package init(fieldValue: Span<UInt8>) {
         var name: [UInt8] = []
         var digits: Int?
-        var stage = Stage.name
+        var state = State.name
         func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+        /// Stores the parameter that ends here, and starts the next one.
         func finish(_ hint: inout KeepAlive) {
-            if stage == .digits || stage == .tail, let digits {
+            if state == .digits || state == .tail, let digits {
                 if hint.timeout == nil, name == Array("timeout".utf8) {
                     hint.timeout = .seconds(Int64(digits))
                 }
@@ -31,24 +32,24 @@ package struct KeepAlive: Hashable, Sendable {
             }
             name.removeAll(keepingCapacity: true)
             digits = nil
-            stage = .name
+            state = .name
         }
         var hint = KeepAlive(timeout: nil, maximum: nil)
-        for place in fieldValue.indices {
-            let byte = fieldValue[place]
+        for index in fieldValue.indices {
+            let byte = fieldValue[index]
             if byte == 0x2C || byte == 0x3B {
                 finish(&hint)
                 continue
             }
-            switch stage {
+            switch state {
             case .name:
                 if byte == 0x3D {
-                    stage = .digits
+                    state = .digits
                 } else if !isSpace(byte) {
                     name.append(byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte)
-                    if name.count > Self.longestName { stage = .ignored }
+                    if name.count > Self.longestName { state = .ignored }
                 } else if !name.isEmpty {
-                    stage = .ignored
+                    state = .ignored
                 }
             case .digits:
                 if byte >= 0x30, byte <= 0x39 {
@@ -56,12 +57,12 @@ package struct KeepAlive: Hashable, Sendable {
                     let sum = value.partialValue.addingReportingOverflow(Int(byte - 0x30))
                     digits = value.overflow || sum.overflow ? .max : sum.partialValue
                 } else if isSpace(byte) {
-                    if digits != nil { stage = .tail }
+                    if digits != nil { state = .tail }
                 } else {
-                    stage = .ignored
+                    state = .ignored
                 }
             case .tail:
-                if !isSpace(byte) { stage = .ignored }
+                if !isSpace(byte) { state = .ignored }
             case .ignored:
                 break
             }
@@ -70,8 +71,8 @@ package struct KeepAlive: Hashable, Sendable {
         self = hint
     }
 
-    private enum Stage { case name, digits, tail, ignored }
-    /// The length of `timeout`; longer names have no meaning here.
+    private enum State { case name, digits, tail, ignored }
+    /// The length of `timeout`, the longest known name.
     private static let longestName = 7
 
     /// The server's time-out, shortened so that a request sent at the last moment still arrives before the server closes: by

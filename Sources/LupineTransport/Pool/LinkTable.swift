@@ -5,8 +5,9 @@
 /// Inserting, removing and popping take a few stores and no allocation. An element is in at most one list of a table; an
 /// object that is in two lists at once, such as an idle connection, has an entry in two tables.
 struct LinkTable {
-    /// "No element"; also marks the end of a list.
+    /// Stands for no element: before the first and after the last element of a list.
     static let none: Int32 = -1
+    /// The links of an element that is in no list.
     private static let detached: Int32 = -2
 
     private struct Link {

@@ -5,8 +5,8 @@ final class PoolAlarm {
     private var timer: EventLoop.TimerToken?
 
     /// Sets the timer. The loop retains this object and what `body` captures until the timer has ended. Weak references are
-    /// avoided: they would move the pool's reference count to a side table, which every lease of a connection would then have
-    /// to use.
+    /// avoided: they would move the pool's reference count to a side table, which would slow down every lease of a
+    /// connection.
     func set(at instant: Instant, on loop: EventLoop, _ body: @escaping () -> Void) {
         cancel(on: loop)
         timer = loop.schedule(at: instant) { [self] reason in

@@ -33,7 +33,7 @@ package enum PoolEvent: Sendable {
         ExchangeID, to: Origin, needsFresh: Bool, priority: Float = ExchangePriority.normal,
         replays: Int = 0, loop: Int? = nil
     )
-    /// A WebSocket exchange needs a place on an open connection that accepts WebSockets; it fails at once if there is none.
+    /// A WebSocket exchange needs an open connection that accepts WebSockets and has room; it fails at once if there is none.
     case submitWebSocket(ExchangeID, to: Origin)
     /// A dial has found that a connection to another origin can carry its exchanges. The dial ends if that connection can
     /// still take an exchange; otherwise it continues.
@@ -45,12 +45,12 @@ package enum PoolEvent: Sendable {
     /// A waiting exchange was cancelled. Has no effect once the waiter has been served.
     case cancel(WaiterID)
     /// A dial has opened its connection, which carries `capacity` exchanges at once: one over HTTP/1.1 or if the connection
-    /// serves one exchange only; several over HTTP/2, of which the pool leases as many as the peer last allowed. With a
-    /// `newKey`, the connection turned out to belong to another key: it carries the exchange that it is tied to, and belongs to
-    /// that key from then on. `loop` is the loop that it runs on.
+    /// serves one exchange only; several over HTTP/2, of which the pool leases as many as the peer last allowed. If
+    /// `newKey` is given, the answer about the peer has moved the connection to that key: it carries the exchange that it is tied
+    /// to, and then serves only the new key. `loop` is the loop that it runs on.
     case connected(ConnectionID, capacity: Int, newKey: Origin? = nil, loop: Int? = nil)
-    /// A dial needs an answer about its peer: the waiter that it would serve next is tied to it, and the dial serves no other
-    /// exchange first. If none waits, the dial is abandoned.
+    /// A dial needs an answer of the program about its peer. The waiter that the dial would serve next is tied to it, and is the
+    /// first that runs on its connection. Without a waiter, the dial is abandoned.
     case claim(ConnectionID)
     /// The exchange that a dial is tied to was cancelled. Has no effect once the dial has ended.
     case cancelClaim(ConnectionID)
@@ -66,16 +66,16 @@ package enum PoolEvent: Sendable {
     /// The connection's limit of concurrent exchanges has changed, possibly to 0; running exchanges above the limit continue.
     /// Only reported for multiplexed connections.
     case capacity(ConnectionID, Int)
-    /// The connection's peer accepts WebSockets from now on.
-    case takesWebSockets(ConnectionID)
+    /// The connection's peer has announced that it accepts WebSockets (RFC 8441 §3).
+    case acceptsWebSockets(ConnectionID)
     /// The connection is gone with all its exchanges: RDHUP, an error, stray bytes. The driver closes its descriptor; no
     /// `close` follows.
     case lost(ConnectionID)
-    /// The time requested by `wake` has come.
+    /// The time of the last `wake` action has been reached.
     case tick
-    /// Close all idle connections.
+    /// All idle connections must be closed.
     case dropIdle
-    /// No more exchanges: waiters fail, idle connections close, leased ones close when they are returned.
+    /// The pool shuts down: waiters and later exchanges fail, idle connections close, leased ones close when they are returned.
     case shutDown
 
     /// Whether a connection can be reused, according to the codec and the server's hint.
@@ -124,5 +124,5 @@ package enum PoolFailure: Error, Hashable, Sendable {
     case cancelled
     case shutDown
     /// No open connection accepts another WebSocket: one must be dialled for it.
-    case noneTakesWebSockets
+    case noneAcceptsWebSockets
 }

@@ -2,31 +2,31 @@
 
 /// HTTP/2 connections that also carry requests to other origins (RFC 9113 §9.1.1).
 ///
-/// The driver finds out whether a connection may do so when a dial knows the addresses of its origin
-/// (`CoalescibleConnections`). The dial then ends, and its key is coalesced onto the connection: the connection is leased to
-/// the key's exchanges while it can take more, unless the key has an available connection of its own. Exchanges that find
-/// neither wait for a dial as usual.
+/// When a dial has resolved its origin's addresses, the driver looks for a connection that may carry the origin's exchanges
+/// (`CoalescibleConnections`). If there is one, the dial ends and its key is coalesced onto that connection: an exchange of the
+/// key is leased on an available connection of the key; if there is none, on the coalesced connection while it has room; and
+/// otherwise waits for a dial.
 extension PoolMachine {
-    /// The limit of keys that are coalesced onto one connection. Another key replaces the one that was added first, which must dial
-    /// again.
+    /// The limit of keys that are coalesced onto one connection. A further key replaces the key that was added first, which then
+    /// dials again.
     static let coalescedKeyLimit = 64
 
-    /// Ends a dial that a connection to another origin makes unnecessary, and leases that connection to those who waited for
-    /// the dial. The dial continues if the connection can take no more by now, or if the dial is for an exchange that needs a
-    /// fresh connection.
+    /// Ends a dial that a connection to another origin makes unnecessary, and leases that connection to the exchanges that waited
+    /// for the dial. Does nothing, so that the dial continues, if the connection can carry no further exchange by now, or if the
+    /// dial is for an exchange that needs a fresh connection.
     mutating func coalesce(
         _ dial: ConnectionID, onto connection: ConnectionID, at now: Instant, into actions: inout [PoolAction]
     ) {
         guard mayCoalesce(dial, onto: connection), let shared = self.index(of: connection),
             !slots[Int(shared)].isExpired(at: now), let index = index(of: dial),
-            case .dialing(let state) = slots[Int(index)].state
+            case .dialing(let dialState) = slots[Int(index)].state
         else { return }
         let key = slots[Int(index)].key
-        if state.claimant == nil { keys[Int(key)].dials -= 1 }
+        if dialState.claimant == nil { keys[Int(key)].dials -= 1 }
         _ = slots[Int(index)].handle(.gone, at: now, limits: limits)
         freeSlot(index, of: key)
         coalesceKey(key, onto: shared)
-        if let claimant = state.claimant {
+        if let claimant = dialState.claimant {
             lease(shared, of: slots[Int(shared)].key, to: claimant, at: now, into: &actions)
         }
         while slots[Int(shared)].isAvailable,
@@ -37,15 +37,16 @@ extension PoolMachine {
         rebalance(key, at: now, into: &actions)
     }
 
-    /// Whether a dial could end in this way, apart from the connection's age.
+    /// Whether `coalesce` would end this dial in favour of the connection; the connection's age is not checked.
     func mayCoalesce(_ dial: ConnectionID, onto connection: ConnectionID) -> Bool {
-        guard mayShareDials, let index = index(of: dial), case .dialing(let state) = slots[Int(index)].state,
+        guard mayShareDials, let index = index(of: dial),
+            case .dialing(let dialState) = slots[Int(index)].state,
             let shared = self.index(of: connection), slots[Int(shared)].isMultiplexed,
             slots[Int(shared)].isAvailable
         else { return false }
         let key = slots[Int(index)].key
         let needsFresh =
-            state.claimant == nil ? keys[Int(key)].queue.count(in: .fresh) > 0 : state.needsFresh
+            dialState.claimant == nil ? keys[Int(key)].queue.count(in: .fresh) > 0 : dialState.needsFresh
         guard !needsFresh, slots[Int(shared)].key != key, let origin = keys[Int(key)].origin else {
             return false
         }
@@ -58,7 +59,7 @@ extension PoolMachine {
         return true
     }
 
-    /// Records a 421 response for this origin: its requests use connections of their own from now on.
+    /// Records a 421 response for this origin: its exchanges no longer use connections to other origins.
     mutating func misdirected(_ origin: Origin, at now: Instant, into actions: inout [PoolAction]) {
         misdirected.insert(origin)
         guard let key = knownKey(of: origin) else { return }
@@ -74,6 +75,7 @@ extension PoolMachine {
         return shared
     }
 
+    /// Lets the connection in the slot `shared` carry the exchanges of a key.
     private mutating func coalesceKey(_ key: Int32, onto shared: Int32) {
         detachKey(key)
         if slots[Int(shared)].coalescedKeys.count >= Self.coalescedKeyLimit,
@@ -86,6 +88,7 @@ extension PoolMachine {
         keys[Int(key)].coalescedOnto = id(of: shared)
     }
 
+    /// Ends the coalescing of a key, if it is coalesced.
     private mutating func detachKey(_ key: Int32) {
         guard let connection = keys[Int(key)].coalescedOnto, let shared = index(of: connection) else {
             return

@@ -4,23 +4,23 @@
 extension PoolMachine {
     /// The counts of each key; visits every slot once.
     var counts: [KeyCounts] {
-        var places: [Int32: Int] = [:]
+        var positions: [Int32: Int] = [:]
         var counts: [KeyCounts] = []
         for (key, record) in keys.enumerated() {
             // The exchanges of a coalesced key are counted for the connection's own key.
             guard let origin = record.origin, record.open > 0 || !record.queue.isEmpty else { continue }
-            places[Int32(key)] = counts.count
+            positions[Int32(key)] = counts.count
             counts.append(KeyCounts(origin: origin, waiting: Int(record.queue.count)))
         }
         for slot in slots {
-            guard let place = places[slot.key] else { continue }
+            guard let position = positions[slot.key] else { continue }
             switch slot.state {
             case .vacant: break
             case .dialing(let dial):
-                counts[place].dialing += 1
-                if dial.claimant != nil { counts[place].waiting += 1 }
-            case .idle: counts[place].idle += 1
-            case .busy, .retiring: counts[place].leased += 1
+                counts[position].dialing += 1
+                if dial.claimant != nil { counts[position].waiting += 1 }
+            case .idle: counts[position].idle += 1
+            case .busy, .retiring: counts[position].leased += 1
             }
         }
         return counts

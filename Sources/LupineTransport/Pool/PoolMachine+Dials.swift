@@ -2,6 +2,7 @@
 
 /// The start and the outcomes of dials.
 extension PoolMachine {
+    /// Assigns a slot to the key and appends the action that dials.
     mutating func startDial(for key: Int32, at now: Instant, into actions: inout [PoolAction]) {
         guard let origin = keys[Int(key)].origin else { return }
         let index: Int32
@@ -22,6 +23,8 @@ extension PoolMachine {
         actions.append(.dial(id(of: index), to: origin, loop: keys[Int(key)].loop))
     }
 
+    /// Handles a dial that has opened its connection: leases the connection to the exchange that the dial is tied to, then to
+    /// other waiters.
     mutating func connected(
         _ connection: ConnectionID, _ capacity: Int32, _ newKey: Origin?, _ loop: Int?, at now: Instant,
         into actions: inout [PoolAction]
@@ -32,8 +35,8 @@ extension PoolMachine {
         }
         let key = slots[Int(index)].key
         let claimant = slots[Int(index)].claimant
-        // At least one exchange is leased to it, whatever the peer announced before: a peer that still accepts none refuses
-        // it, which ends the wait.
+        // At least one exchange is leased on the connection, even if the peer last announced a limit of 0: if it still accepts
+        // none, it refuses the stream, and the exchange no longer waits.
         let allowed = expectedStreamLimit(of: key).map { max(1, $0) }
         _ = slots[Int(index)]
             .handle(.connected(capacity: capacity, allowed: allowed, loop: loop), at: now, limits: limits)
@@ -69,9 +72,9 @@ extension PoolMachine {
         rebalance(other, at: now, into: &actions)
     }
 
-    /// Handles a failed dial: it fails the waiter that is due first, if more wait than the remaining dials can serve. If the
-    /// key has no open connection, the origin is assumed to be down, and all that were waiting when the dial began fail as
-    /// well: a thousand waiters for a dead host fail after two rounds of dials, not after a thousand.
+    /// Handles a failed dial: fails the first waiter, if more wait than the remaining dials can serve. If the key has no open
+    /// connection, the origin is assumed to be down, and all waiters that were there when the dial began fail as well: a
+    /// thousand waiters for a dead host fail after two rounds of dials, not after a thousand.
     mutating func dialFailed(
         _ connection: ConnectionID, _ failure: PoolFailure, at now: Instant, into actions: inout [PoolAction]
     ) {
@@ -83,15 +86,15 @@ extension PoolMachine {
         if dial.claimant == nil { keys[Int(key)].dials -= 1 }
         freeSlot(index, of: key)
         if let claimant = dial.claimant {
-            // The result of this exchange's own answers says nothing about the other waiters.
+            // The dial failed because of answers about the peer that concern only this exchange: other waiters do not fail.
             actions.append(.fail(claimant, failure))
             rebalance(key, at: now, into: &actions)
             return
         }
-        let served = expectedServed(of: key)
+        let servedByDials = expectedServed(of: key)
         keys[Int(key)].expectedCapacity = .one
         var mayFailMore = true
-        while mayFailMore, Int(keys[Int(key)].queue.count) > served,
+        while mayFailMore, Int(keys[Int(key)].queue.count) > servedByDials,
             let exchange = waiters.popForemost(of: &keys[Int(key)].queue)
         {
             actions.append(.fail(exchange, failure))
@@ -104,8 +107,8 @@ extension PoolMachine {
         rebalance(key, at: now, into: &actions)
     }
 
-    /// Ties a dial to the waiter that it would serve. The dial then no longer counts for other waiters, which do not wait for
-    /// it either: the answer about the peer may take long.
+    /// Ties a dial to the waiter that it would serve next. Other waiters no longer wait for this dial, because the answer about
+    /// the peer may take long.
     mutating func claim(
         _ connection: ConnectionID, at now: Instant, into actions: inout [PoolAction]
     ) {
@@ -128,6 +131,7 @@ extension PoolMachine {
         index(of: connection).flatMap { slots[Int($0)].claimant }
     }
 
+    /// Frees the slot of a dial and appends the action that abandons it.
     mutating func abandonDial(_ index: Int32, at now: Instant, into actions: inout [PoolAction]) {
         let key = slots[Int(index)].key
         actions.append(.abandonDial(id(of: index)))
@@ -145,7 +149,7 @@ extension PoolMachine {
         guard let index = index(of: connection), case .dialing(let dial) = slots[Int(index)].state else {
             return
         }
-        guard !idle.isEmpty, !dial.isSecondTry, dial.claimant == nil,
+        guard !idle.isEmpty, !dial.wasRetried, dial.claimant == nil,
             case let key = keys[Int(slots[Int(index)].key)], let origin = key.origin
         else {
             dialFailed(connection, .descriptorsExhausted, at: now, into: &actions)

@@ -10,12 +10,13 @@ extension PoolMachine {
         return Int(record.open) - min(Int(record.retiring), limits.perHost)
     }
 
+    /// Whether a key has more waiters than its dials can serve, and is below its limit.
     func wantsDial(_ key: Int32) -> Bool {
         Int(keys[Int(key)].queue.count) > expectedServed(of: key)
             && countedConnections(of: key) < limits.perHost
     }
 
-    /// Updates a key's membership in the starved queue, and removes a key that holds nothing.
+    /// Adds a key to the starved queue or removes it from there, according to `wantsDial`, and removes a key that holds nothing.
     mutating func rebalance(_ key: Int32, at now: Instant, into actions: inout [PoolAction]) {
         guard keys[Int(key)].origin != nil else { return }
         if keys[Int(key)].queue.count(in: .fresh) > 0 { makeRoomForFresh(key, at: now, into: &actions) }
@@ -28,7 +29,8 @@ extension PoolMachine {
         removeIfUnused(key)
     }
 
-    /// Dials for the starved keys in turn while the total limit allows it, or while an idle connection can be closed for it.
+    /// Dials for the starved keys in turn, while the total limit allows another connection or an idle one can be closed to make
+    /// room.
     mutating func dialForStarved(at now: Instant, into actions: inout [PoolAction]) {
         while !starved.isEmpty {
             if Int(open) >= limits.total {
@@ -43,7 +45,7 @@ extension PoolMachine {
     }
 
     /// Returns the connection that has been idle longest. A connection whose peer accepts no requests is skipped while its key
-    /// has waiters: they would dial another in its place with the same result, and so on for ever.
+    /// has waiters: they would dial another in its place, whose peer would accept none either, and so on for ever.
     private func idleConnectionToClose() -> Int32? {
         var index = idle.first
         while index != LinkTable.none {
@@ -60,25 +62,27 @@ extension PoolMachine {
         if starved.first == key, starved.count > 1 { rotateStarved() }
         let other = starved.first
         guard other != key, other != LinkTable.none else { return false }
-        let theirs = keys[Int(other)].open - keys[Int(other)].retiring
-        let ours = keys[Int(key)].open - keys[Int(key)].retiring
-        if keys[Int(key)].queue.isEmpty || theirs == 0 || theirs + 1 < ours { return true }
+        let otherCount = keys[Int(other)].open - keys[Int(other)].retiring
+        let ownCount = keys[Int(key)].open - keys[Int(key)].retiring
+        if keys[Int(key)].queue.isEmpty || otherCount == 0 || otherCount + 1 < ownCount { return true }
         rotateStarved()
         return false
     }
 
+    /// Moves the first starved key to the end of the queue.
     private mutating func rotateStarved() {
         if let first = keyLinks.popFirst(of: &starved) { keyLinks.append(first, to: &starved) }
     }
 
-    // MARK: connections that are never idle
+    // MARK: Connections that are never idle
 
-    /// How many exchanges must end before another connection is retired, when as many are retiring as keys are starved: the
-    /// exchanges on retiring connections may never end.
+    /// How many exchanges must end before another connection is retired, when there are at least as many retiring connections as
+    /// starved keys. Without this further retirement, exchanges that never end on the retiring connections would starve other
+    /// keys for ever.
     static let endsBetweenRetirements = 1_024
 
-    /// Whether a connection of `key`, on which an exchange has just ended and which could carry another, should no longer be
-    /// leased. Under a steady load it is never idle, and waiters of other keys would wait for ever.
+    /// Whether a connection of `key` should no longer be leased, although an exchange has just ended on it and it could carry
+    /// another. Under a steady load such a connection is never idle, and waiters of other keys would wait for ever.
     mutating func mustRetireForOthers(_ key: Int32) -> Bool {
         let needsFresh = mustYieldToFresh(key)
         if needsFresh, countedConnections(of: key) >= limits.perHost { return mayRetireAnother(of: key) }
@@ -92,14 +96,15 @@ extension PoolMachine {
         return true
     }
 
-    /// Whether retiring one more connection helps the key. When the number of retiring connections exceeds the uncounted
-    /// number by one, the end of that one frees a place.
+    /// Whether retiring one more connection helps the key. Up to `perHost` retiring connections do not count towards the limit.
+    /// One more does count, and frees a place when it ends; retiring others besides would gain nothing.
     private func mayRetireAnother(of key: Int32) -> Bool { Int(keys[Int(key)].retiring) <= limits.perHost }
 
-    // MARK: fresh connections
+    // MARK: Fresh connections
 
-    /// Whether the waiter that is due first needs a fresh connection, no dial will serve it, and no dial is possible. A
-    /// returned connection is then closed; otherwise other waiters would overtake the fresh lane for ever.
+    /// Whether the waiter that is due first needs a fresh connection, no current dial will serve it, and no further dial is
+    /// possible. A connection that is returned is then closed: otherwise waiters of the other lane would use it, and those of the
+    /// fresh lane would wait for ever.
     func mustYieldToFresh(_ key: Int32) -> Bool {
         let record = keys[Int(key)]
         guard record.queue.count(in: .fresh) > 0,
@@ -128,6 +133,7 @@ extension PoolMachine {
         }
     }
 
+    /// Returns an available connection of the key that carries nothing; nil if there is none.
     private func idleConnection(of key: Int32) -> Int32? {
         var index = keys[Int(key)].available.first
         while index != LinkTable.none, !slots[Int(index)].isIdle { index = slotLinks.next(after: index) }

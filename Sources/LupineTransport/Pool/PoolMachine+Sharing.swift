@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: MIT
 
-/// How many exchanges wait for one dial.
+/// Decides how many exchanges wait for one dial.
 ///
-/// The protocol of an origin is known after its first handshake (and then remembered, `choseHTTP11`). Until then, all
-/// exchanges for an origin that may speak HTTP/2 wait for one dial; with a dial for each, only one connection would be used.
-/// They wait for `sharingTime`, or until the dial fails or needs an answer about its peer. After that each waiter gets its own
-/// dial, until a connection shows that this is unnecessary.
+/// The first handshake with an origin shows which protocol it speaks; `choseHTTP11` remembers the result. Until then, all
+/// exchanges for an origin that may speak HTTP/2 wait for one dial: if each had its own, one of the connections could carry all
+/// exchanges and the others would be unused. They wait for `sharingTime`, or until the dial fails or needs an answer about its
+/// peer. After that each waiter gets its own dial, until a connection turns out to speak HTTP/2.
 extension PoolMachine {
-    /// What the next connection of a key is expected to carry.
+    /// How many exchanges the next connection of a key is expected to carry at once.
     enum ExpectedCapacity {
         /// One exchange at a time: only HTTP/1.1 is enabled, the last connection spoke it, or a shared dial did not complete
         /// in time.
         case one
-        /// Several at once: the origin may speak HTTP/2, or the last connection spoke it.
+        /// Several: the origin may speak HTTP/2, or the last connection spoke it.
         case several
     }
 
     /// How long a dial is shared. A handshake across the world takes no longer, unless packets are lost.
     static let sharingTime = Interval.milliseconds(300)
-    /// The expected capacity of a connection whose peer has announced nothing yet: as much as is sent before it does (H-5.9).
+    /// The expected capacity of a connection whose peer has announced no stream limit yet. The client opens as many streams
+    /// before the peer's SETTINGS arrive (H-5.9).
     static let assumedCapacity: Int32 = 100
 
     /// Returns how many waiters the current dials are expected to serve.
@@ -34,8 +35,8 @@ extension PoolMachine {
     /// Returns how many concurrent exchanges the next connection of a key is expected to carry; nil if unknown.
     func expectedStreamLimit(of key: Int32) -> Int32? {
         let record = keys[Int(key)]
-        guard let carried = record.exchangesBeforeGoAway else { return record.allowed }
-        return min(carried, record.allowed ?? carried)
+        guard let carried = record.exchangesBeforeGoAway else { return record.announcedStreamLimit }
+        return min(carried, record.announcedStreamLimit ?? carried)
     }
 
     /// Updates the expectation from a connection that has just been opened. A connection that was tied to an exchange may
@@ -49,7 +50,8 @@ extension PoolMachine {
         if isMultiplexed { keys[Int(key)].dialsBegan = now }
     }
 
-    /// Limits the time for which exchanges share a dial. A wake-up is requested only while one waits.
+    /// Limits the time for which exchanges share a dial: gives each waiter its own dial when `sharingTime` has passed, and
+    /// requests a tick for that time.
     mutating func limitSharing(of key: Int32, at now: Instant, into actions: inout [PoolAction]) {
         guard isSharing(key) else {
             if sharingLinks.isLinked(key) { sharingLinks.remove(key, from: &sharing) }
@@ -62,7 +64,7 @@ extension PoolMachine {
             return
         }
         if !sharingLinks.isLinked(key) { sharingLinks.append(key, to: &sharing) }
-        askForWake(at: end, into: &actions)
+        requestTick(at: end, into: &actions)
     }
 
     /// Whether an exchange waits for a shared dial and would otherwise have its own.

@@ -7,24 +7,24 @@ extension PoolMachine {
     mutating func submitWebSocket(
         _ exchange: ExchangeID, to origin: Origin, at now: Instant, into actions: inout [PoolAction]
     ) {
-        guard let key = knownKey(of: origin), let index = takingWebSockets(key, at: now) else {
-            return actions.append(.fail(exchange, .noneTakesWebSockets))
+        guard let key = knownKey(of: origin), let index = webSocketConnection(of: key, at: now) else {
+            return actions.append(.fail(exchange, .noneAcceptsWebSockets))
         }
         lease(index, of: slots[Int(index)].key, to: exchange, at: now, into: &actions)
     }
 
-    /// Returns the most recently returned of a key's available connections that accepts WebSockets, or the connection that the
-    /// key is coalesced onto. Examines at most `searchLimit` connections.
-    private func takingWebSockets(_ key: Int32, at now: Instant) -> Int32? {
+    /// Returns the most recently returned of a key's available connections that accept WebSockets; otherwise the connection that
+    /// the key is coalesced onto, if that accepts them. Examines at most `searchLimit` connections of the key.
+    private func webSocketConnection(of key: Int32, at now: Instant) -> Int32? {
         var index = keys[Int(key)].available.last
-        var left = Self.searchLimit
-        while index != LinkTable.none, left > 0 {
+        var stepsLeft = Self.searchLimit
+        while index != LinkTable.none, stepsLeft > 0 {
             let slot = slots[Int(index)]
-            if slot.takesWebSockets, !slot.isExpired(at: now) { return index }
+            if slot.acceptsWebSockets, !slot.isExpired(at: now) { return index }
             index = slotLinks.previous(before: index)
-            left -= 1
+            stepsLeft -= 1
         }
-        if let shared = coalescedConnection(of: key, at: now), slots[Int(shared)].takesWebSockets {
+        if let shared = coalescedConnection(of: key, at: now), slots[Int(shared)].acceptsWebSockets {
             return shared
         }
         return nil

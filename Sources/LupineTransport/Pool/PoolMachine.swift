@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-/// Decides which exchange runs on which connection: run, dial, wait, close.
+/// Decides for each exchange whether it runs on an open connection, waits for one, or needs a dial; and which connections close.
 ///
-/// For each key, idle connections are leased last in, first out, so that surplus ones age and close; those of the loop that an
-/// exchange prefers come before others. Waiters are served by priority, and in order of arrival among equals. All state is
-/// stored in slabs linked by intrusive lists, so that an event takes constant time and, once the slabs have grown, no
-/// allocation. The driver performs the actions in order and provides the lock or loop. Pure: no I/O, no clock, no lock.
+/// A key is an origin that has connections or waiters. For each key, idle connections are leased last in, first out, so that
+/// surplus ones age and close; those of the loop that an exchange prefers come before others. Waiters are served by priority, and
+/// in order of arrival among equals. All state is stored in slabs linked by intrusive lists, so that an event takes constant time
+/// and, once the slabs have grown, no allocation. The driver performs the actions in order and provides the lock or loop. Pure:
+/// no I/O, no clock, no lock.
 ///
 /// Invariants after each event:
 /// - No waiter waits while a connection that may serve it could be leased.
@@ -19,26 +20,30 @@
 ///   limit.
 /// - A key may use the connection of another key (`PoolMachine+Coalescing`). Its exchanges on that connection need no dial and
 ///   do not wait.
-/// - Dials belong to no waiter: the dial of a cancelled waiter serves the next one or becomes idle. Only a dial that needs an
-///   answer about its peer is tied to a waiter: the waiter runs on it, fails with it, and its cancellation abandons the dial.
-///   The answer may move the connection to another key, whose waiters it serves from then on.
+/// - Dials belong to no waiter: the dial of a cancelled waiter serves the next one or becomes idle. The exception is a dial for
+///   which the program must answer a question about the peer. It is tied to one waiter: that exchange runs on the connection,
+///   fails with the dial, and abandons the dial when it is cancelled. The answer may move the connection to another key, whose
+///   waiters it then serves.
 package struct PoolMachine: ~Copyable {
+    /// One origin that has connections or waiters. The functions name a key by its index in `keys`, and a connection by the index
+    /// of its slot in `slots`.
     struct Key {
         var origin: Origin?
-        /// The slots of this key, dials included.
+        /// The number of slots of this key, dials included.
         var open: Int32 = 0
+        /// The number of current dials that are not tied to an exchange.
         var dials: Int32 = 0
-        /// Its multiplexed connections that are no longer leased.
+        /// The number of its multiplexed connections that are no longer leased.
         var retiring: Int32 = 0
         /// Connections that can carry another exchange; the last is leased first.
         var available = LinkList()
         var queue = WaitQueue()
         /// The peer's last limit of concurrent exchanges on a connection; nil if it has announced none.
-        var allowed: Int32?
+        var announcedStreamLimit: Int32?
         /// The total of exchanges that a connection carried before its peer sent GOAWAY and rejected others. Nil if this has not
         /// happened, or if a later connection has carried more.
         var exchangesBeforeGoAway: Int32?
-        /// What its next connection is expected to carry.
+        /// How many exchanges its next connection is expected to carry at once.
         var expectedCapacity = ExpectedCapacity.one
         /// The time at which the first of the current dials began, or the origin was last found to speak HTTP/2.
         var dialsBegan = Instant.zero
@@ -81,14 +86,16 @@ package struct PoolMachine: ~Copyable {
     /// Links the idle slots of all keys, longest idle first.
     var idleLinks = LinkTable()
     var idle = LinkList()
+    /// The number of connections of all keys, dials included.
     var open: Int32 = 0
-    /// The multiplexed connections of all keys that are no longer leased.
+    /// The number of multiplexed connections of all keys that are no longer leased.
     private(set) var retiring: Int32 = 0
     /// The number of exchanges that have ended on leasable multiplexed connections since one was last retired.
     var endsSinceRetirement = 0
 
     var waiters = WaiterSlab()
-    private var wake: Instant?
+    /// The time for which the pool last requested a `tick`; nil if none is pending.
+    private var requestedTick: Instant?
 
     /// The least time between two sweeps of idle connections, and so the longest delay in closing one. An expired connection
     /// is never leased.
@@ -125,8 +132,8 @@ package struct PoolMachine: ~Copyable {
                 loop: loop, at: now, into: &actions)
         case .submitWebSocket(let exchange, let origin):
             submitWebSocket(exchange, to: origin, at: now, into: &actions)
-        case .takesWebSockets(let connection):
-            if let index = index(of: connection) { slots[Int(index)].takesWebSockets = true }
+        case .acceptsWebSockets(let connection):
+            if let index = index(of: connection) { slots[Int(index)].acceptsWebSockets = true }
         case .coalesce(let dial, let connection):
             coalesce(dial, onto: connection, at: now, into: &actions)
         case .misdirected(let origin):
@@ -181,6 +188,7 @@ package struct PoolMachine: ~Copyable {
 
     // MARK: Exchanges
 
+    /// Leases an available connection to an exchange, or enqueues the exchange.
     private mutating func submit(
         _ exchange: ExchangeID, to origin: Origin, needsFresh: Bool, _ rank: WaitQueue.Rank, loop: Int?,
         at now: Instant, into actions: inout [PoolAction]
@@ -212,7 +220,7 @@ package struct PoolMachine: ~Copyable {
         rebalance(key, at: now, into: &actions)
     }
 
-    /// Leases an available connection, and removes it from the lists that no longer fit its state.
+    /// Leases an available connection. Removes it from `idle`, and from `available` if it can carry no further exchange.
     mutating func lease(
         _ index: Int32, of key: Int32, to exchange: ExchangeID, at now: Instant,
         into actions: inout [PoolAction]
@@ -226,6 +234,7 @@ package struct PoolMachine: ~Copyable {
         actions.append(.run(exchange, on: id(of: index), reused: wasUsed))
     }
 
+    /// Handles the end of an exchange: leases its connection to a waiter, lists it as available, or closes it.
     private mutating func finished(
         _ connection: ConnectionID, _ reuse: PoolEvent.Reuse, at now: Instant,
         into actions: inout [PoolAction]
@@ -236,7 +245,8 @@ package struct PoolMachine: ~Copyable {
         let effect = slots[Int(index)].handle(.finished(reuse), at: now, limits: limits)
         let mayLiftLimit =
             keys[Int(key)].exchangesBeforeGoAway != nil && !wasRetiring && reuse != .notReusable
-        switch mayLiftLimit ? liftGoAwayLimit(index, of: key, effect, at: now) : effect {
+        let finalEffect = mayLiftLimit ? liftGoAwayLimit(index, of: key, effect, at: now) : effect
+        switch finalEffect {
         case .none:
             if slots[Int(index)].isRetiring, !wasRetiring { countRetiring(index, of: key) }
             updateLists(index, of: key, into: &actions)
@@ -245,27 +255,32 @@ package struct PoolMachine: ~Copyable {
             freeSlot(index, of: key, wasRetiring: wasRetiring)
             actions.append(.close(connection, reuse == .notReusable || wasRetiring ? .notReusable : .expired))
         case .available:
-            if slots[Int(index)].isIdle
-                ? !starved.isEmpty && mustYieldToStarved(key) : mustRetireForOthers(key)
-            {
+            let mustClose: Bool
+            if slots[Int(index)].isIdle {
+                mustClose = !starved.isEmpty && mustYieldToStarved(key)
+            } else {
+                mustClose = mustRetireForOthers(key)
+            }
+            if mustClose {
                 retire(index, .madeRoom, rebalancing: false, at: now, into: &actions)
             } else {
-                let nobodyWaits = keys[Int(key)].queue.isEmpty
+                let hasNoWaiters = keys[Int(key)].queue.isEmpty
                 serve(index, of: key, from: .exchange, at: now, into: &actions)
                 // Nothing that `rebalance` examines has changed. Most requests take this path.
-                if nobodyWaits, starved.isEmpty { return }
+                if hasNoWaiters, starved.isEmpty { return }
             }
         }
         rebalance(key, at: now, into: &actions)
     }
 
+    /// Handles a new limit of concurrent exchanges on a multiplexed connection.
     private mutating func capacityChanged(
         _ connection: ConnectionID, _ capacity: Int32, at now: Instant, into actions: inout [PoolAction]
     ) {
         guard let index = index(of: connection) else { return }
         let key = slots[Int(index)].key
         // The next connection starts from this limit.
-        keys[Int(key)].allowed = capacity
+        keys[Int(key)].announcedStreamLimit = capacity
         let wasUsed = slots[Int(index)].wasUsed
         let room = min(capacity, keys[Int(key)].exchangesBeforeGoAway ?? capacity)
         if slots[Int(index)].handle(.capacity(room), at: now, limits: limits) == .available {
@@ -276,8 +291,11 @@ package struct PoolMachine: ~Copyable {
         rebalance(key, at: now, into: &actions)
     }
 
-    /// Handles a key whose peers close connections before the limit of concurrent exchanges matters: its connections then
-    /// carry at most as many at once as the last one carried in total. This limit is lifted when a connection carries more.
+    /// Lifts the limit that an earlier GOAWAY set for the key (`exchangesBeforeGoAway`) if this connection has carried more
+    /// exchanges than that. Returns `effect`, or the new effect if the connection may now carry more.
+    ///
+    /// Some peers close each connection after a few exchanges. The key's connections then carry at most as many at once as the
+    /// closed one carried in total, because the peer would reject the others.
     private mutating func liftGoAwayLimit(
         _ index: Int32, of key: Int32, _ effect: ConnectionSlot.Effect, at now: Instant
     ) -> ConnectionSlot.Effect {
@@ -286,11 +304,11 @@ package struct PoolMachine: ~Copyable {
         else { return effect }
         keys[Int(key)].exchangesBeforeGoAway = nil
         if effect == .close { return effect }
-        let allowed = keys[Int(key)].allowed ?? Self.assumedCapacity
+        let allowed = keys[Int(key)].announcedStreamLimit ?? Self.assumedCapacity
         return slots[Int(index)].handle(.capacity(allowed), at: now, limits: limits)
     }
 
-    /// Where an available connection comes from.
+    /// How a connection became available: it was opened, or one of its exchanges ended.
     enum Source { case dial, exchange }
 
     /// Leases a connection to waiters, or lists it as available. If it then stays idle while other keys are starved,
@@ -318,7 +336,7 @@ package struct PoolMachine: ~Copyable {
         updateLists(index, of: key, into: &actions)
     }
 
-    /// Adds a connection to the lists that fit its state, and removes it from the others.
+    /// Adds a connection to the lists `available` and `idle`, or removes it from them, according to its state.
     private mutating func updateLists(_ index: Int32, of key: Int32, into actions: inout [PoolAction]) {
         let isListed = slotLinks.isLinked(index)
         if slots[Int(index)].isAvailable {
@@ -328,11 +346,11 @@ package struct PoolMachine: ~Copyable {
         }
         if case .idle(let until) = slots[Int(index)].state, !idleLinks.isLinked(index) {
             idleLinks.append(index, to: &idle)
-            askForWake(at: until, into: &actions)
+            requestTick(at: until, into: &actions)
         }
     }
 
-    // MARK: Ends
+    // MARK: Closing
 
     /// Closes an idle connection; marks a busy one as no longer leasable.
     mutating func retire(
@@ -352,14 +370,16 @@ package struct PoolMachine: ~Copyable {
         if rebalancing { rebalance(key, at: now, into: &actions) }
     }
 
+    /// Closes the idle connections of all keys.
     mutating func closeAllIdle(
         _ reason: CloseReason, at now: Instant, into actions: inout [PoolAction]
     ) {
         while !idle.isEmpty { retire(idle.first, reason, at: now, into: &actions) }
     }
 
+    /// Handles a tick: closes expired connections, and ends the sharing of dials that began too long ago.
     private mutating func sweep(at now: Instant, into actions: inout [PoolAction]) {
-        wake = nil
+        requestedTick = nil
         endSharing(at: now, into: &actions)
         var earliest: Instant?
         var index = idle.first
@@ -372,15 +392,17 @@ package struct PoolMachine: ~Copyable {
             }
             index = next
         }
-        if let earliest { askForWake(at: max(earliest, now + Self.sweepGranularity), into: &actions) }
+        if let earliest { requestTick(at: max(earliest, now + Self.sweepGranularity), into: &actions) }
     }
 
-    mutating func askForWake(at instant: Instant, into actions: inout [PoolAction]) {
-        if let wake, wake <= instant { return }
-        wake = instant
+    /// Requests a `tick` at `instant`, unless an earlier one is pending.
+    mutating func requestTick(at instant: Instant, into actions: inout [PoolAction]) {
+        if let requestedTick, requestedTick <= instant { return }
+        requestedTick = instant
         actions.append(.wake(at: instant))
     }
 
+    /// Fails all waiters and abandons all dials, closes idle connections, and retires busy ones.
     private mutating func shutDown(at now: Instant, into actions: inout [PoolAction]) {
         guard phase == .running else { return }
         phase = .shuttingDown
@@ -405,15 +427,17 @@ package struct PoolMachine: ~Copyable {
 
     // MARK: Slabs
 
+    /// Returns the key of an origin; creates it if there is none.
     mutating func keyIndex(for origin: Origin) -> Int32 {
-        let line = origin.fingerprint & (Self.recentKeyCount - 1)
-        let recent = recentKeys[line]
+        let recentIndex = origin.fingerprint & (Self.recentKeyCount - 1)
+        let recent = recentKeys[recentIndex]
         if recent != LinkTable.none, keys[Int(recent)].origin == origin { return recent }
         let index = listedKeyIndex(for: origin)
-        recentKeys[line] = index
+        recentKeys[recentIndex] = index
         return index
     }
 
+    /// Returns the key of an origin from the dictionary, or a new one.
     private mutating func listedKeyIndex(for origin: Origin) -> Int32 {
         if let known = keyIndexes[origin] { return known }
         let index: Int32
@@ -438,6 +462,7 @@ package struct PoolMachine: ~Copyable {
     /// Returns the key of an origin, if there is one.
     func knownKey(of origin: Origin) -> Int32? { keyIndexes[origin] }
 
+    /// Returns the slot of a connection; nil if the connection has ended.
     func index(of connection: ConnectionID) -> Int32? {
         guard Int(connection.index) < slots.count,
             slots[Int(connection.index)].generation == connection.generation
@@ -445,6 +470,7 @@ package struct PoolMachine: ~Copyable {
         return connection.index
     }
 
+    /// Returns the ID of the connection in a slot.
     func id(of index: Int32) -> ConnectionID {
         ConnectionID(index: index, generation: slots[Int(index)].generation)
     }

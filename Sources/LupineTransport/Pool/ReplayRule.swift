@@ -5,9 +5,9 @@ package import LupineHTTP
 /// Decides whether an exchange whose connection died may be sent again without asking the caller (RFC 9110 §9.2.2, RFC 9112
 /// §9.3.1).
 ///
-/// A server may close an idle connection at the moment a request is sent on it; the transport hides that race. A request that
-/// the server reports as not processed may be sent again, whatever the method (RFC 9113 §8.7). A pure function of what is
-/// known when the connection dies. Every other retry is up to the caller.
+/// A server may close an idle connection at the moment a request is sent on it; the transport hides that race by sending the
+/// request again. A request that the server reports as not processed may be sent again, whatever its method (RFC 9113 §8.7).
+/// The caller decides about every other retry. The rule is a pure function of what is known when the connection dies.
 package enum ReplayRule {
     /// The state of an exchange when its connection died.
     package struct FailedAttempt: Hashable, Sendable {

@@ -8,16 +8,16 @@ package struct ExchangeID: Hashable, Sendable {
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// Identifies a place in a wait queue. Never reused for another waiter, so that a late cancellation has no effect.
+/// Identifies a waiter of a pool. Never reused for another waiter, so that a late cancellation has no effect.
 package struct WaiterID: Hashable, Sendable {
     fileprivate let index: Int32
     fileprivate let generation: UInt32
 }
 
-/// The exchanges of one key that wait for a connection, in two lanes: by rank, and in order of arrival among equals.
+/// The exchanges of one key that wait for a connection, sorted by rank, and among equals by arrival.
 ///
-/// An exchange that must not get another stale connection waits in a separate lane that only new connections serve. The places
-/// are stored in the pool's one `WaiterSlab`.
+/// There are two lanes. Exchanges that must not be sent on a stale connection again wait in the lane `fresh`, which only new
+/// connections serve. The pool's `WaiterSlab` stores the waiters of all keys.
 struct WaitQueue {
     enum Lane { case any, fresh }
 
@@ -68,18 +68,18 @@ struct WaiterSlab {
     /// The number of the newest waiter; waiters are numbered from 1 in order of arrival.
     private(set) var lastSequence: UInt64 = 0
 
-    /// Whether fewer than `count` waiters are before a waiter found by `key(of:)`, in its lane of `queue`.
+    /// Whether a waiter is among the first `count` of its lane in `queue`. The caller has found `queue` by `key(of:)`.
     func isAmongFirst(_ count: Int32, _ waiter: WaiterID, of queue: WaitQueue) -> Bool {
         var index =
             switch places[Int(waiter.index)].lane {
             case .any: queue.any.first
             case .fresh: queue.fresh.first
             }
-        var left = count
-        while left > 0, index != LinkTable.none {
+        var stepsLeft = count
+        while stepsLeft > 0, index != LinkTable.none {
             if index == waiter.index { return true }
             index = links.next(after: index)
-            left -= 1
+            stepsLeft -= 1
         }
         return false
     }
@@ -166,6 +166,7 @@ struct WaiterSlab {
         return first == LinkTable.none ? .max : places[Int(first)].sequence
     }
 
+    /// Removes a waiter, makes its place vacant and returns its exchange.
     private mutating func vacate(_ index: Int32, from queue: inout WaitQueue) -> ExchangeID {
         unlink(index, from: &queue)
         places[Int(index)].key = LinkTable.none
@@ -188,7 +189,8 @@ struct WaiterSlab {
         }
     }
 
-    /// Takes one step if all ranks are equal, or if the waiter precedes all others; otherwise walks from the end.
+    /// Inserts a waiter by its rank. Takes constant time if the waiter belongs at the end or the beginning; otherwise searches
+    /// from the end.
     private mutating func insert(_ index: Int32, into lane: inout LinkList) {
         guard lane.first != LinkTable.none, precedes(index, lane.last) else {
             return links.append(index, to: &lane)

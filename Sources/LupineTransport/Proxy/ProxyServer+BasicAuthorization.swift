@@ -8,7 +8,7 @@ extension ProxyServer.Credentials {
         return "Basic " + Self.base64(user + [0x3A] + password)
     }
 
-    /// RFC 4648 §4, with padding.
+    /// Encodes bytes in base64 with padding (RFC 4648 §4).
     private static func base64(_ bytes: [UInt8]) -> String {
         func letter(_ value: UInt32) -> UInt8 {
             let value = UInt8(truncatingIfNeeded: value & 0x3F)
@@ -25,8 +25,8 @@ extension ProxyServer.Credentials {
         for start in stride(from: 0, to: bytes.count, by: 3) {
             let group = bytes[start..<min(start + 3, bytes.count)]
             let bits = group.reduce(UInt32(0)) { $0 << 8 | UInt32($1) } << UInt32(8 * (3 - group.count))
-            for place in 0..<4 {
-                text.append(place <= group.count ? letter(bits >> UInt32(18 - 6 * place)) : 0x3D)
+            for index in 0..<4 {
+                text.append(index <= group.count ? letter(bits >> UInt32(18 - 6 * index)) : 0x3D)
             }
         }
         return String(decoding: text, as: UTF8.self)

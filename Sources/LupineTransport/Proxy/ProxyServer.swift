@@ -2,7 +2,7 @@
 
 /// A proxy's address, protocol and credentials.
 ///
-/// Part of a pool key: connections made through one proxy, or for one of its users, never serve another.
+/// Part of a pool key: a connection through one proxy never serves requests for another proxy, or for another user of it.
 package struct ProxyServer: Hashable, Sendable {
     /// The protocol of a proxy.
     package enum Kind: UInt8, Sendable {
@@ -10,25 +10,25 @@ package struct ProxyServer: Hashable, Sendable {
         case http
         /// The same, inside TLS to the proxy.
         case https
-        /// RFC 1928; the proxy resolves names.
+        /// SOCKS5 (RFC 1928); the proxy resolves names.
         case socks5
     }
 
     /// A user and password, decoded to the bytes that are sent.
     package struct Credentials: Hashable, Sendable {
-        /// The user name: the part before the colon, or the protocol's user field.
+        /// The user name: the part before the colon of Basic authentication, or the user field of SOCKS5.
         package var user: [UInt8]
         /// The password; never described or logged.
         package var password: [UInt8]
 
-        /// Credentials of the given bytes, which are sent unchanged.
+        /// Creates credentials from bytes, which are sent unchanged.
         package init(user: [UInt8], password: [UInt8]) {
             self.user = user
             self.password = password
         }
     }
 
-    /// The protocol it speaks.
+    /// The protocol that the proxy speaks.
     package var kind: Kind
     /// A name or an IP literal without brackets, in lower case.
     package var host: String
@@ -39,7 +39,7 @@ package struct ProxyServer: Hashable, Sendable {
     /// Supplies the authorization of a CONNECT request instead of `credentials`; nil to use those.
     package var tunnelAuthorizer: TunnelAuthorizer?
 
-    /// A proxy; the ASCII letters of the host are lower-cased, except those of a zone.
+    /// Creates a proxy; the ASCII letters of the host are lower-cased, except those of a zone.
     package init(kind: Kind, host: String, port: UInt16, credentials: Credentials? = nil) {
         self.kind = kind
         self.host = host.hostLowercased

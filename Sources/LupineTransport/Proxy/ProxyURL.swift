@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// The reason why a proxy's URL cannot be used. Offsets count bytes of the URL. Carries nothing that may be a password.
+/// The reason why a proxy's URL cannot be used. Offsets count bytes of the URL. The error contains no part of the URL that may be
+/// a password.
 public enum ProxyURLError: Error, Hashable, Sendable {
     /// The scheme is not that of a supported proxy.
     case unsupportedScheme(String)
@@ -36,12 +37,12 @@ extension ProxyURLError: CustomStringConvertible {
 }
 
 extension ProxyServer {
-    /// Reads `[scheme://][user[:password]@]host[:port][/]`. The scheme is `http` by default, else `http`, `https`, `socks5` or
-    /// `socks5h` (with both of these, the proxy resolves names). User and password are percent-decoded.
+    /// Parses `[scheme://][user[:password]@]host[:port][/]`. The scheme is `http` (the default), `https`, `socks5` or `socks5h`;
+    /// with both of the latter, the proxy resolves names. User and password are percent-decoded.
     package init(url: String) throws(ProxyURLError) {
         let bytes = Array(url.utf8)
-        if let place = bytes.firstIndex(where: { $0 <= 0x20 || $0 >= 0x7F }) {
-            throw .illegalByte(offset: place)
+        if let offset = bytes.firstIndex(where: { $0 <= 0x20 || $0 >= 0x7F }) {
+            throw .illegalByte(offset: offset)
         }
         var start = 0
         var kind = Kind.http
@@ -59,14 +60,13 @@ extension ProxyServer {
         if end < bytes.count, bytes[end...] != [0x2F] { throw .trailingText(offset: end) }
 
         var credentials: Credentials?
-        if let at = bytes[start..<end].lastIndex(of: 0x40) {
-            let colon = bytes[start..<at].firstIndex(of: 0x3A)
-            credentials = Credentials(
-                user: try Self.decoded(bytes[start..<(colon ?? at)]),
-                password: try colon.map { (place) throws(ProxyURLError) in
-                    try Self.decoded(bytes[(place + 1)..<at])
-                } ?? [])
-            start = at + 1
+        if let atSign = bytes[start..<end].lastIndex(of: 0x40) {
+            let colon = bytes[start..<atSign].firstIndex(of: 0x3A)
+            let user = try Self.decoded(bytes[start..<(colon ?? atSign)])
+            var password: [UInt8] = []
+            if let colon { password = try Self.decoded(bytes[(colon + 1)..<atSign]) }
+            credentials = Credentials(user: user, password: password)
+            start = atSign + 1
         }
         let (host, portStart) = try Self.host(bytes[start..<end])
         var port = kind.defaultPort
@@ -94,8 +94,8 @@ extension ProxyServer {
         let end = text.firstIndex(of: 0x3A) ?? text.endIndex
         let name = text[text.startIndex..<end]
         guard !name.isEmpty else { throw .emptyHost }
-        if let place = name.firstIndex(where: { !URIByte.isUnreserved($0) }) {
-            throw .malformedHost(offset: place)
+        if let offset = name.firstIndex(where: { !URIByte.isUnreserved($0) }) {
+            throw .malformedHost(offset: offset)
         }
         return (String(decoding: name, as: UTF8.self), end)
     }

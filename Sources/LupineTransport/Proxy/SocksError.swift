@@ -2,8 +2,8 @@
 
 /// The reason why a SOCKS5 proxy opened no connection.
 ///
-/// The first group of cases are the proxy's replies, the second are violations of SOCKS5, the last is unusable input of the
-/// caller.
+/// The first group of cases are replies of the proxy, the second are violations of SOCKS5, the third are values of the caller
+/// that SOCKS5 cannot carry.
 public enum SocksError: Error, Hashable, Sendable {
     /// X'01'.
     case generalFailure

@@ -2,8 +2,9 @@
 
 /// The client's half of SOCKS5: CONNECT with no authentication or user and password (RFC 1928, RFC 1929).
 ///
-/// Bytes in, bytes out. Names are sent as names, so that the proxy resolves them. Only a few numbers of the proxy's bytes are
-/// stored, and reading stops at the reply's last byte: the following bytes belong to the tunnelled protocol.
+/// It consumes the proxy's bytes and returns the bytes to send. Names are sent as names, so that the proxy resolves them. The
+/// proxy's bytes are not stored. The machine consumes none after the reply's last byte: the following bytes belong to the
+/// tunnelled protocol.
 package struct SocksMachine: Sendable {
     /// The destination that the proxy is to connect to.
     package enum Destination: Hashable, Sendable {
@@ -13,13 +14,13 @@ package struct SocksMachine: Sendable {
         case ip(IPAddress)
     }
 
-    /// The result of received bytes.
+    /// The result of processing received bytes.
     package enum Step: Hashable, Sendable {
         /// All bytes were consumed, and more are expected.
         case needsMore
         /// All bytes were consumed; these are to be sent, then more are expected.
         case send([UInt8])
-        /// The tunnel is established. `consumed` of the bytes were the proxy's; the rest are the destination's.
+        /// The tunnel is established. The first `consumed` bytes were the proxy's; the others are the destination's.
         case established(consumed: Int)
     }
 
@@ -32,15 +33,16 @@ package struct SocksMachine: Sendable {
         case failed(SocksError)
     }
 
-    /// VER METHOD.
+    /// The next field of the proxy's method selection: VER METHOD (RFC 1928 §3).
     private enum Greeting: Hashable { case version, method }
 
-    /// VER REP RSV ATYP BND.ADDR BND.PORT.
+    /// The next field of the proxy's reply: VER REP RSV ATYP BND.ADDR BND.PORT (RFC 1928 §6).
     private enum Reply: Hashable {
         case version, code
         case reserved
         case addressType
         case nameLength
+        /// This many bytes of the address and the port are still to be skipped.
         case skipping(Int)
     }
 
@@ -53,7 +55,9 @@ package struct SocksMachine: Sendable {
     private var state = State.ready
     private var received = 0
 
-    /// - Throws: `unusableHost`, `unusableCredentials` where a length does not fit in the protocol's one byte.
+    /// Creates the machine of one conversation.
+    ///
+    /// - Throws: `unusableHost` or `unusableCredentials` if a length does not fit in the protocol's one byte.
     package init(
         destination: Destination, port: UInt16, credentials: ProxyServer.Credentials? = nil
     ) throws(SocksError) {
@@ -81,19 +85,19 @@ package struct SocksMachine: Sendable {
 
     /// Processes bytes of the proxy. After an error, every further call throws the same error.
     package mutating func receive(_ bytes: Span<UInt8>) throws(SocksError) -> Step {
-        for place in bytes.indices {
-            let step = try take(bytes[place])
+        for index in bytes.indices {
+            let step = try process(bytes[index])
             received += 1
             switch step {
             case .needsMore:
                 continue
             case .send(let answer):
-                // The proxy speaks only when asked. A byte that answers a message not sent yet would otherwise let it declare a
-                // tunnel whose destination it was never told.
-                guard place == bytes.count - 1 else { throw fail(.unsolicitedBytes(offset: received)) }
+                // The proxy must wait for each message. Otherwise it could answer the request, and so declare the tunnel
+                // established, before it was sent the destination.
+                guard index == bytes.count - 1 else { throw fail(.unsolicitedBytes(offset: received)) }
                 return .send(answer)
             case .established:
-                return .established(consumed: place + 1)
+                return .established(consumed: index + 1)
             }
         }
         if case .failed(let error) = state { throw error }
@@ -108,7 +112,8 @@ package struct SocksMachine: Sendable {
         return error
     }
 
-    private mutating func take(_ byte: UInt8) throws(SocksError) -> Step {
+    /// Processes one byte of the proxy.
+    private mutating func process(_ byte: UInt8) throws(SocksError) -> Step {
         switch state {
         case .choosing(.version):
             guard byte == 5 else { throw fail(.unexpectedVersion(byte, offset: received)) }
@@ -176,7 +181,7 @@ package struct SocksMachine: Sendable {
         return error
     }
 
-    /// VER CMD RSV ATYP DST.ADDR DST.PORT.
+    /// The request: VER CMD RSV ATYP DST.ADDR DST.PORT (RFC 1928 §4).
     private var request: [UInt8] {
         let address: [UInt8] =
             switch destination {
@@ -186,6 +191,7 @@ package struct SocksMachine: Sendable {
         return [5, 1, 0] + address + [UInt8(port >> 8), UInt8(truncatingIfNeeded: port)]
     }
 
+    /// Returns the error for a reply code; nil for success.
     private static func refusal(_ code: UInt8) -> SocksError? {
         switch code {
         case 0: nil

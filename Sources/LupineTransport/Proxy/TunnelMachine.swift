@@ -29,14 +29,15 @@ extension TunnelError: CustomStringConvertible {
 
 /// The client's half of a CONNECT: asks an HTTP proxy for a tunnel to an authority (RFC 9110 §9.3.6).
 ///
-/// Bytes in, bytes out. Credentials are sent with the first request, as curl does: waiting for a challenge would cost a
-/// connection. The content of a refusal is not read; the connection is to be closed.
+/// It returns the request to send and consumes the proxy's bytes. Credentials are sent with the first request, as by curl,
+/// because waiting for a challenge would cost a connection. The content of a refusal is not read; the driver closes the
+/// connection.
 package struct TunnelMachine {
-    /// The result of received bytes.
+    /// The result of processing received bytes.
     package enum Step: Hashable, Sendable {
         /// All bytes were consumed, and more are expected.
         case needMore
-        /// The tunnel is established. `consumed` of the bytes were the proxy's; the rest are the destination's.
+        /// The tunnel is established. The first `consumed` bytes were the proxy's; the others are the destination's.
         case established(ResponseHead, consumed: Int)
     }
 
@@ -47,7 +48,7 @@ package struct TunnelMachine {
         case failed(TunnelError)
     }
 
-    /// A proxy's answer is small, so the limits before the tunnel is established are tighter than those of a response.
+    /// The limits of the proxy's answer. It is small, so they are tighter than those of other responses.
     package static var defaultLimits: ParserLimits {
         var limits = ParserLimits()
         limits.headBytes = 64 * 1024
@@ -63,8 +64,8 @@ package struct TunnelMachine {
     private var codec: ClientCodec
     private var state = State.ready
 
-    /// A tunnel to `authority`. `fields` are further fields for the proxy, such as User-Agent, but nothing meant for the origin.
-    /// `authorization` is the value of Proxy-Authorization, if it is not to be made from `credentials`.
+    /// Creates the machine for a tunnel to `authority`. `fields` are further fields for the proxy, such as User-Agent; fields for
+    /// the origin must not be among them. `authorization` is the value of Proxy-Authorization; nil to make it from `credentials`.
     package init(
         to authority: Authority, credentials: ProxyServer.Credentials? = nil, authorization: String? = nil,
         fields: Fields = Fields(), limits: ParserLimits = Self.defaultLimits

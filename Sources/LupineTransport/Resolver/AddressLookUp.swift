@@ -3,7 +3,7 @@
 internal import CLupineLinux
 internal import Glibc
 
-/// `getaddrinfo`, which may block for any time: only for threads of `WorkerPool`.
+/// Calls `getaddrinfo`. The call may block for any time, so it is made only on threads of `WorkerPool`.
 enum AddressLookUp {
     /// Returns the addresses of `host`, with port 0, in the system's order of preference.
     static func addresses(
@@ -25,7 +25,7 @@ enum AddressLookUp {
 
         var addresses: [SocketAddress] = []
         var next = unsafe list
-        while let entry = unsafe next, addresses.count < mostAddresses {
+        while let entry = unsafe next, addresses.count < addressLimit {
             if let native = unsafe entry.pointee.ai_addr,
                 let address = unsafe SocketAddress(native, length: Int(entry.pointee.ai_addrlen)),
                 !addresses.contains(address)
@@ -38,10 +38,11 @@ enum AddressLookUp {
         return addresses
     }
 
-    /// The maximum number of addresses of a name that are tried: an answer may list thousands, none of which accepts a
+    /// The limit of addresses of a name that are returned and tried: an answer may list thousands, none of which accepts a
     /// connection.
-    private static let mostAddresses = 64
+    private static let addressLimit = 64
 
+    /// Converts an error code of `getaddrinfo`. `system` is `errno` after the call.
     private static func error(_ code: Int32, system: Int32) -> ResolutionError {
         switch code {
         // `EAI_NONAME` is also returned if neither a file nor a socket could be opened for the look-up.

@@ -2,8 +2,8 @@
 
 /// One caller's wait for the addresses of a name, confined to the caller's loop.
 ///
-/// The callback is called once, or never after `cancel()`. Several waits may share one look-up; each has its own deadline, and
-/// learns of the end of its loop through its timer.
+/// The callback is called once, or never after `cancel()`. Several waits may share one look-up on a thread; each has its own
+/// deadline. When the loop shuts down, the wait's timer ends and fails it.
 package final class LookUp: TimerTarget {
     private enum State {
         case new((Resolver.Answer) -> Void)
@@ -14,9 +14,10 @@ package final class LookUp: TimerTarget {
     private struct Wait {
         let callback: (Resolver.Answer) -> Void
         let ticket: WorkerPool.Ticket
-        let number: UInt64
+        /// Identifies the wait to the resolver.
+        let waiterNumber: UInt64
         let deadline: EventLoop.TimerToken
-        /// Set while the look-up is queued behind threads that may hang; fires when these count as hung.
+        /// Set while the look-up is queued because all threads are busy. Fires when these count as hung.
         var hungTimer: EventLoop.TimerToken?
     }
 
@@ -42,21 +43,25 @@ package final class LookUp: TimerTarget {
         self.loop = loop
     }
 
-    /// Discards the answer: the callback will not be called. To be called on the loop; harmless when the wait is over.
+    /// Ends the wait: the callback will not be called. Must be called on the loop; has no effect once the wait has ended.
     package func cancel() {
         loop.preconditionOnLoop()
         _ = stopWaiting()
     }
 
-    func wait(
-        _ ticket: WorkerPool.Ticket, _ number: UInt64, deadline: Instant, placement: WorkerPool.Placement
+    /// Begins to wait for the look-up of `ticket`.
+    func startWaiting(
+        _ ticket: WorkerPool.Ticket, _ waiterNumber: UInt64, deadline: Instant,
+        placement: WorkerPool.Placement
     ) {
         guard case .new(let callback) = state else { return }
         let timer = loop.schedule(at: deadline, self, tag: Tag.deadline.rawValue)
-        state = .waiting(Wait(callback: callback, ticket: ticket, number: number, deadline: timer))
+        state = .waiting(
+            Wait(callback: callback, ticket: ticket, waiterNumber: waiterNumber, deadline: timer))
         handle(placement)
     }
 
+    /// Ends the wait with the result of the look-up.
     func answered(_ answer: Resolver.Answer) {
         guard case .waiting(let wait) = end() else { return }
         wait.callback(answer.with(port: port))
@@ -73,6 +78,7 @@ package final class LookUp: TimerTarget {
         stopWaiting()?(.failure(reason == .due ? .timedOut : .shutDown))
     }
 
+    /// Sets a timer if the look-up is queued; fails it if all threads hang.
     private func handle(_ placement: WorkerPool.Placement) {
         guard case .waiting(var wait) = state else { return }
         switch placement {
@@ -82,24 +88,25 @@ package final class LookUp: TimerTarget {
             wait.hungTimer = loop.schedule(at: hungAt, self, tag: Tag.hung.rawValue)
             state = .waiting(wait)
         case .allHung:
-            resolver.giveUp(wait.ticket, key)
+            resolver.failHung(wait.ticket, key)
         }
     }
 
-    /// Ends the wait before its answer. Returns its callback.
+    /// Ends the wait before its answer and returns its callback; nil if the wait has ended already.
     private func stopWaiting() -> ((Resolver.Answer) -> Void)? {
         guard case .waiting(let wait) = end() else { return nil }
-        resolver.abandon(wait.ticket, key, wait.number)
+        resolver.abandon(wait.ticket, key, wait.waiterNumber)
         return wait.callback
     }
 
+    /// Ends the wait and returns the state before.
     private func end() -> State {
-        let last = state
+        let previous = state
         state = .over
-        if case .waiting(let wait) = last {
+        if case .waiting(let wait) = previous {
             loop.cancel(wait.deadline)
             if let hungTimer = wait.hungTimer { loop.cancel(hungTimer) }
         }
-        return last
+        return previous
     }
 }

@@ -2,9 +2,9 @@
 
 /// Resolves host names to addresses for one client, without blocking a loop.
 ///
-/// Sources, in this order: the client's overrides, IP literals, the cache, a look-up under way for the same name, a new look-up
-/// on `WorkerPool`. Answers that are in memory are returned at once; others arrive on the calling loop, once, unless the look-up
-/// is cancelled. `HappyEyeballsMachine` chooses among the addresses.
+/// It uses, in this order: the client's overrides, IP literals, the cache, a look-up in progress for the same name, a new look-up
+/// on `WorkerPool`. An answer that is in memory is returned at once. Otherwise the callback is called once on the calling loop,
+/// unless the look-up is cancelled. `HappyEyeballsMachine` chooses among the addresses.
 package final class Resolver: Sendable {
     /// The cache limits and the overrides.
     package struct Configuration: Sendable {
@@ -21,12 +21,12 @@ package final class Resolver: Sendable {
         package init() {}
     }
 
-    /// A host and port as in a URL; the host in any case, `*` for every host.
+    /// A host and port as in a URL. The case of the host is ignored; `*` stands for every host.
     package struct Endpoint: Hashable, Sendable {
         let host: String
         let port: UInt16
 
-        /// An endpoint with this host and port.
+        /// Creates an endpoint.
         package init(host: String, port: UInt16) {
             self.host = host.lowercased()
             self.port = port
@@ -58,22 +58,23 @@ package final class Resolver: Sendable {
     private enum Entry: Sendable {
         /// Addresses with port 0, or a cacheable failure.
         case known(Answer, until: Instant)
-        case underWay(WorkerPool.Ticket, [Waiter])
+        case inProgress(WorkerPool.Ticket, [Waiter])
     }
 
     private struct State {
         var entries: [Key: Entry] = [:]
-        var known = 0
+        /// The number of cached answers in `entries`.
+        var knownCount = 0
         var nextWaiter: UInt64 = 0
     }
 
     private let configuration: Configuration
-    private let function: SystemResolver.LookUpFunction
+    private let lookUpFunction: SystemResolver.LookUpFunction
     private let pool: WorkerPool
     private let clock: any TransportClock
     private let state = Lock(State())
 
-    /// A resolver with a cache of its own.
+    /// Creates a resolver with its own cache.
     package init(
         configuration: Configuration = Configuration(),
         pool: WorkerPool = .shared,
@@ -83,10 +84,10 @@ package final class Resolver: Sendable {
         self.configuration = configuration
         self.pool = pool
         self.clock = clock
-        function = lookUp
+        lookUpFunction = lookUp
     }
 
-    /// Looks up `host`. To be called on `loop`, where `callback` is called later, at most once.
+    /// Looks up `host`. Must be called on `loop`, where `callback` is called later, at most once.
     package func lookUp(
         _ host: String, port: UInt16, family: AddressFamily = .any, deadline: Instant = .distantFuture,
         on loop: EventLoop, _ callback: @escaping (Answer) -> Void
@@ -101,53 +102,57 @@ package final class Resolver: Sendable {
         let ticket = pool.newTicket()
         let lookUp = LookUp(self, key, port: port, loop: loop, callback)
         let bound = LoopBound(lookUp, on: loop)
-        let found = state.withLock { state -> Found in
+        let source = state.withLock { state -> Source in
             switch state.entries[key] {
             case .known(let answer, let until)? where now < until:
                 return .known(answer)
-            case .underWay(let ticket, let waiters)?:
+            case .inProgress(let ticket, let waiters)?:
                 state.nextWaiter += 1
                 let waiter = Waiter(number: state.nextWaiter, loop: loop, lookUp: bound)
-                state.entries[key] = .underWay(ticket, waiters + [waiter])
-                return .joined(ticket, waiter.number)
+                state.entries[key] = .inProgress(ticket, waiters + [waiter])
+                return .joined(ticket, waiterNumber: waiter.number)
             case .known?:
-                state.known -= 1
+                state.knownCount -= 1
                 fallthrough
             case nil:
                 state.nextWaiter += 1
                 let waiter = Waiter(number: state.nextWaiter, loop: loop, lookUp: bound)
-                state.entries[key] = .underWay(ticket, [waiter])
-                return .started(waiter.number)
+                state.entries[key] = .inProgress(ticket, [waiter])
+                return .started(waiterNumber: waiter.number)
             }
         }
-        switch found {
+        switch source {
         case .known(let answer):
             return .answered(answer.with(port: port))
         case .joined(let ticket, let number):
-            lookUp.wait(ticket, number, deadline: deadline, placement: pool.placement(of: ticket))
+            lookUp.startWaiting(ticket, number, deadline: deadline, placement: pool.placement(of: ticket))
         case .started(let number):
-            let placement = begin(ticket, key)
-            lookUp.wait(ticket, number, deadline: deadline, placement: placement)
+            let placement = startLookUp(ticket, key)
+            lookUp.startWaiting(ticket, number, deadline: deadline, placement: placement)
         }
         return .pending(lookUp)
     }
 
-    private enum Found {
+    /// Where the answer to a look-up comes from.
+    private enum Source {
+        /// The cache.
         case known(Answer)
-        case joined(WorkerPool.Ticket, UInt64)
-        case started(UInt64)
+        /// A look-up in progress, which this waiter has joined.
+        case joined(WorkerPool.Ticket, waiterNumber: UInt64)
+        /// A new look-up.
+        case started(waiterNumber: UInt64)
     }
 
-    /// Forgets every cached name; look-ups under way continue.
+    /// Forgets every cached name; look-ups in progress continue.
     package func flush() {
         state.withLock { state in
             state.entries = state.entries.filter { entry in
                 switch entry.value {
                 case .known: false
-                case .underWay: true
+                case .inProgress: true
                 }
             }
-            state.known = 0
+            state.knownCount = 0
         }
     }
 
@@ -166,17 +171,18 @@ package final class Resolver: Sendable {
         return family.admits(address) ? .success([address]) : .failure(.noAddress)
     }
 
-    /// Whether a name may be passed to C: no NUL, which would truncate it, and no whitespace.
+    /// Whether a name may be passed to `getaddrinfo`: it contains no NUL, which would truncate it, and no whitespace.
     private static func isPlausible(_ host: String) -> Bool {
         (1...255).contains(host.utf8.count) && host.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7f }
     }
 
-    private func begin(_ ticket: WorkerPool.Ticket, _ key: Key) -> WorkerPool.Placement {
+    /// Submits a new look-up to the pool.
+    private func startLookUp(_ ticket: WorkerPool.Ticket, _ key: Key) -> WorkerPool.Placement {
         // Weak: a hanging look-up must not retain the client's resolver.
-        let placement = pool.submit(ticket) { [weak self, function] in
+        let placement = pool.submit(ticket) { [weak self, lookUpFunction] in
             let answer: Answer
             do throws(ResolutionError) {
-                answer = .success(try function(key.host, key.family))
+                answer = .success(try lookUpFunction(key.host, key.family))
             } catch {
                 answer = .failure(error)
             }
@@ -189,55 +195,58 @@ package final class Resolver: Sendable {
     }
 
     /// Fails all waits for a look-up that never started because all threads hang.
-    func giveUp(_ ticket: WorkerPool.Ticket, _ key: Key) {
+    func failHung(_ ticket: WorkerPool.Ticket, _ key: Key) {
         pool.withdraw(ticket)
         finish(ticket, key, .failure(.tooManyHungLookUps(limit: pool.limit)))
     }
 
     func placement(of ticket: WorkerPool.Ticket) -> WorkerPool.Placement { pool.placement(of: ticket) }
 
-    /// Removes a waiter. The last one withdraws the look-up, so that the next caller starts a new one.
+    /// Removes a waiter. Removing the last one withdraws the look-up, so that the next caller starts a new one.
     func abandon(_ ticket: WorkerPool.Ticket, _ key: Key, _ number: UInt64) {
-        let (unwanted, _) = state.withLock { state -> (Bool, Waiter?) in
-            guard case .underWay(ticket, var waiters)? = state.entries[key] else { return (false, nil) }
-            let gone = waiters.firstIndex { $0.number == number }.map { waiters.remove(at: $0) }
-            state.entries[key] = waiters.isEmpty ? nil : .underWay(ticket, waiters)
-            return (waiters.isEmpty, gone)
+        // The removed waiter is returned from the closure, so that it is released outside the lock.
+        let (hasNoWaiters, _) = state.withLock { state -> (Bool, Waiter?) in
+            guard case .inProgress(ticket, var waiters)? = state.entries[key] else { return (false, nil) }
+            let removed = waiters.firstIndex { $0.number == number }.map { waiters.remove(at: $0) }
+            state.entries[key] = waiters.isEmpty ? nil : .inProgress(ticket, waiters)
+            return (waiters.isEmpty, removed)
         }
-        if unwanted { pool.withdraw(ticket) }
+        if hasNoWaiters { pool.withdraw(ticket) }
     }
 
+    /// Stores the result of a look-up in the cache, and reports it to the waiters.
     private func finish(_ ticket: WorkerPool.Ticket, _ key: Key, _ answer: Answer) {
         let lifetime = self.lifetime(of: answer)
         let now = clock.now()
         let waiters = state.withLock { [configuration] state -> [Waiter] in
-            guard case .underWay(ticket, let waiters)? = state.entries[key] else { return [] }
+            guard case .inProgress(ticket, let waiters)? = state.entries[key] else { return [] }
             state.entries[key] = nil
             if lifetime > .zero, configuration.capacity > 0 {
                 Self.makeRoom(&state, configuration.capacity, now)
                 state.entries[key] = .known(answer, until: now.advanced(by: lifetime))
-                state.known += 1
+                state.knownCount += 1
             }
             return waiters
         }
         for waiter in waiters {
-            // A loop that refuses the job has already told the waiter that it ends.
+            // If the loop has ended and refuses the work, the waiter's timer has already failed it.
             _ = waiter.loop.execute { waiter.lookUp.value.answered(answer) }
         }
     }
 
+    /// Returns how long an answer is cached; zero if it is not cached.
     private func lifetime(of answer: Answer) -> Duration {
         switch answer {
         case .success: configuration.positiveLifetime
         case .failure(.nameNotFound), .failure(.noAddress): configuration.negativeLifetime
-        // These failures say nothing about the name.
+        // Other failures do not depend on the name.
         case .failure: .zero
         }
     }
 
-    /// Removes the expired names, or if there are none, the name that expires first.
+    /// If the cache is full, removes the expired names; if there are none, the name that expires first.
     private static func makeRoom(_ state: inout State, _ capacity: Int, _ now: Instant) {
-        guard state.known >= capacity else { return }
+        guard state.knownCount >= capacity else { return }
         var expired: [Key] = []
         var oldest: (key: Key, until: Instant)?
         for (key, entry) in state.entries {
@@ -247,10 +256,11 @@ package final class Resolver: Sendable {
         }
         if expired.isEmpty, let oldest { expired = [oldest.key] }
         for key in expired { state.entries[key] = nil }
-        state.known -= expired.count
+        state.knownCount -= expired.count
     }
 }
 
 extension Resolver.Answer {
+    /// Returns the answer with this port in all addresses.
     func with(port: UInt16) -> Resolver.Answer { map { $0.map { $0.with(port: port) } } }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// The machine's own resolver (`/etc/hosts`, DNS, and whatever else `nsswitch.conf` names), as a `Resolver`
-/// uses it.
+/// The look-up function that a `Resolver` uses by default: the machine's resolver, that is `/etc/hosts`, DNS and the other
+/// sources in `nsswitch.conf`.
 ///
-/// It blocks, so it runs only on threads of `WorkerPool`. Tests give a `Resolver` another function.
+/// It blocks, so it runs only on threads of `WorkerPool`. Tests pass another function to the `Resolver`.
 package enum SystemResolver {
     /// Finds the addresses of a host, with port 0. May block for any time.
     package typealias LookUpFunction =

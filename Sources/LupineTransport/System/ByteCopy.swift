@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// Copies bytes in one move: the standard library copies spans only byte by byte.
+/// Copies bytes with one `memmove`: the standard library copies spans byte by byte.
 ///
-/// For the pieces of one TLS record, which OpenSSL needs contiguous.
+/// Used to join the pieces of a TLS record, which must be contiguous for OpenSSL.
 extension MutableSpan where Element == UInt8 {
     /// Copies `bytes` into the span from `start` on; they must fit.
     mutating func copy(_ bytes: Span<UInt8>, to start: Int) {

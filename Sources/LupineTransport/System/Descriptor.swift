@@ -5,13 +5,13 @@ internal import Glibc
 
 /// A file descriptor with exactly one owner.
 ///
-/// It closes when it goes out of scope, or at once when `close()` consumes it, and never twice. It does not know what it is open
-/// on; `Socket` and `SplicePipe` do. Usable on any thread, one at a time.
+/// The descriptor is closed when the value goes out of scope or is consumed by `close()`, and so exactly once. `Socket` and
+/// `SplicePipe` know what kind of file it is. Usable on any thread, but only on one at a time.
 package struct Descriptor: ~Copyable, Sendable {
-    /// The number for system calls; to be borrowed, never stored.
+    /// The number for system calls. Callers must not store it.
     package let rawValue: Int32
 
-    /// Takes ownership of an open descriptor: nothing else may close it from now on.
+    /// Takes ownership of an open descriptor: nothing else may close it.
     package init(adopting rawValue: Int32) {
         precondition(rawValue >= 0, "a descriptor is never negative")
         self.rawValue = rawValue
@@ -24,9 +24,9 @@ package struct Descriptor: ~Copyable, Sendable {
 
     /// Gives up ownership: the caller closes the descriptor.
     package consuming func release() -> Int32 {
-        let number = rawValue
+        let fd = rawValue
         discard self
-        return number
+        return fd
     }
 }
 
@@ -36,12 +36,13 @@ extension Descriptor {
         Descriptor(adopting: try Syscalls.open(path, flags: O_RDONLY | O_CLOEXEC, mode: 0))
     }
 
-    /// Opens a file for reading that belongs to the user and that nobody else can write to; throws `.notPermitted` for any other.
+    /// Opens a file for reading that belongs to the user and that no other user can write to. Throws `.notPermitted` for any
+    /// other file.
     ///
     /// - Parameters:
     ///   - path: The path of the file.
     ///   - mayBePipe: Whether a pipe of the user is accepted; opening it waits for the other end. Otherwise only a regular file
-    ///     is, and opening anything else under its name does not block.
+    ///     is accepted, and opening a file of another kind does not block.
     package static func readingOwn(path: String, mayBePipe: Bool = false) throws(Errno) -> Descriptor {
         let flags = O_RDONLY | O_CLOEXEC | (mayBePipe ? 0 : O_NONBLOCK)
         let file = Descriptor(adopting: try Syscalls.open(path, flags: flags, mode: 0))
@@ -66,27 +67,27 @@ extension Descriptor {
 
     /// Reads the available bytes into the free part of `output`.
     package func read(into output: inout OutputSpan<UInt8>) throws(Errno) -> ReadOutcome {
-        let number = rawValue
+        let fd = rawValue
         return try unsafe ReadOutcome.filling(&output) { free throws(Errno) in
-            try unsafe Syscalls.read(number, free)
+            try unsafe Syscalls.read(fd, free)
         }
     }
 
-    /// Reads from `offset` of a file over the beginning of `buffer`, which must not be empty; the file position is neither used
+    /// Reads from `offset` of a file into the beginning of `buffer`, which must not be empty. The file position is neither used
     /// nor changed.
     package func read(into buffer: inout MutableSpan<UInt8>, at offset: Int64) throws(Errno) -> ReadOutcome {
         precondition(!buffer.isEmpty, "there is no room to read into")
-        let number = rawValue
+        let fd = rawValue
         return try unsafe buffer.withUnsafeMutableBytes { raw throws(Errno) in
-            try ReadOutcome.of { () throws(Errno) in try unsafe Syscalls.read(number, raw, at: offset) }
+            try ReadOutcome.of { () throws(Errno) in try unsafe Syscalls.read(fd, raw, at: offset) }
         }
     }
 
     /// Writes the beginning of `bytes`, as much as the kernel accepts.
     package func write(_ bytes: Span<UInt8>) throws(Errno) -> WriteOutcome {
-        let number = rawValue
+        let fd = rawValue
         return try WriteOutcome.of { () throws(Errno) in
-            try unsafe bytes.withUnsafeBytes { raw throws(Errno) in try unsafe Syscalls.write(number, raw) }
+            try unsafe bytes.withUnsafeBytes { raw throws(Errno) in try unsafe Syscalls.write(fd, raw) }
         }
     }
 }

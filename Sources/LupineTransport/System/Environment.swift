@@ -4,8 +4,8 @@ import Glibc
 
 /// The process's environment variables.
 ///
-/// `getenv` races with a `setenv` elsewhere in the process; it is called only when a client is created that is configured to read
-/// the environment, and for the shared revocation client.
+/// `getenv` races with a `setenv` elsewhere in the process. So it is called only when a client is created whose configuration
+/// reads the environment, and for the shared revocation client.
 enum Environment {
     /// Returns the value of a variable; nil if it is not set.
     static func value(of name: String) -> String? {

@@ -5,7 +5,7 @@ internal import Glibc
 
 /// An error number of the kernel.
 ///
-/// Thrown by every call in `Syscalls`. It identifies the error but not its place: the caller adds the address or the step.
+/// Thrown by every call in `Syscalls`. It does not tell what failed: the caller adds the address or the operation.
 /// `EINTR` never reaches a caller, and `EAGAIN` only as the outcome `wouldBlock` of a transfer.
 public struct Errno: Error, RawRepresentable, Hashable, Sendable {
     /// The number, as in `errno.h`.
@@ -36,7 +36,7 @@ extension Errno {
     public static let addressInUse = Errno(rawValue: EADDRINUSE)
     /// The address is not one of this machine.
     public static let addressNotAvailable = Errno(rawValue: EADDRNOTAVAIL)
-    /// The peer answered with a reset: nothing listens there.
+    /// The peer answered with a reset: nothing listens on the port.
     public static let connectionRefused = Errno(rawValue: ECONNREFUSED)
     /// The peer reset the connection.
     public static let connectionReset = Errno(rawValue: ECONNRESET)
@@ -52,7 +52,7 @@ extension Errno {
     public static let tooManyDescriptors = Errno(rawValue: EMFILE)
     /// The system has used up its descriptors.
     public static let tooManyDescriptorsInSystem = Errno(rawValue: ENFILE)
-    /// Kernel buffers were exhausted; of a netlink socket: notices were lost.
+    /// Kernel buffers were exhausted. On a netlink socket: messages were lost.
     public static let noBufferSpace = Errno(rawValue: ENOBUFS)
     /// There is not enough memory.
     public static let noMemory = Errno(rawValue: ENOMEM)

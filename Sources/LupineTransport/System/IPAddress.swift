@@ -2,16 +2,16 @@
 
 /// An IPv4 address, as one number: `127.0.0.1` is `0x7f000001`.
 ///
-/// Reads and writes the dotted form of four decimal numbers without leading zeros (RFC 3986 section 3.2.2),
-/// and none of the shorthands of `inet_aton`, which other programs read differently.
+/// Parses and prints the dotted form of four decimal numbers without leading zeros (RFC 3986 section 3.2.2). The shorthands of
+/// `inet_aton`, which programs interpret differently, are not accepted.
 public struct IPv4Address: Hashable, Sendable {
     /// The four octets, the first one most significant.
     public let rawValue: UInt32
 
-    /// An address from its number.
+    /// Creates an address from its number.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// Reads `a.b.c.d`; nil for anything else.
+    /// Parses `a.b.c.d`; nil for anything else.
     public init?(_ text: some StringProtocol) {
         var value: UInt32 = 0
         var octet: UInt32 = 0
@@ -52,20 +52,20 @@ extension IPv4Address: CustomStringConvertible {
 
 /// An IPv6 address, as two halves, without its zone, which is part of `SocketAddress`.
 ///
-/// Reads the forms of RFC 4291 section 2.2 (`::` once, an IPv4 tail) and writes the one of RFC 5952.
+/// Parses the forms of RFC 4291 section 2.2 (`::` at most once, an IPv4 address at the end) and prints the form of RFC 5952.
 public struct IPv6Address: Hashable, Sendable {
     /// The first eight octets.
     public let high: UInt64
     /// The last eight octets.
     public let low: UInt64
 
-    /// An address from its halves.
+    /// Creates an address from its halves.
     public init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
     }
 
-    /// Reads an address without brackets and without zone; nil for anything else.
+    /// Parses an address without brackets and without zone; nil for anything else.
     public init?(_ text: some StringProtocol) {
         let fields = text.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
         guard (3...9).contains(fields.count), text.utf8.count <= 45 else { return nil }
@@ -75,15 +75,15 @@ public struct IPv6Address: Hashable, Sendable {
         while index < fields.count {
             let field = fields[index]
             if field.isEmpty {
-                // An empty field is half of "::"; at either end of the text it comes as a pair.
-                let atStart = index == 0
-                let atEnd = index == fields.count - 1
-                if atStart {
+                // An empty field comes from "::". At the start or the end of the text, "::" makes two empty fields.
+                let isAtStart = index == 0
+                let isAtEnd = index == fields.count - 1
+                if isAtStart {
                     guard fields[1].isEmpty else { return nil }
                     index += 1
                 }
-                if atEnd, !(gap == groups.count && fields[index - 1].isEmpty) { return nil }
-                if !atEnd {
+                if isAtEnd, !(gap == groups.count && fields[index - 1].isEmpty) { return nil }
+                if !isAtEnd {
                     guard gap == nil else { return nil }
                     gap = groups.count
                 }
@@ -109,6 +109,7 @@ public struct IPv6Address: Hashable, Sendable {
         low = groups[4...].reduce(0) { $0 << 16 | UInt64($1) }
     }
 
+    /// Parses one group of up to four hexadecimal digits.
     private static func group(_ field: some Collection<UInt8>) -> UInt16? {
         guard (1...4).contains(field.count) else { return nil }
         var value: UInt16 = 0
@@ -173,7 +174,7 @@ public enum IPAddress: Hashable, Sendable {
     /// An IPv6 address.
     case v6(IPv6Address)
 
-    /// Reads an address of either family, without brackets and without zone; nil for anything else.
+    /// Parses an address of either family, without brackets and without zone; nil for anything else.
     public init?(_ text: some StringProtocol) {
         if let address = IPv4Address(text) {
             self = .v4(address)

@@ -5,8 +5,9 @@ internal import Glibc
 
 /// Starts, joins and identifies the threads of the transport.
 ///
-/// Each of these threads starts with all signals blocked: handlers of the host program never run on it, and a `sendfile`,
-/// `splice` or TLS write to a reset peer cannot raise SIGPIPE there. The process-wide disposition of a signal is never changed.
+/// Each of these threads starts with all signals blocked: signal handlers of the program never run on it, and a `sendfile`,
+/// `splice` or TLS write to a peer that has reset the connection cannot raise SIGPIPE. The process-wide disposition of a signal
+/// is never changed.
 enum NativeThread {
     /// A thread that is to be joined.
     struct Handle: Sendable {
@@ -37,7 +38,7 @@ enum NativeThread {
         }
     }
 
-    /// Sets the event loop that the calling thread runs. The loop is not retained: it has to be reset to nil before the loop is
+    /// Sets the event loop that the calling thread runs. The loop is not retained: the caller must set nil before the loop is
     /// released.
     static func mark(asLoop loop: AnyObject?) {
         unsafe lupine_mark_loop_thread(loop.map { unsafe Unmanaged.passUnretained($0).toOpaque() })
@@ -50,12 +51,12 @@ enum NativeThread {
     static func start(
         name: String, _ body: @escaping @Sendable () -> Void
     ) throws(Errno) -> Handle {
-        var everything = sigset_t()
-        var before = sigset_t()
-        unsafe sigfillset(&everything)
-        // A thread inherits the signal mask of its creator, so there is no moment at which it could take a signal.
-        unsafe pthread_sigmask(SIG_SETMASK, &everything, &before)
-        defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
+        var allSignals = sigset_t()
+        var previousMask = sigset_t()
+        unsafe sigfillset(&allSignals)
+        // The new thread inherits this signal mask, so no signal can be delivered to it at any time.
+        unsafe pthread_sigmask(SIG_SETMASK, &allSignals, &previousMask)
+        defer { unsafe pthread_sigmask(SIG_SETMASK, &previousMask, nil) }
 
         let box = unsafe Unmanaged.passRetained(Body(name: name, run: body))
         var thread = pthread_t()
@@ -75,7 +76,7 @@ enum NativeThread {
         return Handle(thread: thread)
     }
 
-    /// Starts a thread that is never joined: it may be in the middle of a call when the process ends.
+    /// Starts a thread that is never joined. The process may exit while it runs.
     static func startDetached(name: String, _ body: @escaping @Sendable () -> Void) throws(Errno) {
         let handle = try start(name: name, body)
         _ = pthread_detach(handle.thread)

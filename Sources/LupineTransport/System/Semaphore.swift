@@ -2,13 +2,13 @@
 
 internal import Glibc
 
-/// Blocks threads until they are signalled, without a descriptor. Each signal releases one thread, also one that waits later.
+/// A counting semaphore without a descriptor. Each signal releases one thread: one that waits, or the next that calls `wait()`.
 ///
 /// Any thread may signal. A loop must not wait here.
 @safe final class Semaphore: @unchecked Sendable {
     private let counter: UnsafeMutablePointer<sem_t>
 
-    /// A semaphore with a count of zero.
+    /// Creates a semaphore with a count of zero.
     init() {
         unsafe counter = .allocate(capacity: 1)
         unsafe counter.initialize(to: sem_t())
@@ -26,7 +26,7 @@ internal import Glibc
     /// Blocks until there is a signal for the caller.
     func wait() {
         precondition(!NativeThread.isLoop, "an event loop may not wait")
-        // An attaching debugger interrupts the call.
+        // The call is interrupted when a debugger attaches; it is then repeated.
         while unsafe sem_wait(counter) != 0 {}
     }
 }

@@ -12,14 +12,14 @@ package struct KeepAliveProbes: Hashable, Sendable {
     /// The number of unanswered probes after which the connection counts as dead.
     package var count: Int32
 
-    /// Probes after `idle` seconds, then every `interval` seconds, `count` times.
+    /// Creates settings for probes after `idle` seconds, then every `interval` seconds, `count` times.
     package init(idle: Int32, interval: Int32, count: Int32) {
         self.idle = idle
         self.interval = interval
         self.count = count
     }
 
-    /// The time, counted from the last byte, by which probes have to be enabled: half of the silence before the first probe.
+    /// The time after the last byte by which probes must be enabled: half of `idle`.
     var latestStart: Interval { .milliseconds(Int64(idle) * 500) }
 }
 
@@ -30,8 +30,8 @@ extension Socket {
         try setOption(Int32(IPPROTO_TCP), TCP_NODELAY, Int32(1))
     }
 
-    /// Set before connecting, if the client sends first and at once: the packet that ends the TCP handshake waits for the first
-    /// bytes and carries them (`TCP_QUICKACK` off). Without any, it is sent alone, a fifth of a second later.
+    /// Lets the last packet of the TCP handshake carry the first bytes (`TCP_QUICKACK` off). Set before connecting, if the client
+    /// sends first and at once: the kernel holds that packet back until there are bytes, or for 200 ms.
     package func setConnectsWithData() throws(Errno) {
         try setOption(Int32(IPPROTO_TCP), TCP_QUICKACK, Int32(0))
     }
@@ -49,22 +49,22 @@ extension Socket {
         try setOption(SOL_SOCKET, SO_REUSEADDR, Int32(1))
     }
 
-    /// Set before binding a client socket to a local address: the port is chosen at connect time, so that the same port serves
-    /// connections to different peers.
+    /// Lets the kernel choose the local port when the socket connects (`IP_BIND_ADDRESS_NO_PORT`), so that connections to
+    /// different peers can use the same port. Set before binding a client socket to a local address.
     package func setBindAddressNoPort() throws(Errno) {
         try setOption(ipLevel, lupine_ip_bind_address_no_port, Int32(1))
     }
 
     /// Restricts the socket to one interface (`SO_BINDTODEVICE`).
     package func bind(toInterface name: String) throws(Errno) {
-        let number = descriptor.rawValue
+        let fd = descriptor.rawValue
         let characters = Array(name.utf8)
         try unsafe characters.span.withUnsafeBytes { bytes throws(Errno) in
-            try unsafe Syscalls.setOption(number, SOL_SOCKET, SO_BINDTODEVICE, bytes)
+            try unsafe Syscalls.setOption(fd, SOL_SOCKET, SO_BINDTODEVICE, bytes)
         }
     }
 
-    /// Sets the sizes of the kernel's buffers: fewer bytes in flight for tests of back-pressure.
+    /// Sets the sizes of the kernel's buffers. Tests of back-pressure make them small.
     package func setBufferSizes(send: Int32, receive: Int32) throws(Errno) {
         try setOption(SOL_SOCKET, SO_SNDBUF, send)
         try setOption(SOL_SOCKET, SO_RCVBUF, receive)
@@ -76,7 +76,7 @@ extension Socket {
         UInt64(exactly: lupine_octets_acknowledged(descriptor.rawValue))
     }
 
-    /// The value of an integer option.
+    /// Returns the value of an integer option.
     func option(_ level: Int32, _ name: Int32) throws(Errno) -> Int32 {
         try Syscalls.option(descriptor.rawValue, level, name)
     }

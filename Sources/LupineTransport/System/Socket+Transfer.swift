@@ -8,40 +8,40 @@ internal import Glibc
 /// Every send sets `MSG_NOSIGNAL`. `sendfile` and `splice` have no such flag and rely on the signals blocked on the loop threads:
 /// they must not be called elsewhere.
 extension Socket {
-    /// Receives into the free part of `output`, which must have some.
+    /// Receives into the free part of `output`, which must not be full.
     package func receive(into output: inout OutputSpan<UInt8>) throws(Errno) -> ReadOutcome {
-        let number = descriptor.rawValue
+        let fd = descriptor.rawValue
         return try unsafe ReadOutcome.filling(&output) { free throws(Errno) in
-            try unsafe Syscalls.receive(number, free)
+            try unsafe Syscalls.receive(fd, free)
         }
     }
 
-    /// Receives over the beginning of `buffer`, which must not be empty.
+    /// Receives into the beginning of `buffer`, which must not be empty.
     package func receive(into buffer: inout MutableSpan<UInt8>) throws(Errno) -> ReadOutcome {
         precondition(!buffer.isEmpty, "there is no room to read into")
-        let number = descriptor.rawValue
+        let fd = descriptor.rawValue
         return try unsafe buffer.withUnsafeMutableBytes { raw throws(Errno) in
-            try ReadOutcome.of { () throws(Errno) in try unsafe Syscalls.receive(number, raw) }
+            try ReadOutcome.of { () throws(Errno) in try unsafe Syscalls.receive(fd, raw) }
         }
     }
 
-    /// Peeks at the next byte without consuming it: `wouldBlock` on a healthy idle connection.
+    /// Peeks at the next byte without consuming it. Returns `wouldBlock` for an idle connection that the peer has not closed.
     package func peek() throws(Errno) -> ReadOutcome {
         var byte: UInt8 = 0
-        let number = descriptor.rawValue
+        let fd = descriptor.rawValue
         return try unsafe withUnsafeMutableBytes(of: &byte) { raw throws(Errno) in
             try ReadOutcome.of { () throws(Errno) in
-                try unsafe Syscalls.receive(number, raw, flags: Int32(MSG_PEEK))
+                try unsafe Syscalls.receive(fd, raw, flags: Int32(MSG_PEEK))
             }
         }
     }
 
     /// Sends the beginning of `bytes`. With `more`, a partial packet is held back for the next send.
     package func send(_ bytes: Span<UInt8>, more: Bool = false) throws(Errno) -> WriteOutcome {
-        let number = descriptor.rawValue
+        let fd = descriptor.rawValue
         return try unsafe bytes.withUnsafeBytes { raw throws(Errno) in
             try WriteOutcome.of { () throws(Errno) in
-                try unsafe Syscalls.send(number, raw, flags: sendFlags(more: more))
+                try unsafe Syscalls.send(fd, raw, flags: sendFlags(more: more))
             }
         }
     }
@@ -50,13 +50,13 @@ extension Socket {
     package func send(
         _ first: Span<UInt8>, _ second: Span<UInt8>, more: Bool = false
     ) throws(Errno) -> WriteOutcome {
-        let number = descriptor.rawValue
+        let fd = descriptor.rawValue
         return try unsafe first.withUnsafeBytes { first throws(Errno) in
             try unsafe second.withUnsafeBytes { second throws(Errno) in
                 var pieces: InlineArray<2, iovec> = unsafe [
                     iovec(borrowing: first), iovec(borrowing: second),
                 ]
-                return try unsafe Self.gather(number, &pieces, more: more)
+                return try unsafe Self.gather(fd, &pieces, more: more)
             }
         }
     }
@@ -65,31 +65,32 @@ extension Socket {
     package func send(
         _ first: Span<UInt8>, _ second: Span<UInt8>, _ third: Span<UInt8>, more: Bool = false
     ) throws(Errno) -> WriteOutcome {
-        let number = descriptor.rawValue
+        let fd = descriptor.rawValue
         return try unsafe first.withUnsafeBytes { first throws(Errno) in
             try unsafe second.withUnsafeBytes { second throws(Errno) in
                 try unsafe third.withUnsafeBytes { third throws(Errno) in
                     var pieces: InlineArray<3, iovec> = unsafe [
                         iovec(borrowing: first), iovec(borrowing: second), iovec(borrowing: third),
                     ]
-                    return try unsafe Self.gather(number, &pieces, more: more)
+                    return try unsafe Self.gather(fd, &pieces, more: more)
                 }
             }
         }
     }
 
+    /// Sends the pieces with one `sendmsg`.
     private static func gather<let count: Int>(
-        _ number: Int32, _ pieces: inout InlineArray<count, iovec>, more: Bool
+        _ fd: Int32, _ pieces: inout InlineArray<count, iovec>, more: Bool
     ) throws(Errno) -> WriteOutcome {
         var span = unsafe pieces.mutableSpan
         return try unsafe span.withUnsafeMutableBufferPointer { vector throws(Errno) in
             try WriteOutcome.of { () throws(Errno) in
-                try unsafe Syscalls.send(number, vector, flags: sendFlags(more: more))
+                try unsafe Syscalls.send(fd, vector, flags: sendFlags(more: more))
             }
         }
     }
 
-    /// Sends up to `count` bytes of `file` from `offset`, which is advanced; `end` at the end of the file.
+    /// Sends up to `count` bytes of `file` from `offset` on, and advances `offset`. Returns `end` at the end of the file.
     package func send(
         file: borrowing Descriptor, offset: inout Int64, count: Int
     ) throws(Errno) -> ReadOutcome {
@@ -104,7 +105,7 @@ extension Socket {
 }
 
 extension iovec {
-    /// A piece for the duration of one call, in which the kernel only reads it.
+    /// Refers to `bytes` for the duration of one call, during which the kernel only reads them.
     fileprivate init(borrowing bytes: UnsafeRawBufferPointer) {
         unsafe self.init(iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress), iov_len: bytes.count)
     }

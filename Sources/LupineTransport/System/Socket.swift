@@ -5,16 +5,16 @@ internal import Glibc
 
 /// A non-blocking, close-on-exec stream socket with one owner.
 ///
-/// The only interface to the kernel's sockets: callers pass spans and get outcomes, never pointers. It has no state but the
-/// descriptor: `ByteChannel` decides who may read or write when. Used on one thread at a time, in practice the loop that it is
-/// registered with.
+/// The only interface to the kernel's sockets: callers pass spans and get outcomes, never pointers. It has no state except the
+/// descriptor; `ByteChannel` decides when to read and write. Used on one thread at a time: the loop that it is registered
+/// with.
 package struct Socket: ~Copyable, Sendable {
     /// The descriptor, to be registered with a loop or to be written to.
     package let descriptor: Descriptor
 
     /// The progress of `connect`.
     package enum ConnectProgress: Hashable, Sendable {
-        /// Connected at once, as Unix-domain sockets do.
+        /// The socket connected at once, as Unix-domain sockets do.
         case connected
         /// The socket becomes writable or fails later; `finishConnect()` then returns or throws.
         case inProgress
@@ -23,7 +23,7 @@ package struct Socket: ~Copyable, Sendable {
     /// Takes ownership of a socket that is already non-blocking and close-on-exec.
     package init(adopting descriptor: consuming Descriptor) { self.descriptor = descriptor }
 
-    /// A new socket of the family that `address` belongs to.
+    /// Creates a socket for the family of `address`.
     package static func stream(for address: SocketAddress) throws(Errno) -> Socket {
         Socket(
             adopting: Descriptor(
@@ -41,23 +41,23 @@ package struct Socket: ~Copyable, Sendable {
 
     /// Starts to connect.
     package func connect(to address: SocketAddress) throws(Errno) -> ConnectProgress {
-        let number = descriptor.rawValue
+        let fd = descriptor.rawValue
         do {
             try unsafe address.withNative { native, length throws(Errno) in
-                try unsafe Syscalls.connect(number, native, length)
+                try unsafe Syscalls.connect(fd, native, length)
             }
             return .connected
         } catch {
-            // A Unix-domain listener with a full queue returns EAGAIN, and nothing follows: that is a failure.
+            // EAGAIN is a failure: a Unix-domain listener has a full queue, and the kernel does not retry.
             if error == .inProgress { return .inProgress }
             throw error
         }
     }
 
-    /// Ends a connect once the socket is writable: returns if it is connected, and throws its error otherwise.
+    /// Ends a connect when the socket is writable: returns if the socket is connected, and throws its error otherwise.
     package func finishConnect() throws(Errno) {
-        let number = try pendingError()
-        if number != 0 { throw Errno(rawValue: number) }
+        let code = try pendingError()
+        if code != 0 { throw Errno(rawValue: code) }
     }
 
     /// Returns and clears the socket's pending error, 0 for none.
@@ -69,9 +69,9 @@ package struct Socket: ~Copyable, Sendable {
 
     /// Binds to a local address; port 0 lets the kernel choose.
     package func bind(to address: SocketAddress) throws(Errno) {
-        let number = descriptor.rawValue
+        let fd = descriptor.rawValue
         try unsafe address.withNative { native, length throws(Errno) in
-            try unsafe Syscalls.bind(number, native, length)
+            try unsafe Syscalls.bind(fd, native, length)
         }
     }
 
@@ -84,9 +84,9 @@ package struct Socket: ~Copyable, Sendable {
     package func accept() throws(Errno) -> Socket? {
         while true {
             do {
-                let number = try Syscalls.accept(
+                let fd = try Syscalls.accept(
                     descriptor.rawValue, flags: Int32(nonBlockingCloseOnExec))
-                return Socket(adopting: Descriptor(adopting: number))
+                return Socket(adopting: Descriptor(adopting: fd))
             } catch {
                 if error == .connectionAborted { continue }
                 if error == .wouldBlock { return nil }
@@ -95,7 +95,7 @@ package struct Socket: ~Copyable, Sendable {
         }
     }
 
-    // MARK: Ending
+    // MARK: Closing
 
     /// Ends the sending half; the socket can still be read.
     package func shutdownWrite() throws(Errno) {
@@ -104,33 +104,33 @@ package struct Socket: ~Copyable, Sendable {
 
     /// Closes with a reset (RST) instead of an orderly end, dropping unsent bytes.
     package consuming func reset() throws(Errno) {
-        let now = linger(l_onoff: 1, l_linger: 0)
-        try setOption(SOL_SOCKET, SO_LINGER, now)
+        let noLinger = linger(l_onoff: 1, l_linger: 0)
+        try setOption(SOL_SOCKET, SO_LINGER, noLinger)
     }
 
     // MARK: Addresses
 
     /// The local address.
     package func localAddress() throws(Errno) -> SocketAddress? {
-        let number = descriptor.rawValue
+        let fd = descriptor.rawValue
         return try unsafe SocketAddress { pointer, length throws(Errno) in
-            try unsafe Syscalls.localAddress(number, pointer, &length)
+            try unsafe Syscalls.localAddress(fd, pointer, &length)
         }
     }
 
     /// The address of the peer.
     package func peerAddress() throws(Errno) -> SocketAddress? {
-        let number = descriptor.rawValue
+        let fd = descriptor.rawValue
         return try unsafe SocketAddress { pointer, length throws(Errno) in
-            try unsafe Syscalls.peerAddress(number, pointer, &length)
+            try unsafe Syscalls.peerAddress(fd, pointer, &length)
         }
     }
 
     func setOption<Value: BitwiseCopyable>(_ level: Int32, _ name: Int32, _ value: Value) throws(Errno) {
         var value = value
-        let number = descriptor.rawValue
+        let fd = descriptor.rawValue
         try unsafe withUnsafeBytes(of: &value) { bytes throws(Errno) in
-            try unsafe Syscalls.setOption(number, level, name, bytes)
+            try unsafe Syscalls.setOption(fd, level, name, bytes)
         }
     }
 }

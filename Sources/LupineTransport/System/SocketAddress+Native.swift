@@ -14,7 +14,7 @@ extension SocketAddress {
         }
     }
 
-    /// Calls `body` with the `sockaddr` form.
+    /// Calls `body` with the address as a `sockaddr`.
     func withNative<Result>(
         _ body: (UnsafePointer<sockaddr>, socklen_t) throws(Errno) -> Result
     ) throws(Errno) -> Result {
@@ -25,7 +25,7 @@ extension SocketAddress {
         }
     }
 
-    /// Calls `fill` and reads the address that it has written; nil if the family is not supported.
+    /// Converts the address that `fill` writes; nil if the family is not supported.
     init?(_ fill: (UnsafeMutablePointer<sockaddr>, inout socklen_t) throws(Errno) -> Void) throws(Errno) {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -33,7 +33,7 @@ extension SocketAddress {
         self.init(storage, length: Int(length))
     }
 
-    /// Reads a `sockaddr` of `length` bytes; nil if it is truncated or the family is not supported.
+    /// Converts a `sockaddr` of `length` bytes; nil if it is truncated or the family is not supported.
     init?(_ native: UnsafePointer<sockaddr>, length: Int) {
         var storage = sockaddr_storage()
         guard length >= 0, length <= MemoryLayout<sockaddr_storage>.size else { return nil }
@@ -70,16 +70,18 @@ extension SocketAddress {
                     port: UInt16(bigEndian: native.sin_port))
             case AF_INET6 where length >= MemoryLayout<sockaddr_in6>.size:
                 let native = unsafe bytes.load(as: sockaddr_in6.self)
-                let at = MemoryLayout<sockaddr_in6>.offset(of: \.sin6_addr) ?? 8
-                let high = unsafe bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self)
-                let low = unsafe bytes.loadUnaligned(fromByteOffset: at + 8, as: UInt64.self)
+                let offset = MemoryLayout<sockaddr_in6>.offset(of: \.sin6_addr) ?? 8
+                let high = unsafe bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+                let low = unsafe bytes.loadUnaligned(fromByteOffset: offset + 8, as: UInt64.self)
                 return .ipv6(
                     IPv6Address(high: UInt64(bigEndian: high), low: UInt64(bigEndian: low)),
                     port: UInt16(bigEndian: native.sin6_port), zone: native.sin6_scope_id)
             case AF_UNIX:
-                let at = unixPathOffset
-                guard length > at, length <= MemoryLayout<sockaddr_un>.size + 1 else { return .unixUnnamed }
-                let name = unsafe bytes[at..<length]
+                let offset = unixPathOffset
+                guard length > offset, length <= MemoryLayout<sockaddr_un>.size + 1 else {
+                    return .unixUnnamed
+                }
+                let name = unsafe bytes[offset..<length]
                 if unsafe name.first == 0 { return unsafe .unixAbstract(name: Array(name.dropFirst())) }
                 return unsafe .unix(path: String(decoding: name.prefix { $0 != 0 }, as: UTF8.self))
             default:
@@ -90,6 +92,7 @@ extension SocketAddress {
         self = parsed
     }
 
+    /// Writes the address as a `sockaddr` and returns its length.
     private func fill(_ storage: inout sockaddr_storage) throws(Errno) -> socklen_t {
         switch self {
         case .ipv4(let address, let port):
@@ -106,11 +109,11 @@ extension SocketAddress {
             native.sin6_family = sa_family_t(AF_INET6)
             native.sin6_port = port.bigEndian
             native.sin6_scope_id = zone
-            let at = MemoryLayout<sockaddr_in6>.offset(of: \.sin6_addr) ?? 8
+            let offset = MemoryLayout<sockaddr_in6>.offset(of: \.sin6_addr) ?? 8
             unsafe withUnsafeMutableBytes(of: &storage) {
                 unsafe $0.storeBytes(of: native, as: sockaddr_in6.self)
-                unsafe $0.storeBytes(of: address.high.bigEndian, toByteOffset: at, as: UInt64.self)
-                unsafe $0.storeBytes(of: address.low.bigEndian, toByteOffset: at + 8, as: UInt64.self)
+                unsafe $0.storeBytes(of: address.high.bigEndian, toByteOffset: offset, as: UInt64.self)
+                unsafe $0.storeBytes(of: address.low.bigEndian, toByteOffset: offset + 8, as: UInt64.self)
             }
             return socklen_t(MemoryLayout<sockaddr_in6>.size)
         case .unix(let path):
@@ -127,13 +130,13 @@ extension SocketAddress {
     private static func fillUnix(_ storage: inout sockaddr_storage, _ name: [UInt8]) throws(Errno)
         -> socklen_t
     {
-        let at = unixPathOffset
-        guard at + name.count <= MemoryLayout<sockaddr_un>.size else { throw .nameTooLong }
+        let offset = unixPathOffset
+        guard offset + name.count <= MemoryLayout<sockaddr_un>.size else { throw .nameTooLong }
         unsafe withUnsafeMutableBytes(of: &storage) { bytes in
             unsafe bytes.storeBytes(of: sa_family_t(AF_UNIX), as: sa_family_t.self)
-            for (index, byte) in name.enumerated() { unsafe bytes[at + index] = byte }
+            for (index, byte) in name.enumerated() { unsafe bytes[offset + index] = byte }
         }
-        return socklen_t(at + name.count)
+        return socklen_t(offset + name.count)
     }
 }
 

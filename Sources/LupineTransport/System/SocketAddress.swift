@@ -16,7 +16,7 @@ public enum SocketAddress: Hashable, Sendable {
     /// The address of a Unix-domain socket that was never bound.
     case unixUnnamed
 
-    /// Reads an IP literal without brackets, with an optional zone after `%` (a number, or the name of an
+    /// Parses an IP literal without brackets, with an optional zone after `%` (a number, or the name of an
     /// interface of this machine); nil for a host name.
     public init?(literal: some StringProtocol, port: UInt16) {
         if let address = IPv4Address(literal) {

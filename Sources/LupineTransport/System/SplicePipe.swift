@@ -4,8 +4,8 @@ internal import CLupineLinux
 
 /// A kernel pipe for `splice`: from a socket into the pipe, from the pipe into a file, without a copy in user space.
 ///
-/// It belongs to one transfer on one loop. The pipe holds the bytes that `fill` took and `drain` has not yet given; the owner
-/// counts them.
+/// It belongs to one transfer on one loop. The owner counts the bytes in the pipe: those that `fill` has moved and `drain` has
+/// not.
 package struct SplicePipe: ~Copyable, Sendable {
     private let readEnd: Descriptor
     private let writeEnd: Descriptor

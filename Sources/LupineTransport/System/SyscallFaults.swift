@@ -6,9 +6,9 @@
 
     /// Makes selected system calls of the calling thread fail with selected errors, in debug builds only.
     ///
-    /// For tests of errors that a healthy kernel does not produce on demand (`EMFILE`, `EINTR`, `ENOBUFS`). A fault applies only
-    /// to the thread that injected it, so that concurrent tests do not affect each other; to make a loop's calls fail, inject it in
-    /// work submitted to that loop. Not compiled into release builds.
+    /// For tests of errors that are hard to provoke (`EMFILE`, `EINTR`, `ENOBUFS`). A fault applies only to the thread that
+    /// injected it, so that concurrent tests do not affect each other; to make a loop's calls fail, inject it in work submitted
+    /// to that loop. Not compiled into release builds.
     enum SyscallFaults {
         private static let injected = Atomic<Int>(0)
         private static let table = Lock<[Key: [Errno]]>([:])
@@ -18,7 +18,7 @@
             let call: Syscall
         }
 
-        /// The next calls of `call` by this thread fail with `errors`, in this order, without being made.
+        /// Makes the next calls of `call` by this thread fail with `errors`, in this order, without a system call.
         static func inject(_ errors: [Errno], in call: Syscall) {
             let key = Key(thread: NativeThread.current, call: call)
             table.withLock { $0[key, default: []] += errors }
@@ -34,7 +34,7 @@
             return left
         }
 
-        /// Returns and removes the next fault for `call`, if one is injected.
+        /// Removes and returns the next fault for `call`, if one is injected.
         static func next(_ call: Syscall) -> Errno? {
             guard injected.load(ordering: .relaxed) > 0 else { return nil }
             let key = Key(thread: NativeThread.current, call: call)

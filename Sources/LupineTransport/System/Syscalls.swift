@@ -3,7 +3,7 @@
 internal import CLupineLinux
 internal import Glibc
 
-/// The system calls of the transport, by name, for faults that tests inject.
+/// Names the system calls of the transport, so that tests can inject faults.
 enum Syscall: Hashable, Sendable {
     case socket, connect, bind, listen, accept, shutdown
     case getOption, setOption, localAddress, peerAddress
@@ -17,12 +17,12 @@ enum Syscall: Hashable, Sendable {
 /// Nothing here makes decisions. `Socket`, `Descriptor`, `SplicePipe`, `Poller` and `NetlinkSocket` own the descriptors and are
 /// the main callers. Any thread may call.
 enum Syscalls {
-    /// Calls `body` until it is not interrupted.
+    /// Calls `body`, again if a signal interrupts it, and returns its result; throws `errno` if the result is negative.
     ///
-    /// A descriptor or pointer that the kernel does not know is a bug of Lupine, and going on could affect somebody else's
-    /// descriptor: `EBADF` and `EFAULT` trap.
+    /// Traps for `EBADF` and `EFAULT`: an invalid descriptor or pointer is a bug of Lupine, and continuing could affect a
+    /// descriptor of the program.
     @inline(__always)
-    private static func make(_ call: Syscall, _ body: () -> Int) throws(Errno) -> Int {
+    private static func perform(_ call: Syscall, _ body: () -> Int) throws(Errno) -> Int {
         while true {
             #if DEBUG
                 if let fault = SyscallFaults.next(call) {
@@ -42,15 +42,15 @@ enum Syscalls {
     // MARK: Sockets
 
     static func socket(_ domain: Int32, _ type: Int32, _ proto: Int32) throws(Errno) -> Int32 {
-        Int32(truncatingIfNeeded: try make(.socket) { Int(Glibc.socket(domain, type, proto)) })
+        Int32(truncatingIfNeeded: try perform(.socket) { Int(Glibc.socket(domain, type, proto)) })
     }
 
-    /// Not retried: an interrupted connect continues in the background, as with `EINPROGRESS`.
+    /// Starts to connect. Not retried, because an interrupted connect continues in the background, as with `EINPROGRESS`.
     static func connect(
         _ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t
     ) throws(Errno) {
         do {
-            _ = try make(.connect) {
+            _ = try perform(.connect) {
                 let result = unsafe Glibc.connect(descriptor, address, length)
                 if result < 0, errno == EINTR { errno = EINPROGRESS }
                 return Int(result)
@@ -61,25 +61,25 @@ enum Syscalls {
     static func bind(
         _ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t
     ) throws(Errno) {
-        _ = try make(.bind) { unsafe Int(Glibc.bind(descriptor, address, length)) }
+        _ = try perform(.bind) { unsafe Int(Glibc.bind(descriptor, address, length)) }
     }
 
     static func listen(_ descriptor: Int32, backlog: Int32) throws(Errno) {
-        _ = try make(.listen) { Int(Glibc.listen(descriptor, backlog)) }
+        _ = try perform(.listen) { Int(Glibc.listen(descriptor, backlog)) }
     }
 
     static func accept(_ listener: Int32, flags: Int32) throws(Errno) -> Int32 {
-        Int32(truncatingIfNeeded: try make(.accept) { Int(lupine_accept4(listener, nil, nil, flags)) })
+        Int32(truncatingIfNeeded: try perform(.accept) { Int(lupine_accept4(listener, nil, nil, flags)) })
     }
 
     static func shutdown(_ descriptor: Int32, _ how: Int32) throws(Errno) {
-        _ = try make(.shutdown) { Int(Glibc.shutdown(descriptor, how)) }
+        _ = try perform(.shutdown) { Int(Glibc.shutdown(descriptor, how)) }
     }
 
     static func setOption(
         _ descriptor: Int32, _ level: Int32, _ name: Int32, _ value: UnsafeRawBufferPointer
     ) throws(Errno) {
-        _ = try make(.setOption) {
+        _ = try perform(.setOption) {
             unsafe Int(setsockopt(descriptor, level, name, value.baseAddress, socklen_t(value.count)))
         }
     }
@@ -87,7 +87,7 @@ enum Syscalls {
     static func option(_ descriptor: Int32, _ level: Int32, _ name: Int32) throws(Errno) -> Int32 {
         var value: Int32 = 0
         var length = socklen_t(MemoryLayout<Int32>.size)
-        _ = try make(.getOption) { unsafe Int(getsockopt(descriptor, level, name, &value, &length)) }
+        _ = try perform(.getOption) { unsafe Int(getsockopt(descriptor, level, name, &value, &length)) }
         return value
     }
 
@@ -95,7 +95,7 @@ enum Syscalls {
         _ descriptor: Int32, _ address: UnsafeMutablePointer<sockaddr>, _ length: inout socklen_t
     ) throws(Errno) {
         var count = length
-        _ = try make(.localAddress) { unsafe Int(getsockname(descriptor, address, &count)) }
+        _ = try perform(.localAddress) { unsafe Int(getsockname(descriptor, address, &count)) }
         length = count
     }
 
@@ -103,7 +103,7 @@ enum Syscalls {
         _ descriptor: Int32, _ address: UnsafeMutablePointer<sockaddr>, _ length: inout socklen_t
     ) throws(Errno) {
         var count = length
-        _ = try make(.peerAddress) { unsafe Int(getpeername(descriptor, address, &count)) }
+        _ = try perform(.peerAddress) { unsafe Int(getpeername(descriptor, address, &count)) }
         length = count
     }
 
@@ -112,7 +112,7 @@ enum Syscalls {
     static func receive(
         _ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer, flags: Int32 = 0
     ) throws(Errno) -> Int {
-        try make(.receive) { unsafe recv(descriptor, buffer.baseAddress, buffer.count, flags) }
+        try perform(.receive) { unsafe recv(descriptor, buffer.baseAddress, buffer.count, flags) }
     }
 
     static func receive(
@@ -120,7 +120,7 @@ enum Syscalls {
         from address: UnsafeMutablePointer<sockaddr>, _ length: inout socklen_t
     ) throws(Errno) -> Int {
         var addressLength = length
-        let count = try make(.receive) {
+        let count = try perform(.receive) {
             unsafe recvfrom(
                 descriptor, buffer.baseAddress, buffer.count, Int32(MSG_TRUNC), address, &addressLength)
         }
@@ -131,7 +131,7 @@ enum Syscalls {
     static func send(
         _ descriptor: Int32, _ bytes: UnsafeRawBufferPointer, flags: Int32
     ) throws(Errno) -> Int {
-        try make(.send) { unsafe Glibc.send(descriptor, bytes.baseAddress, bytes.count, flags) }
+        try perform(.send) { unsafe Glibc.send(descriptor, bytes.baseAddress, bytes.count, flags) }
     }
 
     static func send(
@@ -140,45 +140,45 @@ enum Syscalls {
         var message = unsafe msghdr()
         unsafe message.msg_iov = pieces.baseAddress
         unsafe message.msg_iovlen = pieces.count
-        return try make(.send) { unsafe sendmsg(descriptor, &message, flags) }
+        return try perform(.send) { unsafe sendmsg(descriptor, &message, flags) }
     }
 
     static func sendfile(
         _ socket: Int32, from file: Int32, offset: inout Int64, count: Int
     ) throws(Errno) -> Int {
         var position = off_t(offset)
-        let moved = try make(.sendfile) { unsafe CLupineLinux.sendfile(socket, file, &position, count) }
+        let moved = try perform(.sendfile) { unsafe CLupineLinux.sendfile(socket, file, &position, count) }
         offset = Int64(position)
         return moved
     }
 
     static func splice(from: Int32, to: Int32, count: Int, flags: UInt32) throws(Errno) -> Int {
-        try make(.splice) { lupine_splice(from, to, count, flags) }
+        try perform(.splice) { lupine_splice(from, to, count, flags) }
     }
 
     static func read(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int {
-        try make(.read) { unsafe Glibc.read(descriptor, buffer.baseAddress, buffer.count) }
+        try perform(.read) { unsafe Glibc.read(descriptor, buffer.baseAddress, buffer.count) }
     }
 
     static func read(
         _ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer, at offset: Int64
     ) throws(Errno) -> Int {
-        try make(.read) { unsafe pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset)) }
+        try perform(.read) { unsafe pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset)) }
     }
 
     static func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) throws(Errno) -> Int {
-        try make(.write) { unsafe Glibc.write(descriptor, bytes.baseAddress, bytes.count) }
+        try perform(.write) { unsafe Glibc.write(descriptor, bytes.baseAddress, bytes.count) }
     }
 
     // MARK: Descriptors
 
     static func open(_ path: String, flags: Int32, mode: UInt32) throws(Errno) -> Int32 {
-        Int32(truncatingIfNeeded: try make(.open) { unsafe Int(lupine_open(path, flags, mode)) })
+        Int32(truncatingIfNeeded: try perform(.open) { unsafe Int(lupine_open(path, flags, mode)) })
     }
 
     static func fileSize(_ descriptor: Int32) throws(Errno) -> Int64 {
         var information = stat()
-        _ = try make(.size) { unsafe Int(fstat(descriptor, &information)) }
+        _ = try perform(.size) { unsafe Int(fstat(descriptor, &information)) }
         return Int64(information.st_size)
     }
 
@@ -186,7 +186,7 @@ enum Syscalls {
     /// others.
     static func isPrivateFile(_ descriptor: Int32) throws(Errno) -> Bool {
         var information = stat()
-        _ = try make(.size) { unsafe Int(fstat(descriptor, &information)) }
+        _ = try perform(.size) { unsafe Int(fstat(descriptor, &information)) }
         return information.st_mode & S_IFMT == S_IFREG && information.st_mode & 0o077 == 0
             && information.st_uid == geteuid() && information.st_nlink == 1
     }
@@ -195,49 +195,49 @@ enum Syscalls {
     /// can write to.
     static func isOwnFile(_ descriptor: Int32, orPipe mayBePipe: Bool) throws(Errno) -> Bool {
         var information = stat()
-        _ = try make(.size) { unsafe Int(fstat(descriptor, &information)) }
+        _ = try perform(.size) { unsafe Int(fstat(descriptor, &information)) }
         let type = information.st_mode & S_IFMT
         return (type == S_IFREG || mayBePipe && type == S_IFIFO) && information.st_mode & 0o022 == 0
             && information.st_uid == geteuid()
     }
 
-    /// Takes the lock of an open file for as long as it is open; throws `wouldBlock` if another open file holds it.
+    /// Locks a file until it is closed (`flock`); throws `wouldBlock` if another open file description holds the lock.
     static func lock(_ descriptor: Int32) throws(Errno) {
-        _ = try make(.lock) { Int(flock(descriptor, LOCK_EX | LOCK_NB)) }
+        _ = try perform(.lock) { Int(flock(descriptor, LOCK_EX | LOCK_NB)) }
     }
 
-    /// Releases the lock of an open file, whatever copies of the descriptor exist: a child process that has been forked and has
-    /// not yet called exec would hold it otherwise.
+    /// Releases the lock of a file, even if copies of the descriptor exist: otherwise a child process that has been forked and
+    /// has not yet called `exec` would hold the lock.
     static func unlock(_ descriptor: Int32) throws(Errno) {
-        _ = try make(.lock) { Int(flock(descriptor, LOCK_UN)) }
+        _ = try perform(.lock) { Int(flock(descriptor, LOCK_UN)) }
     }
 
     static func truncate(_ descriptor: Int32, to size: Int64) throws(Errno) {
-        _ = try make(.truncate) { Int(ftruncate(descriptor, off_t(size))) }
+        _ = try perform(.truncate) { Int(ftruncate(descriptor, off_t(size))) }
     }
 
     static func seek(_ descriptor: Int32, to offset: Int64) throws(Errno) {
-        _ = try make(.seek) { Int(lseek(descriptor, off_t(offset), SEEK_SET)) }
+        _ = try perform(.seek) { Int(lseek(descriptor, off_t(offset), SEEK_SET)) }
     }
 
     /// Duplicates a descriptor, close-on-exec.
     static func duplicate(_ descriptor: Int32) throws(Errno) -> Int32 {
-        Int32(truncatingIfNeeded: try make(.duplicate) { Int(lupine_duplicate(descriptor)) })
+        Int32(truncatingIfNeeded: try perform(.duplicate) { Int(lupine_duplicate(descriptor)) })
     }
 
-    /// Duplicates a descriptor of the program, which has to be open for writing at a position; anything else is `EINVAL`.
+    /// Duplicates a descriptor of the program. Throws `EINVAL` unless it is open for writing and has a file position.
     static func shareForWriting(_ descriptor: Int32) throws(Errno) -> Int32 {
-        Int32(truncatingIfNeeded: try make(.duplicate) { Int(lupine_share_for_writing(descriptor)) })
+        Int32(truncatingIfNeeded: try perform(.duplicate) { Int(lupine_share_for_writing(descriptor)) })
     }
 
-    /// Returns when the written bytes are on disk, or throws the error of writing them.
+    /// Blocks until the written bytes are on disk (`fsync`); throws the error of writing them.
     static func synchronize(_ descriptor: Int32) throws(Errno) {
-        _ = try make(.synchronize) { Int(fsync(descriptor)) }
+        _ = try perform(.synchronize) { Int(fsync(descriptor)) }
     }
 
     static func pipe() throws(Errno) -> (read: Int32, write: Int32) {
         var ends: (Int32, Int32) = (-1, -1)
-        _ = try make(.pipe) {
+        _ = try perform(.pipe) {
             unsafe withUnsafeMutableBytes(of: &ends) { bytes in
                 unsafe Int(
                     lupine_pipe2(
@@ -247,13 +247,14 @@ enum Syscalls {
         return ends
     }
 
-    /// Not retried: Linux has freed the number even if the call is interrupted.
+    /// Closes a descriptor. Not retried, because Linux has freed the number even if the call is interrupted.
     static func close(_ descriptor: Int32) {
         let result = Glibc.close(descriptor)
         precondition(result == 0 || errno != EBADF, "a descriptor was closed twice")
     }
 
-    /// Like `close`, for a written file: some file systems report only now that they could not store it.
+    /// Closes a file that was written, and throws errors: some file systems report only at the close that they could not store
+    /// the file.
     static func closeReporting(_ descriptor: Int32) throws(Errno) {
         #if DEBUG
             let fault = SyscallFaults.next(.close)
@@ -267,34 +268,34 @@ enum Syscalls {
         if result < 0, number != EINTR { throw Errno(rawValue: number) }
     }
 
-    /// Moves the calling thread into the network namespace that `descriptor` is open on.
+    /// Moves the calling thread into the network namespace of `descriptor` (`setns`).
     static func enterNetworkNamespace(_ descriptor: Int32) throws(Errno) {
-        _ = try make(.namespace) { Int(lupine_enter_network_namespace(descriptor)) }
+        _ = try perform(.namespace) { Int(lupine_enter_network_namespace(descriptor)) }
     }
 
     // MARK: Waiting
 
     static func epollCreate() throws(Errno) -> Int32 {
-        Int32(truncatingIfNeeded: try make(.epollCreate) { Int(epoll_create1(Int32(EPOLL_CLOEXEC))) })
+        Int32(truncatingIfNeeded: try perform(.epollCreate) { Int(epoll_create1(Int32(EPOLL_CLOEXEC))) })
     }
 
     static func epollControl(
         _ epoll: Int32, _ operation: Int32, _ descriptor: Int32, _ event: UnsafeMutablePointer<epoll_event>?
     ) throws(Errno) {
-        _ = try make(.epollControl) { unsafe Int(epoll_ctl(epoll, operation, descriptor, event)) }
+        _ = try perform(.epollControl) { unsafe Int(epoll_ctl(epoll, operation, descriptor, event)) }
     }
 
     static func epollWait(
         _ epoll: Int32, _ events: UnsafeMutableBufferPointer<epoll_event>, timeout: Int32
     ) throws(Errno) -> Int {
-        try make(.epollWait) {
+        try perform(.epollWait) {
             unsafe Int(epoll_wait(epoll, events.baseAddress, Int32(clamping: events.count), timeout))
         }
     }
 
     static func eventfd() throws(Errno) -> Int32 {
         Int32(
-            truncatingIfNeeded: try make(.eventfd) {
+            truncatingIfNeeded: try perform(.eventfd) {
                 Int(CLupineLinux.eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK)))
             })
     }
@@ -311,10 +312,10 @@ enum Syscalls {
         line.withUTF8 { _ = unsafe Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 
-    /// Blocks until a descriptor is readable; returns false if the time is over first. -1 waits for ever.
+    /// Blocks until a descriptor is readable; returns false after `milliseconds`. -1 means no limit.
     static func waitReadable(_ descriptor: Int32, milliseconds: Int32) throws(Errno) -> Bool {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        return try make(.poll) { unsafe Int(poll(&entry, 1, milliseconds)) } > 0
+        return try perform(.poll) { unsafe Int(poll(&entry, 1, milliseconds)) } > 0
     }
 
     // MARK: Time

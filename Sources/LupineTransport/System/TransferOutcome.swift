@@ -4,11 +4,12 @@
 package enum ReadOutcome: Hashable, Sendable {
     /// The number of bytes read, at least one.
     case bytes(Int)
-    /// No bytes now; the loop reports when there are.
+    /// There are no bytes now. The loop reports when there are.
     case wouldBlock
     /// The peer has ended its half, or the file has ended.
     case end
 
+    /// Converts the result of a system call that returns a number of bytes.
     static func of(_ body: () throws(Errno) -> Int) throws(Errno) -> ReadOutcome {
         do {
             let count = try body()
@@ -39,9 +40,10 @@ package enum ReadOutcome: Hashable, Sendable {
 package enum WriteOutcome: Hashable, Sendable {
     /// The number of bytes accepted, perhaps fewer than were offered.
     case bytes(Int)
-    /// None were accepted; the loop reports when the descriptor becomes writable.
+    /// No byte was accepted. The loop reports when the descriptor becomes writable.
     case wouldBlock
 
+    /// Converts the result of a system call that returns a number of bytes.
     static func of(_ body: () throws(Errno) -> Int) throws(Errno) -> WriteOutcome {
         do {
             return .bytes(try body())

@@ -2,7 +2,7 @@
 
 /// The clock of a loop and of its users.
 ///
-/// In production always `MonotonicClock`; tests pass a clock that stands still until it is moved.
+/// Clients use `MonotonicClock`; tests pass a clock that they advance.
 package protocol TransportClock: Sendable {
     /// Returns the current time, which never goes back.
     func now() -> Instant
@@ -10,7 +10,7 @@ package protocol TransportClock: Sendable {
 
 /// The machine's monotonic clock.
 package struct MonotonicClock: TransportClock {
-    /// A value without state: there is one such clock.
+    /// Creates the clock, which has no state.
     package init() {}
 
     package func now() -> Instant { Instant(nanoseconds: Syscalls.monotonicNanoseconds()) }

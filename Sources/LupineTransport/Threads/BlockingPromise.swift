@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 
-/// A value that one thread makes while another blocks until it is there: for callers outside the loops that cannot use a
-/// callback.
+/// A value that one thread sets and another blocks for. It is for callers outside the loops that cannot use a callback.
 ///
-/// Any thread may set the value, once; later values are dropped. A loop must not wait here: the maker of the value might need it.
+/// Any thread may set the value, once; later values are dropped. A loop must not wait here, because the thread that sets the
+/// value might need the loop.
 final class BlockingPromise<Value: Sendable>: Sendable {
     private let value = Lock<Value?>(nil)
     private let wakeUp: WakeUp
 
-    /// A promise without a value.
+    /// Creates a promise without a value.
     init() throws(Errno) { wakeUp = try WakeUp() }
 
-    /// Sets the value; returns false if there was one.
+    /// Sets the value; returns false if it was set before.
     @discardableResult
     func fulfill(_ newValue: Value) -> Bool {
         let isFirst = value.withLock { value -> Bool in
@@ -23,12 +23,12 @@ final class BlockingPromise<Value: Sendable>: Sendable {
         return isFirst
     }
 
-    /// Blocks until the value is there; returns nil at `deadline`.
+    /// Blocks until the value is set and returns it; returns nil at `deadline`.
     func wait(until deadline: Instant, clock: some TransportClock = MonotonicClock()) throws(Errno) -> Value?
     {
         precondition(!NativeThread.isLoop, "an event loop may not wait")
         while true {
-            if let given = value.withLock({ $0 }) { return given }
+            if let fulfilled = value.withLock({ $0 }) { return fulfilled }
             let left = (deadline - clock.now()).nanoseconds
             guard left > 0 else { return nil }
             _ = try Syscalls.waitReadable(

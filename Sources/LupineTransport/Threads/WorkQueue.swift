@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// Work that waits for a thread, in order, until it is taken or withdrawn.
+/// Work that waits for a thread, first in, first out. Any piece can be withdrawn.
 struct WorkQueue {
     /// Identifies one piece of work.
     typealias Ticket = UInt64
     typealias Work = @Sendable () -> Void
 
     private var waiting: [Ticket: Work] = [:]
-    /// Tickets in order; withdrawn ones are no longer in `waiting`.
+    /// The tickets in order of arrival, from `head` on. Those of withdrawn work are no longer in `waiting`.
     private var order: [Ticket] = []
     private var head = 0
 
@@ -24,7 +24,7 @@ struct WorkQueue {
     }
 
     /// Removes and returns the work that has waited longest.
-    mutating func next() -> (ticket: Ticket, work: Work)? {
+    mutating func popFirst() -> (ticket: Ticket, work: Work)? {
         while head < order.count {
             let ticket = order[head]
             head += 1
@@ -39,6 +39,6 @@ struct WorkQueue {
         return nil
     }
 
-    /// Removes the work of one ticket. The caller releases it, outside of locks.
+    /// Removes the work of one ticket. The caller releases it outside of locks.
     mutating func remove(_ ticket: Ticket) -> Work? { waiting.removeValue(forKey: ticket) }
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-/// The threads for blocking work, such as a name look-up: started when needed, ended when idle.
+/// The threads for blocking work of the library, such as name look-ups. They are started when needed and end when idle.
 ///
-/// `getaddrinfo` cannot be interrupted. A look-up that is no longer wanted keeps its thread until it returns, and nothing waits
-/// for that thread: no shutdown and no exit. There are at most `limit` threads, so that hanging look-ups cannot accumulate them.
-/// A hanging look-up occupies one thread, and others continue; when all hang, new work is refused instead of queued. The process
-/// shares one pool for each kind of work. The program's code runs on `CalloutThreads` instead. Any thread may call.
+/// `getaddrinfo` cannot be interrupted: a look-up that is no longer wanted occupies its thread until it returns. Neither a
+/// shutdown nor the exit of the process waits for that. There are at most `limit` threads, so that hanging look-ups do not start
+/// more and more of them; when all hang, new work is refused instead of queued. The process shares one pool for each kind of
+/// work. The program's code runs on `CalloutThreads` instead. Any thread may call.
 package final class WorkerPool: Sendable {
     typealias Ticket = WorkQueue.Ticket
 
@@ -13,7 +13,7 @@ package final class WorkerPool: Sendable {
     enum Placement: Hashable, Sendable {
         /// It runs.
         case running
-        /// All threads are busy. If none becomes free until then, they all count as hung at this time.
+        /// All threads are busy. If none becomes free before `hungAt`, all count as hung then.
         case queued(hungAt: Instant)
         /// All threads hang: the work was not accepted.
         case allHung
@@ -23,6 +23,7 @@ package final class WorkerPool: Sendable {
 
     private struct State {
         var nextTicket: Ticket = 0
+        /// The work that runs, and the time at which it began.
         var started: [Ticket: Instant] = [:]
         var queue = WorkQueue()
     }
@@ -40,7 +41,7 @@ package final class WorkerPool: Sendable {
     /// revocation status needs a look-up too.
     package static let trust = WorkerPool(limit: 32, hungAfter: .seconds(60), name: "lupine-trust")
 
-    /// A pool of at most `limit` threads called `name`; work that has run for `hungAfter` counts as hung.
+    /// Creates a pool of at most `limit` threads called `name`; work that has run for `hungAfter` counts as hung.
     package init(
         limit: Int, hungAfter: Duration, clock: any TransportClock = MonotonicClock(),
         name: String = "lupine-lookup"
@@ -55,7 +56,7 @@ package final class WorkerPool: Sendable {
     /// The number of threads at work, including hung ones.
     package var busy: Int { state.withLock { $0.started.count } }
 
-    /// A ticket for `submit`.
+    /// Returns a ticket for `submit`.
     func newTicket() -> Ticket {
         state.withLock { state in
             state.nextTicket += 1
@@ -95,8 +96,8 @@ package final class WorkerPool: Sendable {
         }
     }
 
-    /// Returns the state of submitted work. `running` means only that it is not queued any more: it may also be done, or
-    /// withdrawn.
+    /// Returns the state of submitted work. `running` means only that it is not queued any more: the work may also have finished
+    /// or have been withdrawn.
     func placement(of ticket: Ticket) -> Placement {
         let now = clock.now()
         return state.withLock { [hungAfter] state in
@@ -111,21 +112,22 @@ package final class WorkerPool: Sendable {
         _ = state.withLock { state in state.queue.remove(ticket) }
     }
 
-    /// The time at which the last of the busy threads will count as hung.
+    /// Returns the time at which all busy threads will count as hung.
     private static func hungAt(_ state: State, _ hungAfter: Duration) -> Instant {
         (state.started.values.max() ?? Instant(nanoseconds: 0)).advanced(by: hungAfter)
     }
 
+    /// The function of each thread: runs the first work, then queued work until there is none.
     private func run(_ first: Ticket, _ work: @escaping @Sendable () -> Void) {
         var ticket = first
         var work = work
         while true {
             work()
-            let done = ticket
+            let finished = ticket
             let now = clock.now()
             let next = state.withLock { state -> (Ticket, @Sendable () -> Void)? in
-                state.started[done] = nil
-                guard let next = state.queue.next() else { return nil }
+                state.started[finished] = nil
+                guard let next = state.queue.popFirst() else { return nil }
                 state.started[next.0] = now
                 return next
             }

@@ -10,7 +10,7 @@ package struct Instant: Hashable, Comparable, Sendable {
     /// Creates an instant from the nanoseconds since the clock's origin.
     package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
-    /// Later than every deadline: "never".
+    /// An instant that is never reached.
     package static let distantFuture = Instant(nanoseconds: .max)
 
     package static func < (left: Instant, right: Instant) -> Bool { left.nanoseconds < right.nanoseconds }

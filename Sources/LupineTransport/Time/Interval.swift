@@ -2,8 +2,9 @@
 
 /// A length of time in whole nanoseconds; the difference of two instants.
 ///
-/// `Duration` counts attoseconds in 128 bits; the machines do 64-bit arithmetic, since every request passes through them. All
-/// operations saturate: a deadline computed from an absurd time-out lies in the distant future instead of trapping.
+/// `Duration` counts attoseconds in 128 bits. The machines use this type with 64 bits instead, because they compute with time for
+/// every request. All operations saturate: a deadline computed from an absurd time-out lies in the distant future instead of
+/// trapping.
 package struct Interval: Hashable, Comparable, Sendable {
     /// The length in nanoseconds; negative for an earlier instant.
     package var nanoseconds: Int64
@@ -16,7 +17,11 @@ package struct Interval: Hashable, Comparable, Sendable {
         let (seconds, attoseconds) = duration.components
         let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         let (sum, carry) = scaled.addingReportingOverflow(attoseconds / 1_000_000_000)
-        nanoseconds = overflow || carry ? (seconds < 0 ? .min : .max) : sum
+        if overflow || carry {
+            nanoseconds = seconds < 0 ? .min : .max
+        } else {
+            nanoseconds = sum
+        }
     }
 
     /// An interval of zero length.
@@ -31,16 +36,17 @@ package struct Interval: Hashable, Comparable, Sendable {
 
     private static func scaled(_ count: Int64, by unit: Int64) -> Interval {
         let (product, overflow) = count.multipliedReportingOverflow(by: unit)
-        return Interval(nanoseconds: overflow ? (count < 0 ? .min : .max) : product)
+        if overflow { return Interval(nanoseconds: count < 0 ? .min : .max) }
+        return Interval(nanoseconds: product)
     }
 }
 
 extension Interval: CustomStringConvertible {
     /// `0.25 s`, `60 s`: milliseconds are shown if they are not zero.
     package var description: String {
-        let (whole, rest) = (nanoseconds / 1_000_000).quotientAndRemainder(dividingBy: 1_000)
-        if rest == 0 { return "\(whole) s" }
-        var digits = String(1_000 + rest.magnitude).dropFirst()
+        let (whole, remainder) = (nanoseconds / 1_000_000).quotientAndRemainder(dividingBy: 1_000)
+        if remainder == 0 { return "\(whole) s" }
+        var digits = String(1_000 + remainder.magnitude).dropFirst()
         while digits.last == "0" { digits.removeLast() }
         return (nanoseconds < 0 && whole == 0 ? "-" : "") + "\(whole).\(digits) s"
     }

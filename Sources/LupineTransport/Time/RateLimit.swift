@@ -2,20 +2,21 @@
 
 /// A token bucket that limits how fast one direction of an exchange moves bytes.
 ///
-/// Ask `allowance`, move that many bytes or fewer, report them to `spend`; when nothing is allowed, set a timer for `ready`.
-/// Time is an argument. Fractions of a byte are kept, so that many small steps add up to the rate exactly.
+/// The caller gets `allowance`, moves that many bytes or fewer, and passes their number to `spend`; if the allowance is 0, it
+/// sets a timer for `ready`. Time is an argument. Fractions of a byte are kept, so that many small steps add up to the rate
+/// exactly.
 package struct RateLimit: Hashable, Sendable {
     /// Bytes per second.
     package let rate: Int
-    /// The most bytes that move at once after a pause.
+    /// The most bytes that may be moved at once after a pause.
     package let burst: Int
-    /// Billionths of a byte in the bucket. Negative after more was spent than allowed: a read cannot always be limited
+    /// Billionths of a byte in the bucket. Negative after more was spent than allowed, because a read cannot always be limited
     /// exactly.
     private var tokens: Int64
     private var filledAt: Instant
 
     private static let unit: Int64 = 1_000_000_000
-    /// The arithmetic would overflow above this rate or burst, and no network is that fast.
+    /// The largest rate and burst: the arithmetic overflows above it, and no network is that fast.
     private static let ceiling = 8 << 30
 
     /// Creates a full bucket.
@@ -31,7 +32,7 @@ package struct RateLimit: Hashable, Sendable {
         filledAt = now
     }
 
-    /// How many bytes may move now.
+    /// Returns how many bytes may be moved now.
     package mutating func allowance(at now: Instant) -> Int {
         refill(at: now)
         return max(0, Int(tokens / Self.unit))
@@ -41,11 +42,11 @@ package struct RateLimit: Hashable, Sendable {
     package mutating func spend(_ count: Int, at now: Instant) {
         refill(at: now)
         let (cost, isHuge) = Int64(max(0, count)).multipliedReportingOverflow(by: Self.unit)
-        let (rest, overflow) = tokens.subtractingReportingOverflow(isHuge ? .max : cost)
-        tokens = overflow ? -.max : rest
+        let (remainder, overflow) = tokens.subtractingReportingOverflow(isHuge ? .max : cost)
+        tokens = overflow ? -.max : remainder
     }
 
-    /// Returns the time at which `count` bytes, at most the burst, may move: `now`, or a later time to try again.
+    /// Returns the time at which `count` bytes, or the burst if that is less, may be moved: `now` or later.
     package mutating func ready(for count: Int, at now: Instant) -> Instant {
         refill(at: now)
         let wanted = Int64(min(max(1, count), burst)) * Self.unit
@@ -56,6 +57,7 @@ package struct RateLimit: Hashable, Sendable {
         return now + Interval(nanoseconds: missing / rate + (missing % rate == 0 ? 0 : 1))
     }
 
+    /// Fills the bucket for the time since it was last filled.
     private mutating func refill(at now: Instant) {
         let elapsed = (now - filledAt).nanoseconds
         guard elapsed > 0 else { return }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The time-out that expired. Each is a separate error, so that "slow to connect" and "silent" can be told apart.
+/// The time-out that expired. Each is a separate error, so that a program can distinguish a slow connect from a silent server.
 public enum TransferTimeout: Error, Hashable, Sendable, CaseIterable {
     /// No connection to the origin or its proxy was established, tunnel included.
     case connect
@@ -12,9 +12,9 @@ public enum TransferTimeout: Error, Hashable, Sendable, CaseIterable {
     case idleRead
     /// The peer accepted no byte of the request for too long.
     case idleWrite
-    /// No progress in either direction, from the name look-up on.
+    /// There was no progress in either direction for too long, counted from the name look-up on.
     case idle
-    /// The exchange as a whole took too long, however active it was.
+    /// The exchange as a whole took too long, even if bytes were moving.
     case whole
 }
 
@@ -26,12 +26,12 @@ package struct TransferTimeouts: Hashable, Sendable {
     package var tlsHandshake: Interval?
     /// From the last byte of the request to the first byte of a response.
     package var firstByte: Interval?
-    /// Without a byte received, once a response has begun.
+    /// The longest time without a byte received, once a response has begun.
     package var idleRead: Interval?
-    /// Without a byte accepted by the peer, while there are bytes to send.
+    /// The longest time without a byte accepted by the peer, while there are bytes to send.
     package var idleWrite: Interval?
-    /// Without progress of any kind: an established connection, a step of TLS, a byte in either direction. It runs while a
-    /// connection is opened for the exchange, but not while the exchange waits in the queue.
+    /// The longest time without progress: an established connection, a step of TLS, or a byte in either direction. It runs while
+    /// a connection is opened for the exchange, but not while the exchange waits in the pool's queue.
     package var idle: Interval?
     /// From the exchange's beginning to its end.
     package var whole: Interval?
@@ -50,7 +50,7 @@ package struct TransferTimeouts: Hashable, Sendable {
         self.whole = whole
     }
 
-    /// The limit of one part.
+    /// Returns the limit of one part.
     subscript(_ timeout: TransferTimeout) -> Interval? {
         switch timeout {
         case .connect: connect
@@ -64,13 +64,13 @@ package struct TransferTimeouts: Hashable, Sendable {
     }
 }
 
-/// The next time-out of an exchange and its time. Pure arithmetic: the driver sets one timer for `next`, and asks `expired`
-/// when it fires; usually bytes have moved meanwhile, and the timer is set again.
+/// Computes the next time-out of an exchange and its time. The driver sets one timer for `next` and calls `expired` when the
+/// timer fires; usually bytes have moved meanwhile, and the driver sets the timer again. Pure: no timer, no clock.
 ///
-/// The two directions are watched separately: an early response may be read while the body is still being sent. A direction
+/// The two directions are timed separately: an early response may be read while the body is still being sent. A direction
 /// that waits for the local side, because reading is paused or the body has no bytes yet, is not timed.
 package struct TransferDeadlines: Hashable, Sendable {
-    /// Reported by the driver. Each event updates the directions that it concerns.
+    /// An event reported by the driver. It updates the directions that it concerns.
     package enum Event: Hashable, Sendable {
         /// A connection is being opened for the exchange.
         case connecting
@@ -79,15 +79,16 @@ package struct TransferDeadlines: Hashable, Sendable {
         case sending
         /// The peer accepted bytes.
         case wrote
-        /// The body's source has no bytes now; `wrote` or `sending` resumes the watch.
+        /// The body's source has no bytes now; `wrote` or `sending` resumes the timing.
         case sourceDry
         /// The request has been sent completely.
         case sent
-        /// Bytes of a response arrived; the first end the wait for the first byte.
+        /// Bytes of a response arrived, which ends the wait for the first byte.
         case received
-        /// They were an interim response: while the request is still being sent, the server owes nothing more for now.
+        /// The bytes that arrived were an interim response (1xx). While the request is still being sent, the server need send
+        /// nothing more, so reading is not timed.
         case interim
-        /// The consumer stops reading for now.
+        /// The consumer has paused reading.
         case readingPaused
         case readingResumed
         /// The owner has suspended the exchange: only `whole` runs until it is resumed.
@@ -104,13 +105,13 @@ package struct TransferDeadlines: Hashable, Sendable {
     }
     private enum RequestState: Hashable {
         case none
-        case watched(since: Instant)
+        case timed(since: Instant)
         case sent
     }
     private enum ResponseState: Hashable {
         case none
         case awaitingFirst(since: Instant)
-        case watched(since: Instant)
+        case timed(since: Instant)
         case paused
     }
 
@@ -120,7 +121,7 @@ package struct TransferDeadlines: Hashable, Sendable {
     private var request = RequestState.none
     private var response = ResponseState.none
     /// The time of the last progress; nil before the first step.
-    private var progress: Instant?
+    private var lastProgress: Instant?
     private var isSuspended = false
 
     /// Creates the deadlines of an exchange that begins at `now`; only `whole` runs until the first event.
@@ -129,14 +130,14 @@ package struct TransferDeadlines: Hashable, Sendable {
         began = now
     }
 
-    /// The only writer of the states.
+    /// The only writer of `setup`, `request` and `response`.
     package mutating func handle(_ event: Event, at now: Instant) {
         switch event {
         case .sourceDry, .readingPaused: break
-        case .waiting: progress = nil
+        case .waiting: lastProgress = nil
         case .connecting, .handshaking, .sending, .wrote, .sent, .received, .interim, .readingResumed,
             .suspended, .unsuspended:
-            progress = now
+            lastProgress = now
         }
         switch event {
         case .connecting:
@@ -147,22 +148,22 @@ package struct TransferDeadlines: Hashable, Sendable {
             (setup, request, response) = (.none, .none, .none)
         case .sending:
             setup = .none
-            request = .watched(since: now)
+            request = .timed(since: now)
         case .wrote:
-            request = .watched(since: now)
+            request = .timed(since: now)
         case .sourceDry:
             if request != .sent { request = .none }
         case .sent:
             request = .sent
             if response == .none { response = .awaitingFirst(since: now) }
         case .received:
-            if response != .paused { response = .watched(since: now) }
+            if response != .paused { response = .timed(since: now) }
         case .interim:
-            if request != .sent, case .watched = response { response = .none }
+            if request != .sent, case .timed = response { response = .none }
         case .readingPaused:
-            if case .watched = response { response = .paused }
+            if case .timed = response { response = .paused }
         case .readingResumed:
-            if response == .paused { response = .watched(since: now) }
+            if response == .paused { response = .timed(since: now) }
         case .suspended:
             isSuspended = true
         case .unsuspended:
@@ -171,7 +172,7 @@ package struct TransferDeadlines: Hashable, Sendable {
         }
     }
 
-    /// Restarts everything that is being watched at `now`.
+    /// Restarts the time of everything that is being timed.
     private mutating func restart(at now: Instant) {
         switch setup {
         case .none: break
@@ -180,16 +181,17 @@ package struct TransferDeadlines: Hashable, Sendable {
         }
         switch request {
         case .none, .sent: break
-        case .watched: request = .watched(since: now)
+        case .timed: request = .timed(since: now)
         }
         switch response {
         case .none, .paused: break
         case .awaitingFirst: response = .awaitingFirst(since: now)
-        case .watched: response = .watched(since: now)
+        case .timed: response = .timed(since: now)
         }
     }
 
-    /// The earliest deadline. Of several at the same time, the most specific is named: `whole` comes last.
+    /// The earliest deadline and its time-out. Among several with the same deadline, the most specific is returned, and `whole`
+    /// last.
     package var next: (instant: Instant, timeout: TransferTimeout)? {
         var earliest: (instant: Instant, timeout: TransferTimeout)?
         func consider(_ since: Instant, _ interval: Interval?, _ timeout: TransferTimeout) {
@@ -210,13 +212,13 @@ package struct TransferDeadlines: Hashable, Sendable {
         switch response {
         case .none, .paused: break
         case .awaitingFirst(let since): consider(since, timeouts.firstByte, .firstByte)
-        case .watched(let since): consider(since, timeouts.idleRead, .idleRead)
+        case .timed(let since): consider(since, timeouts.idleRead, .idleRead)
         }
         switch request {
         case .none, .sent: break
-        case .watched(let since): consider(since, timeouts.idleWrite, .idleWrite)
+        case .timed(let since): consider(since, timeouts.idleWrite, .idleWrite)
         }
-        if let progress, response != .paused { consider(progress, timeouts.idle, .idle) }
+        if let lastProgress, response != .paused { consider(lastProgress, timeouts.idle, .idle) }
         consider(began, timeouts.whole, .whole)
         return earliest
     }

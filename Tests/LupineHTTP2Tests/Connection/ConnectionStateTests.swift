@@ -162,7 +162,7 @@ import Testing
         #expect(closed.count == 2)
         #expect(remembered(1) == "forgotten")
         #expect(remembered(3) == remembered(7))
-        let late = [(10, 7), (1, 7), (1_000, 1)].map { closed.takeLate($0.0, on: StreamID($0.1)) }
+        let late = [(10, 7), (1, 7), (1_000, 1)].map { closed.classifyLate($0.0, on: StreamID($0.1)) }
         #expect(late == [.expected, .tooMuch, .doubtful])
         closed.skip(StreamID(9)...StreamID(13))
         #expect(["skipped", "skipped"] == [remembered(9), remembered(13)])

@@ -67,7 +67,7 @@ import Testing
         for step in row.steps {
             switch step {
             case .take(let count):
-                try window.take(count)
+                try window.debit(count)
                 unconsumed += count
             case .give(let count, let said):
                 #expect(window.release(count) == said)
@@ -85,7 +85,7 @@ import Testing
 
     @Test func moreThanThereIsRoomFor() {
         var window = ReceiveWindow(10)
-        #expect(throws: FlowControlError.exceeded(window: 10, count: 11)) { try window.take(11) }
+        #expect(throws: FlowControlError.exceeded(window: 10, count: 11)) { try window.debit(11) }
         #expect(window.available == 10)
     }
 }

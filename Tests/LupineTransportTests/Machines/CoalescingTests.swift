@@ -196,7 +196,7 @@ struct CoalescingTests {
         let connection = try stage.connect(to: first)
         _ = stage.handle(.coalesce(try stage.dial(to: second).dial, onto: connection))
         #expect(stage.webSocket(to: second) == nil)
-        _ = stage.handle(.takesWebSockets(connection))
+        _ = stage.handle(.acceptsWebSockets(connection))
         #expect(stage.webSocket(to: second) == connection)
     }
 }

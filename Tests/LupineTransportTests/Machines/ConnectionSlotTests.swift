@@ -25,7 +25,7 @@ struct ConnectionSlotTests {
             state: .dialing(.init(lastWaiter: 7)), effect: .none),
         Row(
             testDescription: "dialing, retry", events: [.dial(lastWaiter: 7), .retryDial],
-            state: .dialing(.init(lastWaiter: 7, isSecondTry: true)), effect: .none),
+            state: .dialing(.init(lastWaiter: 7, wasRetried: true)), effect: .none),
         Row(
             testDescription: "dialing, claim",
             events: [.dial(lastWaiter: 7), .claim(ExchangeID(rawValue: 3), needsFresh: false)],

@@ -51,7 +51,7 @@ struct MachineStage: ~Copyable {
         switch handle(.submitWebSocket(exchange, to: origin), at: now).first {
         case .run(exchange, on: let connection, reused: _)?: return connection
         case let action:
-            #expect(action == .fail(exchange, .noneTakesWebSockets))
+            #expect(action == .fail(exchange, .noneAcceptsWebSockets))
             return nil
         }
     }

@@ -16,7 +16,7 @@ struct SharedWebSocketTests {
         #expect(stage.machine.keyCount == 0 && stage.machine.openCount == 0)
         let connection = try stage.connect(to: origin, capacity: 3)
         #expect(stage.webSocket(to: origin) == nil)
-        _ = stage.handle(.takesWebSockets(connection))
+        _ = stage.handle(.acceptsWebSockets(connection))
         #expect(stage.webSocket(to: other) == nil)
         #expect(stage.webSocket(to: origin) == connection)
         #expect(stage.webSocket(to: origin) == connection)
@@ -31,20 +31,20 @@ struct SharedWebSocketTests {
     func spares() throws {
         var stage = MachineStage()
         let connection = try stage.connect(to: origin, capacity: 3)
-        _ = stage.handle(.takesWebSockets(connection))
+        _ = stage.handle(.acceptsWebSockets(connection))
         _ = stage.handle(.finished(connection, .reusable(KeepAlive())))
         #expect(stage.webSocket(to: origin, at: .zero + .seconds(61)) == nil)
         _ = stage.handle(.submit(stage.exchange(), to: origin, needsFresh: false))
         _ = stage.handle(.retire(connection))
         #expect(stage.webSocket(to: origin) == nil)
         // The identifier of the connection is no longer in use.
-        _ = stage.handle(.takesWebSockets(connection))
+        _ = stage.handle(.acceptsWebSockets(connection))
     }
 
     @Test("[H-13.3] what takes its place is not taken to be willing") func forgets() throws {
         var stage = MachineStage()
         let first = try stage.connect(to: origin, capacity: 3)
-        _ = stage.handle(.takesWebSockets(first))
+        _ = stage.handle(.acceptsWebSockets(first))
         _ = stage.handle(.lost(first))
         let second = try stage.connect(to: origin, capacity: 3)
         #expect(second != first)
