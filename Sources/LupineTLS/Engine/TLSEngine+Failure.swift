@@ -10,10 +10,11 @@ extension TLSEngine {
         return error
     }
 
-    /// The error of an operation that stopped for `reason`, one of OpenSSL's `SSL_ERROR_` numbers.
+    /// Returns the error of an operation that stopped with `reason`, one of OpenSSL's `SSL_ERROR_` numbers. Empties the error
+    /// queue.
     func failure(for reason: Int32) -> TLSError {
         let failures = OpenSSLErrors.take()
-        if case .refused(let failure, _) = gate.state { return .refused(failure) }
+        if case .refused(let failure, _) = gate.state { return .chainRefused(failure) }
         if let refusedGroup {
             return .protocolViolation(
                 OpenSSLFailure(
@@ -73,7 +74,7 @@ extension TLSEngine {
         }
     }
 
-    /// Whether no handshake message of the peer has arrived: an alert then refuses the ClientHello.
+    /// Whether no handshake message of the peer has arrived. An alert that arrives now refuses the ClientHello.
     private var isBeforeServerHello: Bool {
         let state = unsafe SSL_get_state(connection)
         return state == TLS_ST_CW_CLNT_HELLO || state == TLS_ST_BEFORE

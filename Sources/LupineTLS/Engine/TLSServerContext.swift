@@ -81,7 +81,7 @@ package final class TLSServerContext: Sendable {
             let certificate = unsafe root.handle.pointer
             guard unsafe X509_STORE_add_cert(SSL_CTX_get_cert_store(pointer), certificate) == 1,
                 unsafe SSL_CTX_add_client_CA(pointer, certificate) == 1
-            else { throw OpenSSLContext.refused() }
+            else { throw OpenSSLContext.rejectedSetting() }
         }
     }
 
