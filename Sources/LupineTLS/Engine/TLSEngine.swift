@@ -210,8 +210,8 @@ internal import CLupineOpenSSL
     package var identity: PeerEvidence.ClientIdentity {
         switch identityState {
         case .notAsked: .notAsked
-        case .asking, .absent: .nobody
-        case .sent: ownCertificate.map { .certificate($0.fingerprint) } ?? .nobody
+        case .asking, .absent: .noCertificate
+        case .sent: ownCertificate.map { .certificate($0.fingerprint) } ?? .noCertificate
         }
     }
 

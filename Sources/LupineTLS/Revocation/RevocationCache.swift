@@ -37,7 +37,7 @@ package struct RevocationAnswer: Sendable {
 
 /// Caches verified answers until they expire, bounded in entries and bytes; the least recently used is dropped first.
 ///
-/// A plain value: share it behind a lock. A revocation list counts with its `weight`.
+/// A plain value: share it behind a lock. A revocation list counts with its `memorySize`.
 package struct RevocationCache: Sendable {
     private struct Entry {
         let answer: RevocationAnswer

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// How servers are evaluated: a value that is compared, so that a connection trusted under one evaluator is never used for a
-/// request with another.
+/// Describes how servers are evaluated. Evaluators are compared, so that a connection whose server was trusted under one of them
+/// is never used for a request with another.
 ///
 /// An evaluator does nothing by itself: `TrustEvaluation` performs its checks for one peer. Two custom evaluators are equal only
 /// when one is a copy of the other.
@@ -101,7 +101,7 @@ public struct TrustEvaluator: Sendable, Hashable {
         return false
     }
 
-    /// Whether it calls code of the program's.
+    /// Whether it calls the program's code.
     package var asksProgram: Bool {
         checks.contains { if case .custom = $0 { true } else { false } }
     }
