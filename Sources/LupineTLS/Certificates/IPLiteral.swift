@@ -9,7 +9,7 @@ package enum IPLiteral {
         return text.contains(colon) ? version6(text[...]) : version4(text[...])
     }
 
-    /// Formats an address, without shortening groups of zeros; other numbers of bytes in hexadecimal.
+    /// Formats an address without `::`. Formats bytes that are no address, because there are not 4 or 16, in hexadecimal.
     package static func text(of bytes: [UInt8]) -> String {
         switch bytes.count {
         case 4: bytes.map(String.init).joined(separator: ".")

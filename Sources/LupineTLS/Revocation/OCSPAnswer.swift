@@ -22,7 +22,7 @@ struct OCSPAnswer {
     /// The end of the validity, including the skew.
     let until: UnixTime
 
-    /// Returns the request to send, which identifies the certificate by SHA-1, as every responder supports.
+    /// Returns the request to send. It identifies the certificate by SHA-1, which every responder supports.
     static func request(about certificate: Certificate, issuer: Certificate) -> [UInt8]? {
         guard let request = unsafe OCSP_REQUEST_new() else { return nil }
         defer { unsafe OCSP_REQUEST_free(request) }
@@ -110,8 +110,9 @@ struct OCSPAnswer {
         defer { unsafe OCSP_RESPONSE_free(response) }
         let status = unsafe OCSP_response_status(response)
         guard status == OCSP_RESPONSE_STATUS_SUCCESSFUL else { throw .responderRefused(status: Int(status)) }
-        // The key of a responder's certificate is parsed immediately too, so explicit curve parameters are refused first. The
-        // response is re-encoded for the check, so that nothing in it is split into segments.
+        // Extracting the basic response parses the keys of the responder's certificates. So explicit curve parameters are refused
+        // first: RFC 5480 §2.1.1 forbids them, and a peer can make them slow to parse. The check searches a re-encoding of the
+        // response, in which no string is split into segments.
         let whole = unsafe OpenSSLEncoding.write { unsafe i2d_OCSP_RESPONSE(response, $0) }
         guard unsafe lupine_has_spelled_out_curve(whole, whole.count) == 0 else { throw .malformed }
         guard let basic = unsafe OCSP_response_get1_basic(response) else { throw .malformed }
@@ -137,8 +138,8 @@ struct OCSPAnswer {
         guard let known = unsafe lupine_sk_X509_new() else { throw .malformed }
         defer { unsafe lupine_sk_X509_free(known) }
         unsafe _ = lupine_sk_X509_push(known, issuer.handle.pointer)
-        // The signer's authorization is checked before the signature, at the time of the evaluation: any other key could be made
-        // slow.
+        // The signer's authorization is checked before the signature: verifying with an unauthorized key, which a peer may have
+        // chosen to be slow, would cost too much.
         var found: OpaquePointer?
         guard unsafe OCSP_resp_get0_signer(basic, &found, known) == 1, let found = unsafe found else {
             throw .badSignature
