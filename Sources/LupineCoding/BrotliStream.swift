@@ -5,12 +5,12 @@ import Glibc
 /// Owns brotli's decoder state (RFC 7932): the only code that uses `BrotliDecoderState`.
 ///
 /// Windows are at most 16 MiB; the "large window" extension, with which a peer could demand 1 GiB, stays off. Memory is accounted
-/// for in ``DecoderMemory``. Brotli's library cannot reset a decoder state: ``reset()`` destroys it and the next byte creates a
-/// new one, so a body that never arrives costs nothing.
+/// for in ``DecoderMemory``. Brotli's library cannot reset a decoder state: ``reset()`` destroys the state, and the next byte
+/// creates a new one, so a body without bytes needs no state.
 @safe
 struct BrotliStream: ~Copyable {
     private var state: OpaquePointer?
-    /// The count of the memory that the decoder holds, with its limit.
+    /// The account of the memory that the decoder holds, with its limit.
     private let account: UnsafeMutablePointer<DecoderMemory>
 
     /// The maximum memory held so far.
@@ -26,7 +26,7 @@ struct BrotliStream: ~Copyable {
         unsafe account.deallocate()
     }
 
-    /// Starts a new stream.
+    /// Prepares for another stream.
     mutating func reset() {
         if let state = unsafe state { unsafe BrotliDecoderDestroyInstance(state) }
         unsafe state = nil

@@ -2,7 +2,7 @@
 
 /// The decoder of any one coding, used by ``CodingStage``.
 ///
-/// The payloads own C state and are moved out and back for each call, never copied.
+/// Its associated values own the state of the C libraries. They cannot be copied, so each call moves them out and back.
 enum StageDecoder: ~Copyable {
     case inflate(InflateDecoder)
     case brotli(BrotliStream)
@@ -39,6 +39,7 @@ enum StageDecoder: ~Copyable {
         }
     }
 
+    /// The most memory that the decoder may hold.
     var memoryLimit: Int {
         switch self {
         case .inflate: InflateDecoder.memoryLimit
@@ -47,6 +48,7 @@ enum StageDecoder: ~Copyable {
         }
     }
 
+    /// Prepares for another body.
     mutating func reset() {
         switch consume self {
         case .inflate(var inflate):
@@ -60,6 +62,7 @@ enum StageDecoder: ~Copyable {
         }
     }
 
+    /// Decodes some of `input` into `output[at..<at + room]`. `room` must not be zero.
     mutating func step(
         _ input: Span<UInt8>, into output: inout MutableSpan<UInt8>, at: Int, room: Int
     ) -> DecoderStep {
