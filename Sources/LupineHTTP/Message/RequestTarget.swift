@@ -20,8 +20,8 @@ public enum RequestTarget: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Throws `HTTPError.invalidTarget` unless the target is valid in a request line of that method: visible ASCII, of its form,
-    /// and of a form that the method allows.
+    /// Throws `HTTPError.invalidTarget` unless the target is valid in a request line of that method: it is visible ASCII, follows
+    /// the syntax of its form, and has a form that the method allows.
     package func validate(for method: Method) throws(HTTPError) {
         let isValid =
             switch self {
@@ -30,22 +30,22 @@ public enum RequestTarget: Hashable, Sendable, CustomStringConvertible {
             case .authority: method == .connect
             case .asterisk: method == .options
             }
-        if !isValid { throw .invalidTarget(Self.shown(description)) }
+        if !isValid { throw .invalidTarget(Self.excerpt(description)) }
     }
 
     /// Parses a received target, which the start line's parser has checked to be visible ASCII. Throws
     /// `HTTPError.malformedTarget` if it has none of the forms.
     package static func parsed(_ text: String, method: Method) throws(HTTPError) -> RequestTarget {
         if method == .connect { return .authority(try Authority(parsing: text)) }
-        guard !text.utf8.contains(0x23) else { throw .malformedTarget(shown(text)) }
+        guard !text.utf8.contains(0x23) else { throw .malformedTarget(excerpt(text)) }
         if text.utf8.first == 0x2F { return .origin(text) }
         if text == "*", method == .options { return .asterisk }
-        guard isAbsolute(text) else { throw .malformedTarget(shown(text)) }
+        guard isAbsolute(text) else { throw .malformedTarget(excerpt(text)) }
         return .absolute(text)
     }
 
-    /// Returns a target for an error: without its query and without possible user information.
-    private static func shown(_ text: String) -> Excerpt {
+    /// Returns a target for an error: without its query, and without anything that may be user information.
+    private static func excerpt(_ text: String) -> Excerpt {
         var path = text.utf8.prefix { $0 != 0x3F }
         let hasQuery = path.endIndex != text.utf8.endIndex
         let hasUser = path.contains(0x40)
@@ -84,7 +84,7 @@ public struct Authority: Sendable {
     public let port: UInt16
     /// The default port of the scheme, which `Host` omits.
     public let defaultPort: UInt16?
-    /// The line `Host: description CRLF`, made once: it is sent with every request to this authority.
+    /// The octets of the line `Host: description CRLF`, made once because every request to this authority contains them.
     let hostLine: [UInt8]
 
     /// Throws `HTTPError.invalidAuthority` if the host is empty or has octets that are not allowed.
@@ -121,14 +121,15 @@ public struct Authority: Sendable {
     package func withField<Result, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        // After the name and its colon, and before CRLF.
+        // The value is between `Host: ` and CRLF.
         try body(hostLine.span.extracting(6..<(hostLine.count - 2)))
     }
 
     /// `host:port`, even for the default port.
     var withPort: String { Self.bracketed(host) + ":" + String(port) }
 
-    /// A zone is meaningful only on this machine and is never sent (RFC 6874 §4).
+    /// Returns the host as in a URI: an IPv6 address in brackets, without its zone, which is meaningful only on this machine and
+    /// must not be sent (RFC 6874 §4).
     private static func bracketed(_ host: String) -> String {
         host.utf8.contains(Octet.colon) ? "[" + host.prefix { $0 != "%" } + "]" : host
     }
@@ -172,7 +173,7 @@ public struct Authority: Sendable {
         return UInt16(exactly: number)
     }
 
-    /// RFC 3986 §3.2.2, restricted: letters, digits, and `-._~!$&'()*+,;=%`.
+    /// Whether a host has only octets that RFC 3986 §3.2.2 allows in a registered name: letters, digits, and `-._~!$&'()*+,;=%`.
     private static func isName(_ octets: Substring.UTF8View) -> Bool {
         !octets.isEmpty && octets.allSatisfy(isNameOctet)
     }
