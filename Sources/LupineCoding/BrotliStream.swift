@@ -32,21 +32,22 @@ struct BrotliStream: ~Copyable {
         unsafe state = nil
     }
 
-    /// Calls `BrotliDecoderDecompressStream` once: from `input` into `output[at..<at + room]`.
+    /// Calls `BrotliDecoderDecompressStream` once: from `input` into `output[start..<start + room]`.
     mutating func step(
-        _ input: Span<UInt8>, into output: inout MutableSpan<UInt8>, at: Int, room: Int
+        _ input: Span<UInt8>, into output: inout MutableSpan<UInt8>, at start: Int, room: Int
     ) -> DecoderStep {
         guard let state = unsafe open() else {
             return DecoderStep(consumed: 0, produced: 0, outcome: .outOfMemory)
         }
-        let wanted = min(room, output.count - at)
-        var unread = input.count
-        var free = wanted
+        let wanted = min(room, output.count - start)
+        var availableIn = input.count
+        var availableOut = wanted
         let result = unsafe input.withUnsafeBufferPointer { source in
             unsafe output.withUnsafeMutableBufferPointer { target in
-                var next = source.baseAddress
-                var place = unsafe target.baseAddress.map { unsafe $0 + at }
-                return unsafe BrotliDecoderDecompressStream(state, &unread, &next, &free, &place, nil)
+                var nextIn = source.baseAddress
+                var nextOut = unsafe target.baseAddress.map { unsafe $0 + start }
+                return unsafe BrotliDecoderDecompressStream(
+                    state, &availableIn, &nextIn, &availableOut, &nextOut, nil)
             }
         }
         let outcome: DecoderStep.Outcome =
@@ -55,9 +56,11 @@ struct BrotliStream: ~Copyable {
             case BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT, BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT: .running
             case _: unsafe failure(of: state)
             }
-        return DecoderStep(consumed: input.count - unread, produced: wanted - free, outcome: outcome)
+        return DecoderStep(
+            consumed: input.count - availableIn, produced: wanted - availableOut, outcome: outcome)
     }
 
+    /// Returns the decoder state, which is created if necessary; nil if there is no memory.
     private mutating func open() -> OpaquePointer? {
         if let state = unsafe state { return unsafe state }
         unsafe state = BrotliDecoderCreateInstance(

@@ -114,7 +114,7 @@ final class CodingStage {
         if case .failed(let error) = phase { throw error }
     }
 
-    /// Throws if the body may not end here.
+    /// Ends the body; throws if it is incomplete or has failed.
     func finish() throws(CodingError) {
         try checkFailure()
         if case .decoding = phase, !decoder.isComplete {

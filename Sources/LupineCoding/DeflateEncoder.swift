@@ -3,7 +3,7 @@
 /// Encodes one body as `gzip` or `deflate` (in the zlib wrapping, the only correct form to send), piece by piece: for request
 /// bodies, and for the test server's responses.
 ///
-/// Used by one thread at a time. Holds at most 272 KiB, whatever the size of the body.
+/// Used by one thread at a time. Holds at most 272 KiB for a body of any size.
 package final class DeflateEncoder {
     /// The codings that this encoder produces.
     package enum Coding: Hashable, Sendable, CaseIterable {

@@ -30,7 +30,7 @@ struct InflateDecoder: ~Copyable {
     private var stream: InflateStream
     private var state: State
 
-    /// Whether a body may end here.
+    /// Whether the body is complete if it has no more bytes.
     var isComplete: Bool {
         switch state {
         case .between(let matched): matched == 0
@@ -54,24 +54,24 @@ struct InflateDecoder: ~Copyable {
         state = isGzip ? .member : .sniffing(first: nil)
     }
 
-    /// Decodes some of `input` into `output[at..<at + room]`. `room` must not be zero.
+    /// Decodes some of `input` into `output[start..<start + room]`. `room` must not be zero.
     mutating func step(
-        _ input: Span<UInt8>, into output: inout MutableSpan<UInt8>, at: Int, room: Int
+        _ input: Span<UInt8>, into output: inout MutableSpan<UInt8>, at start: Int, room: Int
     ) -> DecoderStep {
         switch state {
         case .member:
-            var step = stream.step(input, into: &output, at: at, room: room)
+            var step = stream.step(input, into: &output, at: start, room: room)
             if case .ended = step.outcome {
                 state = .between(matched: 0)
                 step.outcome = .running
             }
             return step
         case .between(let matched):
-            return seekMember(input, matched: matched, into: &output, at: at)
+            return seekMember(input, matched: matched, into: &output, at: start)
         case .sniffing(let first):
-            return sniff(input, first: first, into: &output, at: at, room: room)
+            return sniff(input, first: first, into: &output, at: start, room: room)
         case .body:
-            let step = stream.step(input, into: &output, at: at, room: room)
+            let step = stream.step(input, into: &output, at: start, room: room)
             if case .ended = step.outcome { state = .ended }
             return step
         case .ended:
@@ -81,7 +81,7 @@ struct InflateDecoder: ~Copyable {
 
     /// Looks for another member after a complete one; `matched` bytes of its beginning have been consumed.
     private mutating func seekMember(
-        _ input: Span<UInt8>, matched: Int, into output: inout MutableSpan<UInt8>, at: Int
+        _ input: Span<UInt8>, matched: Int, into output: inout MutableSpan<UInt8>, at start: Int
     ) -> DecoderStep {
         var matched = matched
         var consumed = 0
@@ -100,25 +100,25 @@ struct InflateDecoder: ~Copyable {
         state = .member
         stream.reset(.gzip)
         let magic = Self.magic
-        return replay(magic.span, consumed: consumed, into: &output, at: at)
+        return replay(magic.span, consumed: consumed, into: &output, at: start)
     }
 
     /// Detects the wrapping of a deflate body, zlib or raw, from its first two bytes; `first` has been consumed earlier.
     private mutating func sniff(
-        _ input: Span<UInt8>, first: UInt8?, into output: inout MutableSpan<UInt8>, at: Int, room: Int
+        _ input: Span<UInt8>, first: UInt8?, into output: inout MutableSpan<UInt8>, at start: Int, room: Int
     ) -> DecoderStep {
         guard !input.isEmpty else { return DecoderStep(consumed: 0, produced: 0, outcome: .running) }
         if let first {
             selectWrapping(first, input[0])
             let held: InlineArray<1, UInt8> = [first]
-            return replay(held.span, consumed: 0, into: &output, at: at)
+            return replay(held.span, consumed: 0, into: &output, at: start)
         }
         guard input.count > 1 else {
             state = .sniffing(first: input[0])
             return DecoderStep(consumed: 1, produced: 0, outcome: .running)
         }
         selectWrapping(input[0], input[1])
-        return step(input, into: &output, at: at, room: room)
+        return step(input, into: &output, at: start, room: room)
     }
 
     /// Prepares zlib for the wrapping that begins with these two bytes.
@@ -131,9 +131,9 @@ struct InflateDecoder: ~Copyable {
 
     /// Passes bytes to zlib that were consumed earlier; there are too few of them for any output.
     private mutating func replay(
-        _ bytes: Span<UInt8>, consumed: Int, into output: inout MutableSpan<UInt8>, at: Int
+        _ bytes: Span<UInt8>, consumed: Int, into output: inout MutableSpan<UInt8>, at start: Int
     ) -> DecoderStep {
-        var step = stream.step(bytes, into: &output, at: at, room: 1)
+        var step = stream.step(bytes, into: &output, at: start, room: 1)
         step.consumed = consumed
         return step
     }

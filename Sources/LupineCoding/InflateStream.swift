@@ -52,13 +52,13 @@ struct InflateStream: ~Copyable {
         precondition(status == Z_OK, "inflateReset2 refused its own state")
     }
 
-    /// Calls `inflate` once: from `input` into `output[at..<at + room]`.
+    /// Calls `inflate` once: from `input` into `output[start..<start + room]`.
     mutating func step(
-        _ input: Span<UInt8>, into output: inout MutableSpan<UInt8>, at: Int, room: Int
+        _ input: Span<UInt8>, into output: inout MutableSpan<UInt8>, at start: Int, room: Int
     ) -> DecoderStep {
         guard open() else { return DecoderStep(consumed: 0, produced: 0, outcome: .outOfMemory) }
         let (status, consumed, produced) = unsafe stream.withBuffers(
-            input, &output, at: at, room: room
+            input, &output, at: start, room: room
         ) { stream in
             unsafe inflate(stream, Z_NO_FLUSH)
         }
@@ -143,9 +143,9 @@ struct DeflateStream: ~Copyable {
         precondition(status == Z_OK, "deflateReset refused its own state")
     }
 
-    /// Calls `deflate` once: from `input` into `output[at...]`.
+    /// Calls `deflate` once: from `input` into `output[start...]`.
     mutating func step(
-        _ input: Span<UInt8>, into output: inout MutableSpan<UInt8>, at: Int, flush: Flush
+        _ input: Span<UInt8>, into output: inout MutableSpan<UInt8>, at start: Int, flush: Flush
     ) -> (consumed: Int, produced: Int, ended: Bool) {
         let mode =
             switch flush {
@@ -154,7 +154,7 @@ struct DeflateStream: ~Copyable {
             case .finish: Z_FINISH
             }
         let (status, consumed, produced) = unsafe stream.withBuffers(
-            input, &output, at: at, room: .max
+            input, &output, at: start, room: .max
         ) { stream in
             unsafe deflate(stream, mode)
         }
@@ -164,18 +164,19 @@ struct DeflateStream: ~Copyable {
 }
 
 extension UnsafeMutablePointer<z_stream> {
-    /// Passes `input` and `output[at...]`, of which at most `room` bytes, to one call of zlib; returns its status and the bytes
-    /// read and written.
+    /// Passes `input` and `output[start...]`, of which at most `room` bytes, to one call of zlib; returns its status and the
+    /// bytes read and written.
     fileprivate func withBuffers(
-        _ input: Span<UInt8>, _ output: inout MutableSpan<UInt8>, at: Int, room: Int, to call: (Self) -> CInt
+        _ input: Span<UInt8>, _ output: inout MutableSpan<UInt8>, at start: Int, room: Int,
+        to call: (Self) -> CInt
     ) -> (status: CInt, consumed: Int, produced: Int) {
         let offered = min(input.count, Int(CInt.max))
-        let wanted = min(room, Int(CInt.max), output.count - at)
+        let wanted = min(room, Int(CInt.max), output.count - start)
         let status = unsafe input.withUnsafeBufferPointer { source in
             unsafe output.withUnsafeMutableBufferPointer { target in
                 unsafe pointee.next_in = UnsafeMutablePointer<UInt8>(mutating: source.baseAddress)
                 unsafe pointee.avail_in = UInt32(offered)
-                unsafe pointee.next_out = target.baseAddress.map { unsafe $0 + at }
+                unsafe pointee.next_out = target.baseAddress.map { unsafe $0 + start }
                 unsafe pointee.avail_out = UInt32(wanted)
                 return unsafe call(self)
             }

@@ -3,7 +3,7 @@
 /// Compresses the messages of one direction of a WebSocket connection (RFC 7692 §7.2.1): raw deflate with a flush at the end of
 /// each message, whose marker is removed.
 ///
-/// For bodies there is `DeflateEncoder`. Used by one thread at a time. Holds at most 272 KiB, whatever the size of the messages.
+/// For bodies there is `DeflateEncoder`. Used by one thread at a time. Holds at most 272 KiB for messages of any size.
 package final class MessageDeflater {
     /// The marker at the end of a flush, which is not sent.
     static let flushMarker: InlineArray<4, UInt8> = [0x00, 0x00, 0xFF, 0xFF]

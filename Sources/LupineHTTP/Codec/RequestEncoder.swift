@@ -37,6 +37,7 @@ enum RequestEncoder {
         let targetText = head.target.description
         let method = head.method.rawValue.utf8.span
         let target = targetText.utf8.span
+        // " HTTP/1.", the minor version, CRLF.
         let end: InlineArray<11, UInt8> = [
             0x20, 0x48, 0x54, 0x54, 0x50, 0x2F, 0x31, 0x2E, head.version == .http10 ? 0x30 : 0x31,
             Octet.carriageReturn, Octet.lineFeed,

@@ -87,7 +87,7 @@ struct BodyEncoder {
             try refuse(trailers)
         case .chunked(let isFirst):
             if !isFirst { output.append(contentsOf: [Octet.carriageReturn, Octet.lineFeed]) }
-            output.append(contentsOf: [0x30, Octet.carriageReturn, Octet.lineFeed])
+            output.append(contentsOf: [UInt8(ascii: "0"), Octet.carriageReturn, Octet.lineFeed])
             trailers.encode(into: &output)
             output.append(contentsOf: [Octet.carriageReturn, Octet.lineFeed])
         }

@@ -89,7 +89,7 @@ package enum HTTPDate {
 
     /// Parses a time such as `08:49:37` at the start of a token.
     private static func clock(_ token: Span<UInt8>) -> (hour: Int, minute: Int, second: Int)? {
-        let isColon = { (octet: UInt8) in octet == 0x3A }
+        let isColon = { (octet: UInt8) in octet == Octet.colon }
         guard let first = index(from: 0, in: token, where: isColon),
             let second = index(from: first + 1, in: token, where: isColon)
         else { return nil }

@@ -72,9 +72,10 @@ package enum ListSyntax {
     package static func weight(of element: Range<Int>, in bytes: Span<UInt8>) -> Int? {
         guard let text = parameter("q", of: element, in: bytes) else { return 1_000 }
         let octets = Array(text.utf8)
-        guard (1...5).contains(octets.count), octets[0] == 0x30 || octets[0] == 0x31 else { return nil }
-        guard octets.count == 1 || octets[1] == 0x2E else { return nil }
-        var thousandths = octets[0] == 0x31 ? 1_000 : 0
+        guard (1...5).contains(octets.count), octets[0] == UInt8(ascii: "0") || octets[0] == UInt8(ascii: "1")
+        else { return nil }
+        guard octets.count == 1 || octets[1] == UInt8(ascii: ".") else { return nil }
+        var thousandths = octets[0] == UInt8(ascii: "1") ? 1_000 : 0
         var place = 100
         for octet in octets.dropFirst(2) {
             guard let digit = Octet.decimal(octet) else { return nil }

@@ -79,6 +79,7 @@ public struct FieldName: Sendable, Hashable, CustomStringConvertible {
             value = UInt16(truncatingIfNeeded: length & 0xFF) << 8 | UInt16(letters)
         }
 
+        // The letters as ASCII, such as c and h for the first.
         static let contentLength = Tag(length: 14, first: 0x63, last: 0x68)
         static let transferEncoding = Tag(length: 17, first: 0x74, last: 0x67)
         static let connection = Tag(length: 10, first: 0x63, last: 0x6E)

@@ -25,7 +25,8 @@ public enum RequestTarget: Hashable, Sendable, CustomStringConvertible {
     package func validate(for method: Method) throws(HTTPError) {
         let isValid =
             switch self {
-            case .origin(let text): method != .connect && text.utf8.first == 0x2F && Self.isVisible(text)
+            case .origin(let text):
+                method != .connect && text.utf8.first == UInt8(ascii: "/") && Self.isVisible(text)
             case .absolute(let text): method != .connect && Self.isAbsolute(text) && Self.isVisible(text)
             case .authority: method == .connect
             case .asterisk: method == .options
@@ -37,8 +38,8 @@ public enum RequestTarget: Hashable, Sendable, CustomStringConvertible {
     /// `HTTPError.malformedTarget` if it has none of the forms.
     package static func parsed(_ text: String, method: Method) throws(HTTPError) -> RequestTarget {
         if method == .connect { return .authority(try Authority(parsing: text)) }
-        guard !text.utf8.contains(0x23) else { throw .malformedTarget(excerpt(text)) }
-        if text.utf8.first == 0x2F { return .origin(text) }
+        guard !text.utf8.contains(UInt8(ascii: "#")) else { throw .malformedTarget(excerpt(text)) }
+        if text.utf8.first == UInt8(ascii: "/") { return .origin(text) }
         if text == "*", method == .options { return .asterisk }
         guard isAbsolute(text) else { throw .malformedTarget(excerpt(text)) }
         return .absolute(text)
@@ -46,10 +47,10 @@ public enum RequestTarget: Hashable, Sendable, CustomStringConvertible {
 
     /// Returns a target for an error: without its query, and without anything that may be user information.
     private static func excerpt(_ text: String) -> Excerpt {
-        var path = text.utf8.prefix { $0 != 0x3F }
+        var path = text.utf8.prefix { $0 != UInt8(ascii: "?") }
         let hasQuery = path.endIndex != text.utf8.endIndex
-        let hasUser = path.contains(0x40)
-        if let at = path.lastIndex(of: 0x40) { path = path[at...] }
+        let hasUser = path.contains(UInt8(ascii: "@"))
+        if let at = path.lastIndex(of: UInt8(ascii: "@")) { path = path[at...] }
         return Excerpt((hasUser ? "..." : "") + String(Substring(path)) + (hasQuery ? "?..." : ""))
     }
 
@@ -70,7 +71,9 @@ public enum RequestTarget: Hashable, Sendable, CustomStringConvertible {
         let octets = text.utf8.span
         for index in octets.indices {
             let octet = octets[index]
-            guard OctetClass.contains(octet, OctetClass.target), octet != 0x23 else { return false }
+            guard OctetClass.contains(octet, OctetClass.target), octet != UInt8(ascii: "#") else {
+                return false
+            }
         }
         return true
     }
@@ -111,7 +114,7 @@ public struct Authority: Sendable {
         else { throw .malformedTarget(Excerpt(text)) }
         let host = String(text[..<colon])
         // A host that contains a colon is an address, and addresses need brackets.
-        guard !host.utf8.contains(Octet.colon) || host.utf8.first == 0x5B,
+        guard !host.utf8.contains(Octet.colon) || host.utf8.first == UInt8(ascii: "["),
             let bare = Self.bareHost(host)
         else { throw .malformedTarget(Excerpt(text)) }
         self.init(bare, port, nil)
@@ -138,8 +141,8 @@ public struct Authority: Sendable {
     package static func isHostField(_ value: Span<UInt8>) -> Bool {
         guard !value.isEmpty else { return true }
         var end = 0
-        if value[0] == 0x5B {
-            while end < value.count, value[end] != 0x5D { end += 1 }
+        if value[0] == UInt8(ascii: "[") {
+            while end < value.count, value[end] != UInt8(ascii: "]") { end += 1 }
             guard end < value.count, bareHost(value.text(0..<end + 1)) != nil else { return false }
             end += 1
         } else {
@@ -153,7 +156,7 @@ public struct Authority: Sendable {
     /// Returns a host without the brackets of an address; nil if it is invalid. Only an address may be in brackets.
     private static func bareHost(_ host: String) -> String? {
         let octets = host.utf8
-        if octets.first == 0x5B, octets.last == 0x5D, octets.count > 2 {
+        if octets.first == UInt8(ascii: "["), octets.last == UInt8(ascii: "]"), octets.count > 2 {
             return isAddress(octets.dropFirst().dropLast()) ? String(host.dropFirst().dropLast()) : nil
         }
         return isName(octets[...]) || isAddress(octets[...]) ? host : nil
@@ -188,7 +191,7 @@ public struct Authority: Sendable {
 
     /// Checks for the characters of an IPv6 address, possibly with a zone; the resolver decides whether it is one.
     private static func isAddress(_ octets: Substring.UTF8View) -> Bool {
-        let number = octets.prefix { $0 != 0x25 }
+        let number = octets.prefix { $0 != UInt8(ascii: "%") }
         let colons = number.count { $0 == Octet.colon }
         let hasGap = zip(number, number.dropFirst()).contains { $0 == Octet.colon && $1 == Octet.colon }
         guard colons >= 6 || hasGap else { return false }

@@ -33,9 +33,9 @@ enum PlainLines {
             count = used
         }
         while used < room.count {
-            // All octets that are allowed in a name are also allowed in a value, and so is the colon. The same words therefore
-            // serve for both, counted from the beginning of the line: only the end of the line decides where to read next, and
-            // the processor need not wait for the end of the name.
+            // The octets of a name and the colon are also allowed in a value, so both scans use the same words, which are counted
+            // from the beginning of the line. Where to read next depends only on the end of the line, and the processor need not
+            // wait for the end of the name.
             var base = start
             var octets = OctetScan.paddedWord(bytes, at: base)
             var nameEnd = start
@@ -74,6 +74,7 @@ enum PlainLines {
                 base &+= 8
                 octets = OctetScan.paddedWord(bytes, at: base)
             }
+            // A colon, one space, and an octet that is neither a blank nor a line end.
             let separator = OctetScan.paddedWord(bytes, at: nameEnd)
             guard UInt16(truncatingIfNeeded: separator) == 0x203A,
                 UInt8(truncatingIfNeeded: separator &>> 16) > Octet.space

@@ -15,7 +15,7 @@ package struct UTF8Progress: Sendable {
     /// The state before the first octet.
     package init() {}
 
-    /// Whether the text may end here.
+    /// Whether no character is incomplete, so that the text may end.
     package var isBetweenCharacters: Bool { remaining == 0 }
 
     /// Validates the next octets. Returns the index of the first that is invalid at its position, or nil.

@@ -16,7 +16,7 @@ package struct WebSocketCloseCode: RawRepresentable, Hashable, Sendable {
     package static let unsupportedData = WebSocketCloseCode(rawValue: 1003)
     /// Data arrived that does not match its type, such as text that is not UTF-8.
     package static let invalidPayload = WebSocketCloseCode(rawValue: 1007)
-    /// A message was refused for a reason without a code of its own.
+    /// A message was refused for a reason that has no other code.
     package static let policyViolation = WebSocketCloseCode(rawValue: 1008)
     /// A message was larger than the peer accepts.
     package static let messageTooBig = WebSocketCloseCode(rawValue: 1009)

@@ -40,7 +40,7 @@ public struct TLSIdentity: Sendable, Hashable {
     }
 
     /// Creates an identity from a PKCS#12 file (RFC 7292): its first key, the certificate of that key, and the chain towards the
-    /// root, sorted whatever the order in the file. A root is left out.
+    /// root, sorted in chain order. A root is left out.
     ///
     /// - Throws: `CertificateError`: `wrongPassword`, `tooCostly`, `unsupported` for ciphers that OpenSSL has retired, `missing`
     ///   without a key or a certificate, `keyMismatch` when no certificate matches the key.

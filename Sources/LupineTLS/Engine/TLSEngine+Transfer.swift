@@ -190,7 +190,7 @@ extension TLSEngine {
         guard mayReceive, bytesWithoutData <= Self.controlLimit,
             pending.count - pendingStart <= Self.answerLimit, !sendsTooManyMessages
         else { return true }
-        // OpenSSL waits for the peer's next message, and the peer for ours.
+        // OpenSSL waits for the peer's next message, and the peer may wait for the output that is still pending.
         if phase == .handshaking { try? flush() }
         lastReceive = wire.receive(into: &output)
         switch lastReceive {

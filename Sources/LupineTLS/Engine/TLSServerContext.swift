@@ -53,7 +53,7 @@ package final class TLSServerContext: Sendable {
         let pointer = unsafe context.pointer
         let name: [UInt8] = Array("lupine".utf8)
         unsafe _ = SSL_CTX_set_session_id_context(pointer, name, UInt32(name.count))
-        // Tickets contain the whole session; nothing is cached here.
+        // Tickets contain the whole session, so the server caches none.
         unsafe _ = lupine_SSL_CTX_set_session_cache_mode(pointer, Int(SSL_SESS_CACHE_OFF))
         if !configuration.issuesTickets {
             unsafe _ = SSL_CTX_set_options(pointer, lupine_SSL_OP_NO_TICKET())

@@ -7,7 +7,7 @@
 package protocol TLSWire: AnyObject {
     /// Receives into the free part of `output`, which is not empty: OpenSSL's own buffer.
     func receive(into output: inout OutputSpan<UInt8>) -> TLSWireOutcome
-    /// Sends a prefix of `bytes`, which is not empty. The engine keeps the rest.
+    /// Sends a prefix of `bytes`, which is not empty. The engine stores the other bytes.
     func send(_ bytes: Span<UInt8>) -> TLSWireOutcome
     /// False if the wire knows that more bytes are available. An engine that has decrypted some plaintext continues receiving
     /// only then.

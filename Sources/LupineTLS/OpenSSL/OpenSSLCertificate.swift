@@ -2,7 +2,7 @@
 
 internal import CLupineOpenSSL
 
-/// Reads the fields of a certificate with OpenSSL. Nothing here evaluates trust.
+/// Reads the fields of a certificate with OpenSSL, without evaluating trust.
 extension OpenSSLHandle where Object == X509Object {
     /// Parses a certificate; with `trustSettings`, the data that follows it in a TRUSTED CERTIFICATE is accepted.
     static func certificate(der: [UInt8], trustSettings: Bool) throws(CertificateError) -> OpenSSLHandle {

@@ -5,7 +5,7 @@ internal import CLupineOpenSSL
 /// Owns one reference to a reference-counted OpenSSL object, and releases it when deallocated.
 ///
 /// A handle may be used on any thread: the objects are never modified once they are wrapped, and OpenSSL protects reference
-/// counts and internal caches with locks of its own. An object must be modified before it is wrapped. Not for objects of a single
+/// counts and internal caches with its own locks. An object must be modified before it is wrapped. Not for objects of a single
 /// connection: `TLSEngine` owns those.
 @safe package final class OpenSSLHandle<Object: OpenSSLObject>: @unchecked Sendable {
     /// The object; valid as long as the handle.

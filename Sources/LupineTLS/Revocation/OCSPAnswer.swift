@@ -135,21 +135,23 @@ struct OCSPAnswer {
         of basic: OpaquePointer, issuer: Certificate, at time: UnixTime
     ) throws(RevocationProblem) {
         guard unsafe OCSP_BASICRESP_get_ext_by_critical(basic, 1, -1) < 0 else { throw .malformed }
-        guard let known = unsafe lupine_sk_X509_new() else { throw .malformed }
-        defer { unsafe lupine_sk_X509_free(known) }
-        unsafe _ = lupine_sk_X509_push(known, issuer.handle.pointer)
+        guard let certificates = unsafe lupine_sk_X509_new() else { throw .malformed }
+        defer { unsafe lupine_sk_X509_free(certificates) }
+        unsafe _ = lupine_sk_X509_push(certificates, issuer.handle.pointer)
         // The signer's authorization is checked before the signature: verifying with an unauthorized key, which a peer may have
         // chosen to be slow, would cost too much.
-        var found: OpaquePointer?
-        guard unsafe OCSP_resp_get0_signer(basic, &found, known) == 1, let found = unsafe found else {
+        var signerPointer: OpaquePointer?
+        guard unsafe OCSP_resp_get0_signer(basic, &signerPointer, certificates) == 1,
+            let signerPointer = unsafe signerPointer
+        else {
             throw .badSignature
         }
-        let signer = unsafe Certificate(OpenSSLHandle(sharing: found))
+        let signer = unsafe Certificate(OpenSSLHandle(sharing: signerPointer))
         guard unsafe !usesWeakDigest(basic),
             signer == issuer
                 || signer.signatureCost != nil && !signer.isCostlyToRead
                     && isDelegate(signer, of: issuer, at: time),
-            unsafe OCSP_basic_verify(basic, known, nil, UInt(OCSP_NOVERIFY)) == 1
+            unsafe OCSP_basic_verify(basic, certificates, nil, UInt(OCSP_NOVERIFY)) == 1
         else {
             throw .badSignature
         }
@@ -177,13 +179,13 @@ struct OCSPAnswer {
         return WeakDigest.includes(digest)
     }
 
-    /// Whether the response is about this certificate, whichever digest identifies it.
+    /// Whether the response is about this certificate. The responder may have identified it with one of several digests.
     private static func isAbout(_ certificate: Certificate, _ issuer: Certificate, _ single: OpaquePointer)
         -> Bool
     {
         var digest: OpaquePointer?
-        guard let named = unsafe OCSP_SINGLERESP_get0_id(single),
-            unsafe OCSP_id_get0_info(nil, &digest, nil, nil, named) == 1
+        guard let identifier = unsafe OCSP_SINGLERESP_get0_id(single),
+            unsafe OCSP_id_get0_info(nil, &digest, nil, nil, identifier) == 1
         else { return false }
         let number = unsafe OBJ_obj2nid(digest)
         switch number {
@@ -191,9 +193,9 @@ struct OCSPAnswer {
         default: return false
         }
         guard let method = unsafe EVP_get_digestbyname(OBJ_nid2sn(number)),
-            let own = unsafe OCSP_cert_to_id(method, certificate.handle.pointer, issuer.handle.pointer)
+            let expected = unsafe OCSP_cert_to_id(method, certificate.handle.pointer, issuer.handle.pointer)
         else { return false }
-        defer { unsafe OCSP_CERTID_free(own) }
-        return unsafe OCSP_id_cmp(own, named) == 0
+        defer { unsafe OCSP_CERTID_free(expected) }
+        return unsafe OCSP_id_cmp(expected, identifier) == 0
     }
 }

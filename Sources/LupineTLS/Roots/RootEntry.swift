@@ -90,10 +90,10 @@ final class RootEntry: Sendable {
         switch content {
         case .parsed(let certificate): return certificate
         case .der(let der, let trustSettings, _, let origin):
-            // Concurrent callers may both parse it; one result is kept.
-            let known =
+            // Two threads may both parse it; `outcome` stores one result.
+            let parsed =
                 outcome.load() ?? outcome.storeIfNil(Outcome(Self.parse(der, trustSettings, origin)))
-            return origin.isLenient ? try? known.result.get() : try known.result.get()
+            return origin.isLenient ? try? parsed.result.get() : try parsed.result.get()
         }
     }
 
@@ -103,8 +103,8 @@ final class RootEntry: Sendable {
         do throws(CertificateError) {
             return .success(try Certificate(der: der, trustSettings: trustSettings))
         } catch {
-            let place = CertificateError.at(number: origin.number, path: origin.path, error)
-            return .failure(.unusable(path: origin.path, place))
+            let located = CertificateError.at(number: origin.number, path: origin.path, error)
+            return .failure(.unusable(path: origin.path, located))
         }
     }
 }

@@ -31,7 +31,9 @@ struct SystemRoots {
         var roots = SystemRoots()
         roots.file = value(of: "SSL_CERT_FILE")
         roots.directories = (value(of: "SSL_CERT_DIR") ?? "").split(separator: ":").map(String.init)
-        if let own = unsafe X509_get_default_cert_file() { unsafe roots.bundles.append(String(cString: own)) }
+        if let bundle = unsafe X509_get_default_cert_file() {
+            unsafe roots.bundles.append(String(cString: bundle))
+        }
         return roots
     }
 

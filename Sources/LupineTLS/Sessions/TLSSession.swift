@@ -39,8 +39,8 @@ extension TLSSession {
         expires = unsafe UnixTime(seconds: Int64(SSL_SESSION_get_time(pointer)) + Int64(lifetime))
     }
 
-    /// The lifetime of a session in seconds: at most a week, whatever the server says, and 0 if it says zero for a TLS 1.3 ticket
-    /// (RFC 8446 §4.6.1). With TLS 1.2, zero means unspecified (RFC 5077 §3.3).
+    /// The lifetime of a session in seconds: that of the server, but at most a week. For a TLS 1.3 ticket, 0 means that the
+    /// client must discard it (RFC 8446 §4.6.1); with TLS 1.2, 0 means unspecified (RFC 5077 §3.3).
     static func lifetime(hint: UInt, timeout: Int, isSingleUse: Bool) -> Int {
         let isUnspecified = hint == 0 && !isSingleUse
         let lifetime = isUnspecified ? timeout : Int(clamping: hint)

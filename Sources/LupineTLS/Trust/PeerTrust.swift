@@ -40,7 +40,8 @@ public struct PeerTrust: Sendable {
         evaluate(policy, at: time, revocation: .none)
     }
 
-    /// The same, with access to cached answers and the network for a policy about revocation.
+    /// Evaluates the chain like `evaluate(_:at:)`. `revocation` gives a policy about revocation access to cached answers and the
+    /// network.
     package func evaluate(
         _ policy: TrustPolicy, at time: UnixTime, revocation: RevocationAccess
     ) -> Result<Void, TrustFailure> {
