@@ -82,7 +82,7 @@ package enum BodyFraming: Hashable, Sendable {
         if let second = fields.firstIndex(of: .contentLength, from: index + 1) {
             throw .conflictingContentLengths(value, Excerpt(fields.value(at: second)))
         }
-        guard fields.withValue(at: index, { number(in: $0, 0..<$0.count) }) != nil else {
+        guard fields.withValue(at: index, { parseNumber(in: $0, 0..<$0.count) }) != nil else {
             throw .invalidContentLength(value)
         }
     }
@@ -126,13 +126,15 @@ package enum BodyFraming: Hashable, Sendable {
         var problem: HTTPError?
         if positions.contentLength.count == 1 {
             let index = Int(positions.contentLength.first)
-            if let number = fields.withValue(at: index, { number(in: $0, 0..<$0.count) }) { return number }
+            if let number = fields.withValue(at: index, { parseNumber(in: $0, 0..<$0.count) }) {
+                return number
+            }
         }
         for index in fields.indices(of: .contentLength) {
             fields.withValue(at: index) { bytes in
                 ListSyntax.forEachPart(in: bytes) { element in
                     let text = Excerpt(bytes.extracting(element))
-                    guard let number = number(in: bytes, element) else {
+                    guard let number = parseNumber(in: bytes, element) else {
                         problem = problem ?? .invalidContentLength(text)
                         return
                     }
@@ -148,7 +150,7 @@ package enum BodyFraming: Hashable, Sendable {
     }
 
     /// Parses decimal digits; nil for anything else, and for a number that does not fit.
-    private static func number(in bytes: Span<UInt8>, _ range: Range<Int>) -> Int64? {
+    private static func parseNumber(in bytes: Span<UInt8>, _ range: Range<Int>) -> Int64? {
         guard !range.isEmpty else { return nil }
         var number: Int64 = 0
         for index in range {

@@ -27,13 +27,13 @@ package enum HTTPDate {
         while let start = index(from: end, in: octets, where: { !isDelimiter($0) }) {
             end = index(from: start, in: octets, where: isDelimiter) ?? octets.count
             let token = octets.extracting(start..<end)
-            if time == nil, let found = clock(token) {
+            if time == nil, let found = parseTime(token) {
                 time = found
-            } else if day == nil, let found = number(token, digits: 1...2) {
+            } else if day == nil, let found = parseNumber(token, digits: 1...2) {
                 day = found
-            } else if month == nil, let found = monthNumber(token) {
+            } else if month == nil, let found = parseMonth(token) {
                 month = found
-            } else if year == nil, let found = number(token, digits: 2...4) {
+            } else if year == nil, let found = parseNumber(token, digits: 2...4) {
                 year = found
             }
         }
@@ -77,7 +77,7 @@ package enum HTTPDate {
     }
 
     /// Parses the number at the start of a token; nil unless the count of its digits is in `digits`.
-    private static func number(_ token: Span<UInt8>, digits: ClosedRange<Int>) -> Int? {
+    private static func parseNumber(_ token: Span<UInt8>, digits: ClosedRange<Int>) -> Int? {
         var (count, number) = (0, 0)
         while count < token.count, 0x30...0x39 ~= token[count] {
             if count == digits.upperBound { return nil }
@@ -88,22 +88,22 @@ package enum HTTPDate {
     }
 
     /// Parses a time such as `08:49:37` at the start of a token.
-    private static func clock(_ token: Span<UInt8>) -> (hour: Int, minute: Int, second: Int)? {
+    private static func parseTime(_ token: Span<UInt8>) -> (hour: Int, minute: Int, second: Int)? {
         let isColon = { (octet: UInt8) in octet == Octet.colon }
         guard let first = index(from: 0, in: token, where: isColon),
             let second = index(from: first + 1, in: token, where: isColon)
         else { return nil }
         let (hours, minutes) = (token.extracting(..<first), token.extracting((first + 1)..<second))
         // Only the seconds may be followed by other octets.
-        guard 1...2 ~= hours.count, let hour = number(hours, digits: hours.count...hours.count),
-            1...2 ~= minutes.count, let minute = number(minutes, digits: minutes.count...minutes.count),
-            let seconds = number(token.extracting((second + 1)...), digits: 1...2)
+        guard 1...2 ~= hours.count, let hour = parseNumber(hours, digits: hours.count...hours.count),
+            1...2 ~= minutes.count, let minute = parseNumber(minutes, digits: minutes.count...minutes.count),
+            let seconds = parseNumber(token.extracting((second + 1)...), digits: 1...2)
         else { return nil }
         return (hour, minute, seconds)
     }
 
     /// Returns the month, 1 to 12, whose name begins the token.
-    private static func monthNumber(_ token: Span<UInt8>) -> Int? {
+    private static func parseMonth(_ token: Span<UInt8>) -> Int? {
         guard token.count >= 3 else { return nil }
         return months.firstIndex { name in
             let name = name.utf8.span

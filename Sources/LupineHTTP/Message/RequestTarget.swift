@@ -108,7 +108,7 @@ public struct Authority: Sendable {
     /// Parses a received `host:port`, with a required port. Throws `HTTPError.malformedTarget`.
     init(parsing text: String) throws(HTTPError) {
         guard let colon = text.utf8.lastIndex(of: Octet.colon),
-            let port = Self.port(
+            let port = Self.parsePort(
                 text.utf8.span.extracting(
                     droppingFirst: text.utf8.distance(from: text.utf8.startIndex, to: colon) + 1))
         else { throw .malformedTarget(Excerpt(text)) }
@@ -162,11 +162,13 @@ public struct Authority: Sendable {
         return isName(octets[...]) || isAddress(octets[...]) ? host : nil
     }
 
+    /// Whether the digits after the colon are a port, or none (RFC 3986 §3.2.3).
     private static func isPort(_ digits: Span<UInt8>) -> Bool {
-        digits.isEmpty || port(digits) != nil
+        digits.isEmpty || parsePort(digits) != nil
     }
 
-    private static func port(_ digits: Span<UInt8>) -> UInt16? {
+    /// Parses one to five decimal digits; nil for anything else, and for a number above 65535.
+    private static func parsePort(_ digits: Span<UInt8>) -> UInt16? {
         guard !digits.isEmpty, digits.count <= 5 else { return nil }
         var number: UInt32 = 0
         for place in digits.indices {

@@ -16,11 +16,11 @@ enum CertificateFile {
     /// Identifies a file, regardless of its name.
     struct Identity: Hashable {
         let device: UInt
-        let number: UInt
+        let inode: UInt
 
         fileprivate init(_ status: stat) {
             device = UInt(status.st_dev)
-            number = UInt(status.st_ino)
+            inode = UInt(status.st_ino)
         }
     }
 

@@ -12,7 +12,7 @@ extension TLSEngine {
 
     /// Returns the error of an operation that stopped with `reason`, one of OpenSSL's `SSL_ERROR_` numbers. Empties the error
     /// queue.
-    func failure(for reason: Int32) -> TLSError {
+    func stopError(for reason: Int32) -> TLSError {
         let failures = OpenSSLErrors.take()
         if case .refused(let failure, _) = gate.state { return .chainRefused(failure) }
         if let refusedGroup {
@@ -23,10 +23,10 @@ extension TLSEngine {
                         + "\(OpenSSLContext.groupLimit)"))
         }
         for failure in failures where failure.library == ERR_LIB_SSL {
-            if let alert = failure.receivedAlert { return error(for: alert) }
+            if let alert = failure.receivedAlert { return error(forAlert: alert) }
         }
         if let failure = failures.first(where: { $0.library == ERR_LIB_SSL }) ?? failures.first {
-            return error(for: failure)
+            return error(forFailure: failure)
         }
         // A close_notify before the handshake was complete.
         if reason == SSL_ERROR_ZERO_RETURN && phase == .handshaking { return .closedInHandshake }
@@ -39,7 +39,8 @@ extension TLSEngine {
         }
     }
 
-    private func error(for alert: TLSAlert) -> TLSError {
+    /// The error of a connection that the peer has ended with `alert`.
+    private func error(forAlert alert: TLSAlert) -> TLSError {
         switch (alert, identityState) {
         case (.handshakeFailure, _) where hasRefusedRenegotiation: return .renegotiation
         case (.certificateRequired, _), (.handshakeFailure, .absent): return .clientCertificateRequired
@@ -56,7 +57,8 @@ extension TLSEngine {
         }
     }
 
-    private func error(for failure: OpenSSLFailure) -> TLSError {
+    /// The error of a connection on which OpenSSL itself has failed.
+    private func error(forFailure failure: OpenSSLFailure) -> TLSError {
         guard failure.library == ERR_LIB_SSL else { return .protocolViolation(failure) }
         switch failure.reason {
         case SSL_R_UNSUPPORTED_PROTOCOL, SSL_R_NO_PROTOCOLS_AVAILABLE, SSL_R_VERSION_TOO_LOW,

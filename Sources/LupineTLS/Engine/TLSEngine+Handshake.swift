@@ -50,9 +50,9 @@ extension TLSEngine {
             return .awaitsIdentity(identityRequest)
         default:
             // Before the flush: flushing a wire that is itself an engine empties the error queue.
-            let failure = failure(for: reason)
+            let error = stopError(for: reason)
             try? flush()
-            throw fail(failure)
+            throw fail(error)
         }
     }
 

@@ -37,7 +37,7 @@ extension TLSEngine {
     package func requestRenegotiation() throws(TLSError) {
         unsafe _ = SSL_clear_options(connection, lupine_SSL_OP_NO_RENEGOTIATION())
         OpenSSLErrors.clear()
-        guard unsafe SSL_renegotiate(connection) == 1 else { throw fail(failure(for: SSL_ERROR_SSL)) }
+        guard unsafe SSL_renegotiate(connection) == 1 else { throw fail(stopError(for: SSL_ERROR_SSL)) }
         try sendQueuedMessage()
     }
 
@@ -45,7 +45,7 @@ extension TLSEngine {
     package func updateKeys(both: Bool) throws(TLSError) {
         OpenSSLErrors.clear()
         let kind = both ? SSL_KEY_UPDATE_REQUESTED : SSL_KEY_UPDATE_NOT_REQUESTED
-        guard unsafe SSL_key_update(connection, kind) == 1 else { throw fail(failure(for: SSL_ERROR_SSL)) }
+        guard unsafe SSL_key_update(connection, kind) == 1 else { throw fail(stopError(for: SSL_ERROR_SSL)) }
         try sendQueuedMessage()
     }
 
@@ -56,6 +56,6 @@ extension TLSEngine {
         if result == 1 { return }
         let reason = unsafe SSL_get_error(connection, result)
         guard reason != SSL_ERROR_WANT_READ else { return }
-        throw fail(failure(for: reason))
+        throw fail(stopError(for: reason))
     }
 }

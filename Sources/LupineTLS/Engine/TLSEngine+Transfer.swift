@@ -42,7 +42,7 @@ extension TLSEngine {
         if filled > 0 {
             hasPendingEnd = reason != SSL_ERROR_NONE && reason != SSL_ERROR_WANT_READ
             // OpenSSL reports the error of the next record only once; storing it makes the next call repeat it.
-            if hasPendingEnd && reason != SSL_ERROR_ZERO_RETURN { _ = fail(failure(for: reason)) }
+            if hasPendingEnd && reason != SSL_ERROR_ZERO_RETURN { _ = fail(stopError(for: reason)) }
             return .bytes(filled)
         }
         switch reason {
@@ -57,7 +57,7 @@ extension TLSEngine {
             if waiting > Self.answerLimit { throw fail(.answersNotRead(bytes: waiting)) }
             return .wouldBlock
         case SSL_ERROR_ZERO_RETURN: return .end
-        default: throw fail(failure(for: reason))
+        default: throw fail(stopError(for: reason))
         }
     }
 
@@ -85,7 +85,7 @@ extension TLSEngine {
                 let reason = unsafe SSL_get_error(connection, result)
                 // Only part of a ticket has arrived; OpenSSL writes after it has read all of it.
                 if reason == SSL_ERROR_WANT_READ { return written }
-                throw fail(failure(for: reason))
+                throw fail(stopError(for: reason))
             }
             if isCorked { try flush() }
             if sendingFailed { throw .wireFailed }

@@ -188,8 +188,8 @@ internal import CLupineOpenSSL
         TLSVersion(rawValue: UInt16(truncatingIfNeeded: unsafe SSL_version(connection))) ?? .v1_2
     }
 
-    /// Whether the peer has requested a renegotiation, which was refused. Over HTTP/1.1 the connection continues; `failure(for:)`
-    /// attributes a later handshake_failure alert to the refusal.
+    /// Whether the peer has requested a renegotiation, which was refused. Over HTTP/1.1 the connection continues;
+    /// `stopError(for:)` attributes a later handshake_failure alert to the refusal.
     package var hasRefusedRenegotiation: Bool { unsafe lupine_SSL_refused_renegotiation(connection) == 1 }
 
     /// The cipher suite, by its name in the RFCs.

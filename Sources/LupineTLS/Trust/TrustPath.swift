@@ -53,29 +53,30 @@ struct TrustPath: Sendable {
             return
         }
         let sent = trust.certificates.dropFirst() + trust.intermediates
-        var others = sent.filter { $0.signatureCost != nil }
+        // The certificates among which OpenSSL may find issuers.
+        var candidates = sent.filter { $0.signatureCost != nil }
         // OpenSSL uses the first issuer that matches by name and never backtracks. If that issuer does not lead to an anchor, the
         // next run omits it: there may be another certificate of that name, cross-signed or with the right key.
         let anchors = trust.store.anchors(for: trust.certificates + trust.intermediates)
         let store = anchors.handle
-        var path = TrustPath(leaf: leaf, others: others, store: store, time: time)
+        var path = TrustPath(leaf: leaf, candidates: candidates, store: store, time: time)
         var best = path
         var work = path.cost
         for _ in 0..<TrustPath.alternativeLimit where work < TrustPath.workLimit {
-            guard let wrong = path.issuerToOmit, others.contains(wrong) else { break }
-            others.removeAll { $0 == wrong }
-            path = TrustPath(leaf: leaf, others: others, store: store, time: time)
+            guard let omitted = path.issuerToOmit, candidates.contains(omitted) else { break }
+            candidates.removeAll { $0 == omitted }
+            path = TrustPath(leaf: leaf, candidates: candidates, store: store, time: time)
             work += path.cost
             if path.isSound || path.linked.count > best.linked.count { best = path }
         }
-        if others.count < sent.count, !best.isAnchored, let end = best.built.last,
+        if candidates.count < sent.count, !best.isAnchored, let end = best.built.last,
             sent.contains(where: { $0.signatureCost == nil && $0.subject == end.issuer })
         {
             // Reports that the issuer's key is unsupported, rather than that the issuer is missing.
             let problem = Problem(
                 code: X509_V_ERR_UNSUPPORTED_SIGNATURE_ALGORITHM, depth: best.built.count - 1)
-            let others = best.problems.filter { !$0.isAboutAnchoring }
-            best = TrustPath(built: best.built, problems: others + [problem], isAnchored: false)
+            let kept = best.problems.filter { !$0.isAboutAnchoring }
+            best = TrustPath(built: best.built, problems: kept + [problem], isAnchored: false)
         }
         self = best
         self.work = work
@@ -124,10 +125,11 @@ struct TrustPath: Sendable {
     }
 
     private init(
-        leaf: Certificate, others: [Certificate], store: OpenSSLHandle<StoreObject>, time: UnixTime?
+        leaf: Certificate, candidates: [Certificate], store: OpenSSLHandle<StoreObject>, time: UnixTime?
     ) {
         let collector = ProblemCollector()
-        let run = TrustPath.run(leaf: leaf, others: others, store: store, time: time, collector: collector)
+        let run = TrustPath.run(
+            leaf: leaf, candidates: candidates, store: store, time: time, collector: collector)
         guard let anchor = run.anchor else {
             self.init(built: run.built, problems: collector.problems, isAnchored: false)
             return
@@ -146,7 +148,7 @@ struct TrustPath: Sendable {
 
     /// Runs OpenSSL's path validation once. Returns the certificates, and the index of the anchor among them; nil without one.
     private static func run(
-        leaf: Certificate, others: [Certificate], store: OpenSSLHandle<StoreObject>, time: UnixTime?,
+        leaf: Certificate, candidates: [Certificate], store: OpenSSLHandle<StoreObject>, time: UnixTime?,
         collector: ProblemCollector
     ) -> (built: [Certificate], anchor: Int?) {
         guard let context = unsafe X509_STORE_CTX_new(), let untrusted = unsafe lupine_sk_X509_new() else {
@@ -156,8 +158,8 @@ struct TrustPath: Sendable {
             unsafe X509_STORE_CTX_free(context)
             unsafe lupine_sk_X509_free(untrusted)
         }
-        // The stack does not retain its elements: `others` outlives it.
-        for other in others { unsafe _ = lupine_sk_X509_push(untrusted, other.handle.pointer) }
+        // The stack does not retain its elements: `candidates` outlives it.
+        for candidate in candidates { unsafe _ = lupine_sk_X509_push(untrusted, candidate.handle.pointer) }
         OpenSSLErrors.clear()
         guard unsafe X509_STORE_CTX_init(context, store.pointer, leaf.handle.pointer, untrusted) == 1
         else {
@@ -183,7 +185,7 @@ struct TrustPath: Sendable {
                 .problems.append(problem)
             return 1
         }
-        let outcome = withExtendedLifetime((collector, others)) { unsafe X509_verify_cert(context) }
+        let outcome = withExtendedLifetime((collector, candidates)) { unsafe X509_verify_cert(context) }
         defer { OpenSSLErrors.clear() }
         guard outcome == 1, let chain = unsafe X509_STORE_CTX_get0_chain(context) else {
             // OpenSSL failed without calling the callback, for example without memory, and may not have verified any signature.
