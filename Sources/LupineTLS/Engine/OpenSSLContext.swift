@@ -124,7 +124,7 @@ nonisolated(unsafe) private let strength: UnsafeMutablePointer<lupine_strength> 
             own: SSL_CTX_get_security_callback(context), group_limit: OpenSSLContext.groupLimit,
             group_refused: { connection, bits in
                 guard let connection = unsafe connection else { return }
-                unsafe TLSEngine.engine(of: connection)?.refusedGroup = bits
+                unsafe TLSEngine.engine(of: connection)?.refusedGroupBits = bits
             }))
     return unsafe strength
 }()

@@ -15,11 +15,11 @@ extension TLSEngine {
     func stopError(for reason: Int32) -> TLSError {
         let failures = OpenSSLErrors.take()
         if case .refused(let failure, _) = gate.state { return .chainRefused(failure) }
-        if let refusedGroup {
+        if let refusedGroupBits {
             return .protocolViolation(
                 OpenSSLFailure(
                     library: ERR_LIB_SSL, reason: SSL_R_BAD_DH_VALUE,
-                    description: "a Diffie-Hellman group of \(refusedGroup) bits, over the limit of "
+                    description: "a Diffie-Hellman group of \(refusedGroupBits) bits, over the limit of "
                         + "\(OpenSSLContext.groupLimit)"))
         }
         for failure in failures where failure.library == ERR_LIB_SSL {

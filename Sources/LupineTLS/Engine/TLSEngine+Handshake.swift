@@ -13,7 +13,7 @@ extension TLSEngine {
         case .closed: throw .closedInHandshake
         case .failed(let failure): throw failure
         }
-        // A send error is ignored here, because the peer may have sent an alert that explains it; `sendingFailed` records it.
+        // A send error is ignored here, because the peer may have sent an alert that explains it; `hasSendingFailed` records it.
         if !isCorked { try? flush() }
         if gate.needsAnswer && gate.state != .stopped, let trust = presentedTrust {
             return try requestTrust(trust)
@@ -38,7 +38,7 @@ extension TLSEngine {
         switch reason {
         case SSL_ERROR_WANT_READ:
             try? flush()
-            if sendingFailed { throw fail(.wireFailed) }
+            if hasSendingFailed { throw fail(.wireFailed) }
             if bytesWithoutData > Self.controlLimit {
                 throw fail(.onlyControlMessages(bytes: bytesWithoutData))
             }
@@ -78,7 +78,7 @@ extension TLSEngine {
                 throw fail(.protocolNotOffered(chosen))
             }
         }
-        if sendingFailed { throw fail(.wireFailed) }
+        if hasSendingFailed { throw fail(.wireFailed) }
         phase = .established
         unsafe lupine_SSL_count_messages(connection)
         if case .client = role { keepsBuffers = true }

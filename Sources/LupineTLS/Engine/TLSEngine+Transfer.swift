@@ -88,7 +88,7 @@ extension TLSEngine {
                 throw fail(stopError(for: reason))
             }
             if isCorked { try flush() }
-            if sendingFailed { throw .wireFailed }
+            if hasSendingFailed { throw .wireFailed }
             written += count
         }
         releaseBuffers()
@@ -111,14 +111,14 @@ extension TLSEngine {
                     pendingStart = start
                     return
                 }
-                sendingFailed = true
+                hasSendingFailed = true
                 break
             }
             start += count
         }
         pending = []
         pendingStart = 0
-        if sendingFailed { throw .wireFailed }
+        if hasSendingFailed { throw .wireFailed }
     }
 
     /// Ends the connection: sends close_notify, and reads nothing more. Does not wait: output that the wire does not accept stays
@@ -209,7 +209,7 @@ extension TLSEngine {
             _ = gate.handle(.wantsToSend)
             return false
         }
-        if sendingFailed { return true }
+        if hasSendingFailed { return true }
         var sent = 0
         if case .client = role, phase == .handshaking, record[0] != 21 {
             // `handshake` flushes when it waits for the peer, and leaves the last flight to the first write.
@@ -220,7 +220,7 @@ extension TLSEngine {
             let outcome = wire.send(record.extracting(sent...))
             guard case .bytes(let count) = outcome, count > 0 else {
                 if outcome == .wouldBlock { break }
-                sendingFailed = true
+                hasSendingFailed = true
                 return true
             }
             sent += count

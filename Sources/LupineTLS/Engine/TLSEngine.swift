@@ -38,10 +38,10 @@ internal import CLupineOpenSSL
 
     /// The state of a server's request for a client certificate.
     enum IdentityState {
-        case notAsked  // -> asking, absent, sent
-        case asking  // -> absent, sent
-        case absent
-        case sent
+        case notAsked  // -> asking, absent, sent; the server has not requested a certificate
+        case asking  // -> absent, sent; the owner has to choose an identity
+        case absent  // the client sends no certificate
+        case sent  // the client sends, or has sent, `ownCertificate`
     }
 
     /// Whether the handshake stops to ask the owner for an identity if the server requests one and the configuration has none.
@@ -52,6 +52,7 @@ internal import CLupineOpenSSL
     /// The application protocols that a client offers.
     let offeredProtocols: [String]
     let wire: any TLSWire
+    /// The `SSL` object of OpenSSL, which the engine owns.
     let connection: OpaquePointer
     var phase = Phase.handshaking
     var gate = TrustGate()
@@ -67,7 +68,7 @@ internal import CLupineOpenSSL
     /// Whether a client's handshake has left OpenSSL's buffers allocated, and neither reading nor writing has freed them since.
     var keepsBuffers = false
     /// Whether sending has failed. Reading continues: an alert that explains it may have arrived.
-    var sendingFailed = false
+    var hasSendingFailed = false
     /// The result of the last receive from the wire.
     var lastReceive = TLSWireOutcome.wouldBlock
     /// The bytes received in the handshake, or since the last plaintext within one call of `read`.
@@ -76,8 +77,8 @@ internal import CLupineOpenSSL
     var plaintextRead = 0
     /// Whether the last `read` returned bytes, and found the end of the stream or an error after them.
     var hasPendingEnd = false
-    /// The length of a server's Diffie-Hellman group, if it exceeded the limit.
-    var refusedGroup: Int32?
+    /// The length in bits of a server's Diffie-Hellman group that exceeded the limit.
+    var refusedGroupBits: Int32?
     /// Whether OpenSSL may receive from the wire; false within a `read` that has plaintext and a drained wire.
     var mayReceive = true
     /// The sessions received since the last `takeSessions`.
@@ -131,6 +132,7 @@ internal import CLupineOpenSSL
         unsafe SSL_set_accept_state(connection)
     }
 
+    /// Offers these application protocols (RFC 7301).
     private func offer(_ protocols: [String]) throws(TLSError) {
         let encoded = try OpenSSLContext.encoded(protocols: protocols)
         OpenSSLErrors.clear()
@@ -141,6 +143,7 @@ internal import CLupineOpenSSL
         guard status == 0 else { throw OpenSSLContext.rejectedSetting() }
     }
 
+    /// Connects the `SSL` object with the wire, and makes OpenSSL refuse Certificate messages that cost too much to parse.
     private func attach() throws(TLSError) {
         guard unsafe OpenSSLWire.attach(self, to: connection) else { throw OpenSSLContext.rejectedSetting() }
         unsafe lupine_SSL_guard_certificates(connection)
@@ -224,6 +227,7 @@ internal import CLupineOpenSSL
         return unsafe String(decoding: UnsafeBufferPointer(start: bytes, count: Int(length)), as: UTF8.self)
     }
 
+    /// The key log of a client's configuration.
     var keyLog: OpenSSLKeyLog? {
         switch role {
         case .client(let context, _): context.keyLog
