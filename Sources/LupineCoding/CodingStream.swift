@@ -44,7 +44,7 @@ package final class CodingStream {
         /// none.
         case needsRoom
         /// Nothing: every coding has ended. Further input is consumed and ignored. A gzip body gets this status only when bytes
-        /// follow that begin no other member; a body that ends after a member without it is complete too.
+        /// follow that begin no other member; a body that ends after a member is complete without this status.
         case done
     }
 

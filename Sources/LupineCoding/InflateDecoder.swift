@@ -3,14 +3,14 @@
 /// Decodes `gzip` and `deflate` above zlib: members, trailing bytes, and the two forms of deflate.
 ///
 /// **gzip** (RFC 1952). A body is one member or several, whose contents are concatenated (§2.2). zlib reads the headers with all
-/// their flags, and checks header CRC, CRC-32 and length. If the bytes after a member do not selectWrapping another member (`1f
-/// 8b 08`), they are ignored up to the end of the body, as in gzip(1) and browsers: zero padding and a stray newline are common,
-/// and the checksum has verified the data before them. A body that ends within those three bytes is truncated.
+/// their flags, and checks header CRC, CRC-32 and length. If the bytes after a member do not begin another member
+/// (`1f 8b 08`), they are ignored up to the end of the body, as in gzip(1) and browsers: zero padding and a stray newline are
+/// common, and the checksum has verified the data before them. A body that ends within those three bytes is truncated.
 ///
 /// **deflate** (RFC 9110 §8.4.1.2). The name means the zlib wrapping, but some servers send the raw form. The first two bytes
 /// distinguish them: a zlib header has method 8, a window of at most 32 KiB, and a check that makes the two bytes, as one number,
-/// a multiple of 31. In raw deflate, such a first byte would selectWrapping a stored block with padding that is not zero, which
-/// no encoder writes. Bytes after the end are ignored.
+/// a multiple of 31. In raw deflate, such a first byte would begin a stored block with padding that is not zero, which no encoder
+/// writes. Bytes after the end are ignored.
 struct InflateDecoder: ~Copyable {
     /// The maximum memory of one decoder: zlib's state (7 KiB) and window (32 KiB), and a margin for the size headers.
     static let memoryLimit = 48 << 10
@@ -23,7 +23,7 @@ struct InflateDecoder: ~Copyable {
         case ended
     }
 
-    /// The bytes that selectWrapping a gzip member: ID1, ID2 and the method deflate (RFC 1952 §2.3.1).
+    /// The bytes that begin a gzip member: ID1, ID2 and the method deflate (RFC 1952 §2.3.1).
     private static let magic: InlineArray<3, UInt8> = [0x1f, 0x8b, 0x08]
 
     private let isGzip: Bool

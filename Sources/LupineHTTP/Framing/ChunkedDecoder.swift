@@ -93,7 +93,8 @@ struct ChunkedDecoder {
     }
 
     /// The fast path to the next chunk: parses the end of the previous chunk and a size line, if both are complete and the line
-    /// has no extensions, as nearly all. Returns nil for anything else, which `state(after:)` then parses octet by octet.
+    /// has no extensions, which is so for nearly all chunks. Returns nil for anything else, which `state(after:)` then parses
+    /// octet by octet.
     @inline(__always)
     private func plainSize(_ input: Span<UInt8>, from start: Int) -> (size: Int64, end: Int)? {
         var index = start
