@@ -79,7 +79,7 @@ package struct ClientCodec {
 
     // MARK: Receiving a response
 
-    /// Returns the next event and the number of octets of `input` that it consumed. Call it again with the other octets until
+    /// Returns the next event and the number of octets of `input` that it consumed. Call it again with the remaining octets until
     /// it returns `.needMore`, which consumes everything.
     package mutating func next(_ input: Span<UInt8>) throws(HTTPError) -> (event: WireEvent, consumed: Int) {
         if let failure { throw failure }

@@ -134,8 +134,8 @@ package struct WebSocketCodec {
 
     // MARK: Receiving
 
-    /// Returns the next event and the number of octets of `input` that it consumed. Call it again with the other octets until it
-    /// returns `.needMore`, which consumes everything. Input after the peer's close frame, or after the end of the closing
+    /// Returns the next event and the number of octets of `input` that it consumed. Call it again with the remaining octets until
+    /// it returns `.needMore`, which consumes everything. Input after the peer's close frame, or after the end of the closing
     /// handshake, is consumed and dropped (§5.5.1).
     package mutating func next(
         _ input: Span<UInt8>
