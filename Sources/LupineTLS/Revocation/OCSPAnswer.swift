@@ -138,8 +138,8 @@ struct OCSPAnswer {
         guard let certificates = unsafe lupine_sk_X509_new() else { throw .malformed }
         defer { unsafe lupine_sk_X509_free(certificates) }
         unsafe _ = lupine_sk_X509_push(certificates, issuer.handle.pointer)
-        // The signer's authorization is checked before the signature: verifying with an unauthorized key, which a peer may have
-        // chosen to be slow, would cost too much.
+        // The signer's authorization, at the time of the evaluation, is checked before the signature: verifying with an
+        // unauthorized key, which a peer may have chosen to be slow, would cost too much.
         var signerPointer: OpaquePointer?
         guard unsafe OCSP_resp_get0_signer(basic, &signerPointer, certificates) == 1,
             let signerPointer = unsafe signerPointer
