@@ -39,7 +39,7 @@ extension Certificate {
     var isCostlyToRead: Bool { unsafe lupine_copied_names(handle.pointer) > 5_000 }
 
     /// Whether a client may present the certificate as its own; with `asAuthority`, as an issuer in its chain.
-    func mayServeClients(asAuthority: Bool) -> Bool {
+    func isUsableByClients(asAuthority: Bool) -> Bool {
         defer { OpenSSLErrors.clear() }
         return unsafe X509_check_purpose(handle.pointer, X509_PURPOSE_SSL_CLIENT, asAuthority ? 1 : 0) > 0
     }

@@ -82,7 +82,9 @@ enum OpenSSLContext {
     }
 
     /// Sets the identity for all connections of the context.
-    static func use(_ identity: TLSIdentity, in context: OpenSSLHandle<ContextObject>) throws(TLSError) {
+    static func setIdentity(
+        _ identity: TLSIdentity, in context: OpenSSLHandle<ContextObject>
+    ) throws(TLSError) {
         OpenSSLErrors.clear()
         let chain = OpenSSLChain(identity.intermediates)
         let status = unsafe SSL_CTX_use_cert_and_key(

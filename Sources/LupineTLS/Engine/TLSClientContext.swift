@@ -34,7 +34,7 @@ package final class TLSClientContext: Sendable {
             }
             guard status == 0 else { throw OpenSSLContext.rejectedSetting() }
         }
-        if let identity = configuration.identity { try OpenSSLContext.use(identity, in: handle) }
+        if let identity = configuration.identity { try OpenSSLContext.setIdentity(identity, in: handle) }
         unsafe SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER, nil)
         unsafe SSL_CTX_set_cert_verify_callback(pointer, verifyCallback, nil)
         unsafe SSL_CTX_set_cert_cb(pointer, certificateCallback, nil)

@@ -48,7 +48,7 @@ package final class TLSServerContext: Sendable {
             limits: OpenSSLContext.Limits(
                 minimumVersion: configuration.minimumVersion, maximumVersion: configuration.maximumVersion,
                 cipherList: configuration.cipherList, cipherSuites: configuration.cipherSuites))
-        try OpenSSLContext.use(identity.identity, in: context)
+        try OpenSSLContext.setIdentity(identity.identity, in: context)
         try request(configuration.clientCertificates, in: context)
         let pointer = unsafe context.pointer
         let name: [UInt8] = Array("lupine".utf8)

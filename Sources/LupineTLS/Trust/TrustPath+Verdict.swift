@@ -162,7 +162,7 @@ extension TrustPath {
     /// The first certificate whose key usage does not allow a client to present the leaf.
     private var clientUsageFailure: TrustFailure? {
         for (depth, certificate) in built.enumerated() where !isAnchor(depth) {
-            if !certificate.mayServeClients(asAuthority: depth > 0) {
+            if !certificate.isUsableByClients(asAuthority: depth > 0) {
                 return .wrongUsage(subject: certificate.subject.description)
             }
         }

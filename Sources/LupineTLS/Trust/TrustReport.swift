@@ -20,7 +20,7 @@ extension PeerTrust {
         revocation: RevocationAccess = .none
     ) -> TrustReport {
         let path = TrustPath(of: self, at: time)
-        let trust = answered(by: responses, on: path, at: time)
+        let trust = stapled(with: responses, on: path, at: time)
         var worst: TrustFailure?
         for policy in policies {
             let failure = path.failure(of: trust, under: policy, at: time, revocation: revocation)
@@ -33,7 +33,7 @@ extension PeerTrust {
 
     /// Returns this value with the first valid one of these responses in place of the stapled one; with the first of all if none
     /// is valid.
-    private func answered(by responses: [[UInt8]], on path: TrustPath, at time: UnixTime) -> PeerTrust {
+    private func stapled(with responses: [[UInt8]], on path: TrustPath, at time: UnixTime) -> PeerTrust {
         guard let first = responses.first else { return self }
         var chosen = first
         if responses.count > 1, path.built.count > 1 {
