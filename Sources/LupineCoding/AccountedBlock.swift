@@ -3,15 +3,15 @@ import Glibc
 
 /// Allocates the blocks of zlib and brotli, each after reserving its size in the decoder's ``DecoderMemory``.
 ///
-/// Each block is preceded by its size, which is released when the block is freed. `account` is the pointer that a decoder passes
-/// to its library together with these functions.
+/// A header before each block contains the size to release when the library frees the block. `account` is the pointer to the
+/// ``DecoderMemory`` that a decoder passes to its library together with these functions.
 enum AccountedBlock {
-    /// The size before a block; 16 bytes keep it aligned.
-    private static let header = 16
+    /// The length of the header that stores a block's size; 16 bytes keep the block aligned.
+    private static let headerSize = 16
 
     /// Returns a block of `size` bytes; nil if the account refuses it or there is no memory.
     static func allocate(_ account: UnsafeMutableRawPointer?, _ size: Int) -> UnsafeMutableRawPointer? {
-        let (bytes, overflow) = size.addingReportingOverflow(header)
+        let (bytes, overflow) = size.addingReportingOverflow(headerSize)
         guard !overflow, let account = unsafe account?.assumingMemoryBound(to: DecoderMemory.self),
             unsafe account.pointee.reserve(bytes)
         else { return nil }
@@ -20,13 +20,13 @@ enum AccountedBlock {
             return nil
         }
         unsafe block.storeBytes(of: bytes, as: Int.self)
-        return unsafe block + header
+        return unsafe block + headerSize
     }
 
-    /// Frees a block of ``allocate(_:_:)``.
+    /// Frees a block that ``allocate(_:_:)`` has returned.
     static func free(_ account: UnsafeMutableRawPointer?, _ address: UnsafeMutableRawPointer?) {
         guard let account = unsafe account?.assumingMemoryBound(to: DecoderMemory.self),
-            let block = unsafe address.map({ unsafe $0 - header })
+            let block = unsafe address.map({ unsafe $0 - headerSize })
         else { return }
         unsafe account.pointee.release(block.load(as: Int.self))
         unsafe Glibc.free(block)

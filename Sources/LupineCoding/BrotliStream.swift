@@ -5,12 +5,12 @@ import Glibc
 /// Owns brotli's decoder state (RFC 7932): the only code that uses `BrotliDecoderState`.
 ///
 /// Windows are at most 16 MiB; the "large window" extension, with which a peer could demand 1 GiB, stays off. Memory is accounted
-/// for in ``DecoderMemory``. Brotli's library cannot reset a decoder state: ``reset()`` destroys it and the next byte creates a
-/// new one, so a body that never arrives costs nothing.
+/// for in ``DecoderMemory``. Brotli's library cannot reset a decoder state: ``reset()`` destroys the state, and the next byte
+/// creates a new one, so a body without bytes needs no state.
 @safe
 struct BrotliStream: ~Copyable {
     private var state: OpaquePointer?
-    /// The count of the memory that the decoder holds, with its limit.
+    /// The account of the memory that the decoder holds, with its limit.
     private let account: UnsafeMutablePointer<DecoderMemory>
 
     /// The maximum memory held so far.
@@ -26,27 +26,28 @@ struct BrotliStream: ~Copyable {
         unsafe account.deallocate()
     }
 
-    /// Starts a new stream.
+    /// Prepares for another stream.
     mutating func reset() {
         if let state = unsafe state { unsafe BrotliDecoderDestroyInstance(state) }
         unsafe state = nil
     }
 
-    /// Calls `BrotliDecoderDecompressStream` once: from `input` into `output[at..<at + room]`.
+    /// Calls `BrotliDecoderDecompressStream` once: from `input` into `output[start..<start + room]`.
     mutating func step(
-        _ input: Span<UInt8>, into output: inout MutableSpan<UInt8>, at: Int, room: Int
+        _ input: Span<UInt8>, into output: inout MutableSpan<UInt8>, at start: Int, room: Int
     ) -> DecoderStep {
         guard let state = unsafe open() else {
             return DecoderStep(consumed: 0, produced: 0, outcome: .outOfMemory)
         }
-        let wanted = min(room, output.count - at)
-        var unread = input.count
-        var free = wanted
+        let wanted = min(room, output.count - start)
+        var availableIn = input.count
+        var availableOut = wanted
         let result = unsafe input.withUnsafeBufferPointer { source in
             unsafe output.withUnsafeMutableBufferPointer { target in
-                var next = source.baseAddress
-                var place = unsafe target.baseAddress.map { unsafe $0 + at }
-                return unsafe BrotliDecoderDecompressStream(state, &unread, &next, &free, &place, nil)
+                var nextIn = source.baseAddress
+                var nextOut = unsafe target.baseAddress.map { unsafe $0 + start }
+                return unsafe BrotliDecoderDecompressStream(
+                    state, &availableIn, &nextIn, &availableOut, &nextOut, nil)
             }
         }
         let outcome: DecoderStep.Outcome =
@@ -55,9 +56,11 @@ struct BrotliStream: ~Copyable {
             case BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT, BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT: .running
             case _: unsafe failure(of: state)
             }
-        return DecoderStep(consumed: input.count - unread, produced: wanted - free, outcome: outcome)
+        return DecoderStep(
+            consumed: input.count - availableIn, produced: wanted - availableOut, outcome: outcome)
     }
 
+    /// Returns the decoder state, which is created if necessary; nil if there is no memory.
     private mutating func open() -> OpaquePointer? {
         if let state = unsafe state { return unsafe state }
         unsafe state = BrotliDecoderCreateInstance(

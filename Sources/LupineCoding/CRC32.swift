@@ -2,7 +2,7 @@
 
 internal import CLupineZlib
 
-/// The checksum of gzip (RFC 1952 section 8): detects accidental changes. It is not a signature: an attacker can recompute it.
+/// The checksum of gzip (RFC 1952 §8). It detects accidental changes, but an attacker can recompute it.
 package struct CRC32: Sendable {
     /// The checksum of the octets so far.
     package private(set) var value: UInt32 = 0
@@ -14,9 +14,9 @@ package struct CRC32: Sendable {
     package mutating func update(_ octets: Span<UInt8>) {
         // An empty buffer would reset zlib's checksum.
         if octets.isEmpty { return }
-        let former = UInt(value)
+        let previous = UInt(value)
         value = unsafe octets.withUnsafeBufferPointer { buffer in
-            UInt32(truncatingIfNeeded: unsafe crc32_z(former, buffer.baseAddress, buffer.count))
+            UInt32(truncatingIfNeeded: unsafe crc32_z(previous, buffer.baseAddress, buffer.count))
         }
     }
 }

@@ -11,9 +11,9 @@ public enum CodingError: Error, Hashable, Sendable {
     case unknownCoding(name: String)
     /// The list stacks more codings than ``ContentCoding/maximumStack``.
     case tooManyCodings(limit: Int)
-    /// The bytes are not valid in the coding. For gzip and deflate the offset is exact and the fault always the same; br reads
-    /// ahead as far as its input goes, so there `offset` is the position reached, and the fault's detail may depend on how the
-    /// body was divided.
+    /// The bytes are not valid in the coding. For gzip and deflate, the offset is exact, and the fault is the same for every
+    /// division of the body. A br decoder reads as far ahead as its input goes: `offset` is the position that it has reached, and
+    /// the fault's detail may depend on how the body was divided.
     case corrupt(coding: ContentCoding, offset: Int, fault: Fault)
     /// The body ended before the end of the coded stream.
     case cutShort(coding: ContentCoding, offset: Int)

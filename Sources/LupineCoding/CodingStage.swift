@@ -2,10 +2,10 @@
 
 /// One coding of a stack: a decoder, its limits, and its byte counts.
 ///
-/// The limits are enforced here, so that they apply between the codings of a stack as well as at its end. An error after decoded
-/// bytes is thrown once those bytes have been taken.
+/// It enforces the limits, so that they apply between the codings of a stack as well as at its end. If a call has decoded bytes
+/// before an error, it returns the bytes, and the next call throws the error.
 final class CodingStage {
-    private enum Progress {
+    private enum Phase {
         case decoding  // → ended, failed
         case ended
         case failed(CodingError)
@@ -14,10 +14,12 @@ final class CodingStage {
     private let coding: ContentCoding
     private let limit: ExpansionLimit
     private var decoder: StageDecoder
-    private var progress = Progress.decoding
+    private var phase = Phase.decoding
+    /// The bytes decoded.
     private var decoded = 0
 
-    /// The maximum input of one call to brotli: 80 octets can be a header for which all tables have to be built anew.
+    /// The maximum input of one call to brotli, which bounds the work of a call: 80 octets can be a header for which brotli has
+    /// to build all its tables again.
     private static let brotliInOneCall = 2 << 10
 
     /// The input bytes consumed.
@@ -36,7 +38,7 @@ final class CodingStage {
     func reset() {
         consumed = 0
         decoded = 0
-        progress = .decoding
+        phase = .decoding
         decoder.reset()
     }
 
@@ -50,7 +52,7 @@ final class CodingStage {
         var written = 0
         let end = min(input.count, coding == .br ? Self.brotliInOneCall : input.count)
         while true {
-            switch progress {
+            switch phase {
             case .failed(let error):
                 if written == 0 { throw error }
                 return .init(consumed: read, produced: written, status: .needsRoom)
@@ -63,7 +65,7 @@ final class CodingStage {
                 }
             }
             let allowed = limit.ceiling(received: received ?? consumed) - decoded
-            // If no more is allowed, room for one byte shows whether there is one.
+            // If no more is allowed, room for one byte shows whether the body exceeds the limit.
             let room = min(output.count - start - written, max(allowed, 1))
             let step = decoder.step(
                 input.extracting(read..<end), into: &output, at: start + written, room: room)
@@ -75,7 +77,7 @@ final class CodingStage {
             written += produced
             if overrun {
                 let received = received ?? consumed
-                progress = .failed(limit.error(for: coding, received: received, decoded: decoded))
+                phase = .failed(limit.error(for: coding, received: received, decoded: decoded))
                 continue
             }
             switch step.outcome {
@@ -85,37 +87,37 @@ final class CodingStage {
                     return .init(consumed: read, produced: written, status: status)
                 }
             case .ended:
-                progress = .ended
+                phase = .ended
             case .failed(let fault, let unread):
-                progress = .failed(.corrupt(coding: coding, offset: consumed - unread, fault: fault))
+                phase = .failed(.corrupt(coding: coding, offset: consumed - unread, fault: fault))
             case .outOfMemory:
-                progress = .failed(.memoryLimit(coding: coding, limit: decoder.memoryLimit))
+                phase = .failed(.memoryLimit(coding: coding, limit: decoder.memoryLimit))
             }
         }
     }
 
-    /// Counts bytes that pass without a coding, and returns how many are allowed. Fewer than `count` is a failure, which
-    /// ``checkFailure()`` throws.
+    /// Counts bytes of a body without a coding, and returns how many of them are allowed. If there are fewer than `count`,
+    /// ``checkFailure()`` throws the error afterwards.
     func admit(_ count: Int) -> Int {
-        guard case .decoding = progress else { return 0 }
+        guard case .decoding = phase else { return 0 }
         let admitted = min(count, limit.ceiling(received: consumed + count) - decoded)
         consumed += admitted
         decoded += admitted
         if admitted < count {
-            progress = .failed(limit.error(for: coding, received: consumed, decoded: decoded))
+            phase = .failed(limit.error(for: coding, received: consumed, decoded: decoded))
         }
         return admitted
     }
 
     /// Throws the error that ended this body, if there was one.
     func checkFailure() throws(CodingError) {
-        if case .failed(let error) = progress { throw error }
+        if case .failed(let error) = phase { throw error }
     }
 
-    /// Throws if the body may not end here.
+    /// Ends the body; throws if it is incomplete or has failed.
     func finish() throws(CodingError) {
         try checkFailure()
-        if case .decoding = progress, !decoder.isComplete {
+        if case .decoding = phase, !decoder.isComplete {
             throw .cutShort(coding: coding, offset: consumed)
         }
     }

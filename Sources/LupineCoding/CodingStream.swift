@@ -2,13 +2,13 @@
 
 /// The module's entry point: decodes the content codings of one body, piece by piece, in bounded memory.
 ///
-/// The caller passes encoded bytes in and takes decoded bytes out, in pieces of its own size. Nothing is read ahead: a caller
-/// that stops calling stops the decoding, which provides back-pressure. Between the codings of a stack there is a buffer of 16
-/// KiB; each gzip or deflate decoder holds at most 48 KiB and each br decoder at most 32 MiB (depending on the sender's window,
-/// usually far less).
+/// The caller passes encoded bytes in, and gets decoded bytes in pieces whose size it chooses. The stream decodes nothing in
+/// advance: a caller that stops calling stops the decoding, which provides back-pressure. Between the codings of a stack there is
+/// a buffer of 16 KiB; each gzip or deflate decoder holds at most 48 KiB and each br decoder at most 32 MiB (depending on the
+/// sender's window, usually far less).
 ///
-/// Not for whole messages: it knows neither fields nor framing. A body that must not be decoded (of a HEAD, 204, 206 or 304
-/// response) must not be passed to it. Used by one thread at a time: a connection's loop. It uses no locks.
+/// It knows neither fields nor framing. The caller must not pass it a body that must not be decoded (of a HEAD, 204, 206 or 304
+/// response). Used by one thread at a time: a connection's loop. It uses no locks.
 ///
 /// ```swift
 /// let stream = CodingStream(try ContentCoding.list("gzip, br"))
@@ -18,7 +18,7 @@
 ///     var room = piece.mutableSpan
 ///     let step = try stream.decode(received.extracting(read...), into: &room)
 ///     read += step.consumed
-///     sink.take(piece.span.extracting(first: step.produced))
+///     sink.write(piece.span.extracting(first: step.produced))
 ///     if step.status != .needsRoom { break }
 /// }
 /// // and after the last of the body:
@@ -39,12 +39,12 @@ package final class CodingStream {
     package enum Status: Hashable, Sendable {
         /// More input: all of it was consumed and everything decoded from it was written.
         case needsInput
-        /// More room, and the remaining input, if any: take the bytes written, if any, and call again. More bytes follow, or the
-        /// error that stopped them, or the call reached its limit of work: the codings of a stack may have to read much that
-        /// decodes to nothing.
+        /// More room, and the remaining input, if any: use the bytes written, if any, and call again. Either more bytes follow,
+        /// or an error, or the call has reached its limit of work: the codings of a stack may read many bytes that decode to
+        /// none.
         case needsRoom
-        /// Nothing: every coding has ended. Further input is consumed and ignored. (gzip reports its end only when other bytes
-        /// than a member follow; a body that ends there is complete too.)
+        /// Nothing: every coding has ended. Further input is consumed and ignored. A gzip body gets this status only when bytes
+        /// follow that begin no other member; a body that ends after a member is complete without this status.
         case done
     }
 
@@ -54,26 +54,32 @@ package final class CodingStream {
     private let stages: [CodingStage]
     /// `buffers[n]` carries bytes from `stages[n]` to `stages[n + 1]`.
     private let buffers: [CodingBuffer]
+    /// Whether the last call has left no decoded bytes and no error for the next one.
     private var isDrained = true
+    /// The buffer of `push`.
     private var piece: [UInt8] = []
-    /// The number of bytes passed between codings in this call.
+    /// The number of bytes that the current call has passed from one coding to the next.
     private var passed = 0
 
-    /// The number of such bytes after which a call returns.
+    /// The value of `passed` at which a call returns.
     private static let passedInOneCall = 64 << 10
 
     /// The maximum memory that the decoders have held so far.
     package var peakMemory: Int { stages.reduce(0) { $0 + $1.peakMemory } }
 
+    /// Creates a stream for one body.
+    ///
     /// - Parameters:
     ///   - codings: in the order in which they were applied, as returned by ``ContentCoding/list(_:)-(Sequence)``.
     ///   - limit: the limit on the expansion of the body.
     package init(_ codings: [ContentCoding], limit: ExpansionLimit = .standard) {
         let applied = codings.filter { $0 != .identity }
         isIdentity = applied.isEmpty
-        let undone = isIdentity ? [.identity] : Array(applied.reversed())
-        let last = undone.count - 1
-        stages = undone.enumerated().map { CodingStage($1, limit: $0 == last ? limit : limit.betweenCodings) }
+        let decodingOrder = isIdentity ? [.identity] : Array(applied.reversed())
+        let last = decodingOrder.count - 1
+        stages = decodingOrder.enumerated().map {
+            CodingStage($1, limit: $0 == last ? limit : limit.betweenCodings)
+        }
         buffers = stages.dropLast().map { _ in CodingBuffer() }
     }
 
@@ -84,7 +90,7 @@ package final class CodingStream {
     package func decode(
         _ input: Span<UInt8>, into output: inout MutableSpan<UInt8>
     ) throws(CodingError) -> Progress {
-        // A call that throws leaves no decoded bytes either.
+        // Stays true if the call throws, which leaves no decoded bytes.
         isDrained = true
         passed = 0
         let progress = try fill(&output, from: stages.count - 1, input)
@@ -92,24 +98,25 @@ package final class CodingStream {
         return progress
     }
 
-    /// Decodes all of `input` and passes the bytes to `deliver` in pieces of at most 64 KiB, each valid only during its call. For
-    /// callers that take everything at once; without a coding the input itself is passed on, without a copy.
+    /// Decodes all of `input`, and passes the bytes to `deliver` in pieces of at most 64 KiB, each valid only during its call.
+    /// Without a coding, passes the input itself, without a copy.
     package func push(_ input: Span<UInt8>, deliver: (Span<UInt8>) -> Void) throws(CodingError) {
         if isIdentity {
             let admitted = stages[0].admit(input.count)
             if admitted > 0 { deliver(input.extracting(first: admitted)) }
             return try stages[0].checkFailure()
         }
-        var lent: [UInt8] = []
-        swap(&lent, &piece)
-        defer { swap(&lent, &piece) }
-        if lent.isEmpty { lent = [UInt8](repeating: 0, count: 64 << 10) }
+        // The buffer is moved out while it is written to, so that it is not copied.
+        var output: [UInt8] = []
+        swap(&output, &piece)
+        defer { swap(&output, &piece) }
+        if output.isEmpty { output = [UInt8](repeating: 0, count: 64 << 10) }
         var read = 0
         while true {
-            var room = lent.mutableSpan
+            var room = output.mutableSpan
             let step = try decode(input.extracting(read...), into: &room)
             read += step.consumed
-            if step.produced > 0 { deliver(lent.span.extracting(first: step.produced)) }
+            if step.produced > 0 { deliver(output.span.extracting(first: step.produced)) }
             if step.status != .needsRoom { return }
         }
     }
@@ -126,8 +133,8 @@ package final class CodingStream {
         for stage in stages { try stage.finish() }
     }
 
-    /// Prepares for another body with the same codings, whatever the outcome of the last one. zlib's states are reused; brotli's
-    /// cannot be, so a new one is created at the next body's first byte.
+    /// Prepares for another body with the same codings, even after an error. Reuses zlib's states; brotli's cannot be reused, so
+    /// the next body's first byte creates a new one.
     package func reset() {
         for stage in stages { stage.reset() }
         for buffer in buffers { buffer.removeAll() }
@@ -150,13 +157,13 @@ package final class CodingStream {
                 }
                 total.produced += step.produced
                 if step.status == .needsRoom || passed >= Self.passedInOneCall { return total }
-                // A stage that is done also asks for more: the checksum of the stage before it may still be missing.
+                // A stage that is done also asks for more input: the stage before it may still have to read its checksum.
                 let supply = try buffer.refill { room throws(CodingError) in
                     try fill(&room, from: index - 1, input.extracting(total.consumed...))
                 }
                 total.consumed += supply.consumed
                 passed += supply.produced
-                // Less than there was room for: the stage has reached its limit of work.
+                // The stage before has filled only part of the buffer, so it has reached its limit of work.
                 if supply.status == .needsRoom, supply.produced < CodingBuffer.size { return total }
                 if supply.produced == 0 {
                     total.status = step.status == .done && supply.status == .done ? .done : .needsInput
@@ -164,7 +171,7 @@ package final class CodingStream {
                 }
             }
         } catch {
-            // The failed stage stores the error: the next call throws it, before any output.
+            // The bytes so far are returned first: the failed stage has stored the error, and the next call throws it.
             if total.produced == 0 { throw error }
             total.status = .needsRoom
             return total

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The effort of an encoder to compress a body: zlib's levels, 0 to 9.
+/// The effort with which an encoder compresses a body: zlib's levels, 0 to 9.
 public struct CompressionLevel: RawRepresentable, Hashable, Sendable {
     public let rawValue: Int
 
@@ -13,7 +13,7 @@ public struct CompressionLevel: RawRepresentable, Hashable, Sendable {
     /// The smallest result.
     public static let smallest = CompressionLevel(checked: 9)
 
-    /// Nil unless `rawValue` is in `0...9`.
+    /// The level with this number; nil unless it is in `0...9`.
     public init?(rawValue: Int) {
         guard (0...9).contains(rawValue) else { return nil }
         self.init(checked: rawValue)

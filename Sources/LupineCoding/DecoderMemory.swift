@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// The memory account of one decoder: every block that zlib or brotli requests is reserved here first, and refused if it would
-/// exceed the limit. So the memory bound of a decoder holds, whatever the peer sends.
+/// The memory account of one decoder. Every block that zlib or brotli requests is first reserved here, and refused if it would
+/// exceed the limit, so that no body can make the decoder use more.
 struct DecoderMemory {
     /// The maximum number of bytes reserved at once.
     let limit: Int

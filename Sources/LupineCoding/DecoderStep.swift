@@ -2,19 +2,21 @@
 
 /// The result of one call of a decoder.
 struct DecoderStep {
-    /// The state of the decoder after a call.
+    /// The state of the decoder after the call.
     enum Outcome {
-        /// Within the stream: it needs more input or more room.
+        /// The stream continues, and the decoder needs more input or more room.
         case running
-        /// At the end of the stream; the remaining input does not belong to it.
+        /// The stream has ended; the remaining input does not belong to it.
         case ended
-        /// The input is invalid. `unread` bytes of the consumed ones are after the fault.
+        /// The input is invalid. The last `unread` of the consumed bytes are after the fault.
         case failed(CodingError.Fault, unread: Int)
         /// The memory limit was exceeded.
         case outOfMemory
     }
 
+    /// The bytes read from the input.
     var consumed: Int
+    /// The bytes written to the output.
     var produced: Int
     var outcome: Outcome
 }

@@ -3,7 +3,7 @@
 /// Encodes one body as `gzip` or `deflate` (in the zlib wrapping, the only correct form to send), piece by piece: for request
 /// bodies, and for the test server's responses.
 ///
-/// Used by one thread at a time. Holds at most 272 KiB, whatever the size of the body.
+/// Used by one thread at a time. Holds at most 272 KiB for a body of any size.
 package final class DeflateEncoder {
     /// The codings that this encoder produces.
     package enum Coding: Hashable, Sendable, CaseIterable {
@@ -24,6 +24,8 @@ package final class DeflateEncoder {
 
     private var stream: DeflateStream
 
+    /// Creates an encoder for one body.
+    ///
     /// - Throws: ``CodingError/memoryLimit(coding:limit:)`` if the system provides no memory.
     package init(_ coding: Coding, level: CompressionLevel = .standard) throws(CodingError) {
         let wrapping: InflateStream.Wrapping =
@@ -37,17 +39,17 @@ package final class DeflateEncoder {
         self.stream = stream
     }
 
-    /// Encodes some of `input` into `output`. Most input produces no output at once; it is buffered.
+    /// Encodes some of `input` into `output`. zlib buffers most input and writes its output later.
     package func encode(_ input: Span<UInt8>, into output: inout MutableSpan<UInt8>) -> CodingStream.Progress
     {
         run(input, into: &output, flush: .none)
     }
 
-    /// The minimum room for a flush: zlib does not distinguish a flush that just filled the room from an unfinished one, and
-    /// would write its 5-byte marker again and again.
+    /// The minimum room for a flush. zlib cannot tell a flush that has exactly filled the output from one that needs more room;
+    /// in a smaller output it could write its 5-byte marker again with each call.
     package static let flushRoom = 16
 
-    /// Writes all output so far, so that the peer can decode it now. Costs some bytes each time. To be called until it returns
+    /// Writes all output so far, so that the peer can decode it now; this adds some bytes each time. Call it until it returns
     /// ``CodingStream/Status/needsInput``.
     ///
     /// - Precondition: `output` has at least ``flushRoom`` bytes.
@@ -57,7 +59,7 @@ package final class DeflateEncoder {
         return run(none.span, into: &output, flush: .toByteBoundary)
     }
 
-    /// Writes the end of the body. To be called until it returns ``CodingStream/Status/done``.
+    /// Writes the end of the body. Call it until it returns ``CodingStream/Status/done``.
     package func finish(into output: inout MutableSpan<UInt8>) -> CodingStream.Progress {
         let none: [UInt8] = []
         return run(none.span, into: &output, flush: .finish)

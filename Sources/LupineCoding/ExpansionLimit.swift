@@ -2,10 +2,10 @@
 
 /// The limits on the expansion of a body by its content codings: the protection against a compression bomb.
 ///
-/// There are two limits: an absolute one on the output, exact to the byte, and a ratio to the encoded bytes read so far. The
-/// ratio also applies between the codings of a stack, there at most 20:1 above 1 MiB, so that `gzip, gzip` cannot multiply beyond
-/// it. The bytes up to a limit are delivered; the next one is the error. A body at the very edge of the ratio may pass or fail
-/// depending on how it is divided, because that determines how much has been read.
+/// There are two limits: an absolute one on the output, exact to the byte, and a ratio to the encoded bytes read so far. A
+/// stricter ratio applies between the codings of a stack, at most 20:1 above 1 MiB, so that `gzip, gzip` cannot multiply two
+/// ratios. The bytes up to a limit are delivered; the next byte is the error. A body just at the ratio may pass or fail depending
+/// on how its input is divided, because that determines how much has been read.
 ///
 /// The default ratio is just above the 1032:1 that deflate can reach at most (a body of zeros is legitimate), and applies only
 /// once the body is large enough to do harm.
@@ -20,6 +20,8 @@ public struct ExpansionLimit: Hashable, Sendable {
     /// 1100:1 once 16 MiB have been decoded; no absolute limit.
     public static let standard = ExpansionLimit()
 
+    /// Creates limits; the defaults are those of `standard`.
+    ///
     /// - Precondition: no value is negative.
     public init(bytes: Int? = nil, ratio: Int? = 1100, ratioFloor: Int = 16 << 20) {
         precondition((bytes ?? 0) >= 0 && (ratio ?? 0) >= 0 && ratioFloor >= 0, "a limit cannot be negative")
@@ -40,8 +42,8 @@ public struct ExpansionLimit: Hashable, Sendable {
     private static let ratioBetweenCodings = 20
     private static let floorBetweenCodings = 1 << 20
 
-    /// Returns how many bytes may be decoded once `received` encoded bytes have been read. A limit that was set below zero allows
-    /// nothing.
+    /// Returns how many bytes may be decoded in total once `received` encoded bytes have been read: none if a property was set to
+    /// a negative number.
     func ceiling(received: Int) -> Int {
         max(0, min(bytes ?? .max, ratioCeiling(received: received)))
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// Compresses the messages of one direction of a WebSocket connection (RFC 7692 §7.2.1): raw deflate, each message ended by a
-/// flush whose marker is removed.
+/// Compresses the messages of one direction of a WebSocket connection (RFC 7692 §7.2.1): raw deflate with a flush at the end of
+/// each message, whose marker is removed.
 ///
-/// Not for bodies; `DeflateEncoder` is. Used by one thread at a time. Holds at most 272 KiB, whatever the size of the messages.
+/// For bodies there is `DeflateEncoder`. Used by one thread at a time. Holds at most 272 KiB for messages of any size.
 package final class MessageDeflater {
     /// The marker at the end of a flush, which is not sent.
     static let flushMarker: InlineArray<4, UInt8> = [0x00, 0x00, 0xFF, 0xFF]
@@ -13,6 +13,8 @@ package final class MessageDeflater {
     private let keepsContext: Bool
     private var buffer = [UInt8](repeating: 0, count: 16 << 10)
 
+    /// Creates a compressor for one direction of a connection.
+    ///
     /// - Parameters:
     ///   - windowBits: The negotiated window, 9 to 15. With 8, which zlib does not support, messages are sent uncompressed.
     ///   - keepsContext: Whether a message may refer to earlier ones.
@@ -30,7 +32,8 @@ package final class MessageDeflater {
 
     /// Appends the compressed form of a whole message to `output`.
     package func deflate(_ message: Span<UInt8>, into output: inout [UInt8]) {
-        // An empty flush writes nothing: an empty message is the first octet of an empty block (§7.2.3.6).
+        // zlib writes nothing for an empty flush. RFC 7692 §7.2.3.6 encodes an empty message as the first octet of an empty
+        // block.
         guard !message.isEmpty else { return output.append(0) }
         var consumed = 0
         while consumed < message.count {

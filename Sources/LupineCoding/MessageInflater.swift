@@ -11,30 +11,32 @@ package final class MessageInflater {
     private let keepsContext: Bool
     private var buffer = [UInt8](repeating: 0, count: 16 << 10)
 
+    /// Creates a decompressor for one direction of a connection.
+    ///
     /// - Parameter keepsContext: Whether the peer's messages may refer to earlier ones.
     package init(keepsContext: Bool = true) { self.keepsContext = keepsContext }
 
     /// A message that is being decompressed.
     package struct Unfinished: Sendable {
-        fileprivate let coded: [UInt8]
+        fileprivate let compressed: [UInt8]
         fileprivate var consumed = 0
         fileprivate var output: [UInt8] = []
 
         /// A message of which nothing is decompressed yet.
-        package init(_ coded: [UInt8]) { self.coded = coded }
+        package init(_ compressed: [UInt8]) { self.compressed = compressed }
     }
 
-    /// The input of one call of `resume`: the peer decides how much work it causes.
-    private static let step = 16 << 10
+    /// The most input that one call of `resume` reads, because the peer decides how much work the input causes.
+    private static let inputPerCall = 16 << 10
 
     /// Returns the octets of a whole message, at most `limit`.
     ///
     /// - Throws: ``CodingError/outputLimit(coding:limit:)`` if there are more, and the error of invalid data.
     package func inflate(_ message: Span<UInt8>, limit: Int) throws(CodingError) -> [UInt8] {
-        var coded: [UInt8] = []
-        coded.reserveCapacity(message.count)
-        for index in message.indices { coded.append(message[index]) }
-        var message = Unfinished(coded)
+        var compressed: [UInt8] = []
+        compressed.reserveCapacity(message.count)
+        for index in message.indices { compressed.append(message[index]) }
+        var message = Unfinished(compressed)
         while true {
             if let output = try resume(&message, limit: limit) { return output }
         }
@@ -45,13 +47,13 @@ package final class MessageInflater {
     /// - Throws: ``CodingError/outputLimit(coding:limit:)`` for more octets than `limit`, and the error of invalid data.
     package func resume(_ message: inout Unfinished, limit: Int) throws(CodingError) -> [UInt8]? {
         let limit = max(limit, 0)
-        let coded = message.coded
+        let compressed = message.compressed
         let start = message.consumed
-        let end = min(start + Self.step, coded.count)
+        let end = min(start + Self.inputPerCall, compressed.count)
         var output: [UInt8] = []
         swap(&output, &message.output)
-        try inflate(coded.span.extracting(start..<end), before: start, limit: limit, into: &output)
-        guard end == coded.count else {
+        try inflate(compressed.span.extracting(start..<end), before: start, limit: limit, into: &output)
+        guard end == compressed.count else {
             message.consumed = end
             swap(&output, &message.output)
             return nil
@@ -64,12 +66,14 @@ package final class MessageInflater {
         return output
     }
 
+    /// Decompresses `input`, which begins at `offset` in the message, and appends the result to `output`.
     private func inflate(
         _ input: Span<UInt8>, before offset: Int, limit: Int, into output: inout [UInt8]
     ) throws(CodingError) {
         var consumed = 0
         while true {
             let left = limit - output.count
+            // One octet more than is left shows whether the message exceeds the limit.
             let wanted = left < buffer.count ? left + 1 : buffer.count
             var span = buffer.mutableSpan
             let step = stream.step(input.extracting(consumed...), into: &span, at: 0, room: wanted)

@@ -2,7 +2,7 @@
 
 /// The decoder of any one coding, used by ``CodingStage``.
 ///
-/// The payloads own C state and are moved out and back for each call, never copied.
+/// Its associated values own the state of the C libraries. They cannot be copied, so each call moves them out and back.
 enum StageDecoder: ~Copyable {
     case inflate(InflateDecoder)
     case brotli(BrotliStream)
@@ -30,7 +30,7 @@ enum StageDecoder: ~Copyable {
         }
     }
 
-    /// Whether a body may end here. Brotli reports its end itself.
+    /// Whether the body is complete if it has no more bytes. Always false for brotli, which reports its end as `ended`.
     var isComplete: Bool {
         switch self {
         case .inflate(let inflate): inflate.isComplete
@@ -39,6 +39,7 @@ enum StageDecoder: ~Copyable {
         }
     }
 
+    /// The most memory that the decoder may hold.
     var memoryLimit: Int {
         switch self {
         case .inflate: InflateDecoder.memoryLimit
@@ -47,6 +48,7 @@ enum StageDecoder: ~Copyable {
         }
     }
 
+    /// Prepares for another body.
     mutating func reset() {
         switch consume self {
         case .inflate(var inflate):
@@ -60,21 +62,22 @@ enum StageDecoder: ~Copyable {
         }
     }
 
+    /// Decodes some of `input` into `output[start..<start + room]`. `room` must not be zero.
     mutating func step(
-        _ input: Span<UInt8>, into output: inout MutableSpan<UInt8>, at: Int, room: Int
+        _ input: Span<UInt8>, into output: inout MutableSpan<UInt8>, at start: Int, room: Int
     ) -> DecoderStep {
         switch consume self {
         case .inflate(var inflate):
-            let step = inflate.step(input, into: &output, at: at, room: room)
+            let step = inflate.step(input, into: &output, at: start, room: room)
             self = .inflate(inflate)
             return step
         case .brotli(var brotli):
-            let step = brotli.step(input, into: &output, at: at, room: room)
+            let step = brotli.step(input, into: &output, at: start, room: room)
             self = .brotli(brotli)
             return step
         case .identity:
             let count = min(input.count, room)
-            for index in 0..<count { output[at + index] = input[index] }
+            for index in 0..<count { output[start + index] = input[index] }
             self = .identity
             return DecoderStep(consumed: count, produced: count, outcome: .running)
         }

@@ -6,11 +6,11 @@
 
 /// The errors of an HTTP/1.1 message: of received octets, or of a message to be sent.
 ///
-/// Cases carry evidence: the position, the octet, the limit. Offsets count from the first octet of the head, of the trailer
-/// section, or of the chunked body that contains the octet, as stated at the cases. `fault` distinguishes the two sides. A codec
-/// that has thrown for received octets stays failed: its connection is to be closed.
+/// The cases contain the position, the octet or the limit. Offsets count from the first octet of the head, of the trailer
+/// section, or of the chunked body that contains the octet. `fault` says which side is at fault. After an error in received
+/// octets a codec throws the same error again, and its connection has to be closed.
 public enum HTTPError: Error, Hashable, Sendable {
-    // MARK: the peer's head; offsets from its first octet, or from that of the trailer section for a field of it
+    // MARK: The peer's head; offsets count from the first octet of the head, or of the trailer section for a trailer
 
     /// The first octets are not a status line or request line: HTTP/0.9, or another protocol.
     case notHTTP(octet: UInt8, offset: Int)
@@ -40,9 +40,9 @@ public enum HTTPError: Error, Hashable, Sendable {
     /// A field value or reason phrase holds a control character.
     case invalidFieldValue(octet: UInt8, offset: Int)
 
-    // MARK: the peer's framing; offsets from the first octet behind the head
+    // MARK: The peer's framing; offsets count from the first octet after the head
 
-    /// `Content-Length` is not a decimal number that fits.
+    /// `Content-Length` is not a decimal number that fits in 63 bits.
     case invalidContentLength(Excerpt)
     /// Several `Content-Length` values differ; in a request, there is more than one.
     case conflictingContentLengths(Excerpt, Excerpt)
@@ -50,13 +50,13 @@ public enum HTTPError: Error, Hashable, Sendable {
     case invalidTransferEncoding(Excerpt)
     /// A request has both `Content-Length` and `Transfer-Encoding`, as in request smuggling.
     case ambiguousFraming
-    /// An HTTP/1.0 request has a `Transfer-Encoding`, which that version lacks.
+    /// An HTTP/1.0 request has a `Transfer-Encoding`, which HTTP/1.0 does not define.
     case transferEncodingInHTTP10
     /// A request lacks `Host`, or has several, or a malformed one.
     case invalidHost(Excerpt)
     /// A chunk size has an octet that is not a hexadecimal digit, or no digits.
     case malformedChunkSize(octet: UInt8, offset: Int)
-    /// A chunk size does not fit.
+    /// A chunk size does not fit in 63 bits.
     case chunkSizeOverflow(offset: Int)
     /// A chunk extension holds a control character.
     case malformedChunkExtension(octet: UInt8, offset: Int)
@@ -71,7 +71,7 @@ public enum HTTPError: Error, Hashable, Sendable {
     /// The peer closed the connection within a message.
     case truncated(Truncation)
 
-    // MARK: our side
+    // MARK: The message to be sent
 
     /// A method is not a token.
     case invalidMethod(Excerpt)

@@ -2,26 +2,25 @@
 
 /// The limits on a peer's head and framing, beyond which a message is refused.
 ///
-/// Every limit has a precedent: nginx and Node limit heads to 8 to 64 KiB, curl to 300 KiB; Go and Apache limit the fields. The
-/// defaults are generous for what servers actually send and small for a process.
+/// Other implementations have such limits too: nginx and Node limit heads to 8 to 64 KiB, curl to 300 KiB; Go and Apache limit
+/// the fields. The defaults are far above what servers send, and small for a process.
 public struct ParserLimits: Hashable, Sendable {
-    /// The octets of one head or one trailer section.
+    /// The most octets of one head or one trailer section.
     public var headBytes = 256 * 1024
-    /// The fields of one head or trailer section.
+    /// The most fields of one head or trailer section.
     public var fieldCount = 1_000
-    /// The octets of one line of a head, without its line end; a folded value counts per line.
+    /// The most octets of one line of a head, without its line end; each line of a folded value counts separately.
     public var lineBytes = 64 * 1024
-    /// The interim (1xx) heads before the final one.
+    /// The most interim (1xx) heads before the final one.
     public var interimHeads = 32
-    /// The octets of chunk extensions beyond the body's: all extensions together may be this much longer than the body received
-    /// so far.
+    /// The number of octets by which all chunk extensions together may be longer than the body received so far.
     public var chunkExtensionBytes = 4 * 1024
 
-    /// The defaults; each property can be changed.
+    /// Creates the default limits.
     public init() {}
 
-    /// The limits in a range that is safe to calculate with: not negative, and within the offsets of `Fields`. So `.max` may
-    /// stand for no limit.
+    /// The limits, clamped to numbers that are not negative and within the offsets of `Fields`, so that the parser can calculate
+    /// with them even if a limit is `.max`.
     var bounded: ParserLimits {
         var limits = self
         limits.headBytes = min(max(headBytes, 0), Int(Int32.max))

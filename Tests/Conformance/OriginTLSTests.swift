@@ -32,7 +32,7 @@ import Testing
             server: { $0.clientCertificates = .required(roots: [try certificate("client-root")]) },
             arguments: ["-tls1_2"], status: 1),
         Row(
-            shows: "an alert for everybody", server: { $0.refusesWith = .internalError }, arguments: [],
+            shows: "an alert for everybody", server: { $0.refusalAlert = .internalError }, arguments: [],
             status: 1),
     ]
 

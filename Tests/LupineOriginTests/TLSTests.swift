@@ -208,10 +208,10 @@ import Testing
                 $0.cipherList = "AES128-GCM-SHA256"
             }, clientSays: .alert(.noApplicationProtocol)),
         Disagreement(
-            shows: "an alert for everybody", server: { $0.refusesWith = .accessDenied },
+            shows: "an alert for everybody", server: { $0.refusalAlert = .accessDenied },
             clientSays: .alert(.accessDenied)),
         Disagreement(
-            shows: "an alert about the name", server: { $0.refusesWith = .unrecognizedName },
+            shows: "an alert about the name", server: { $0.refusalAlert = .unrecognizedName },
             clientSays: .alert(.unrecognizedName)),
     ])
     func whatCannotBeAgreedOn(_ row: Disagreement) async throws {

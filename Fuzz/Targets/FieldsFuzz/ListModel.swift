@@ -26,7 +26,7 @@ struct ListModel {
         let principal = parts.removeFirst()
         require(Array(value[ListSyntax.principal(of: range, in: span)]) == principal, "another principal")
         var expected: [(name: [UInt8], value: [UInt8])] = []
-        for part in parts.prefix(ListSyntax.mostElements) {
+        for part in parts.prefix(ListSyntax.elementLimit) {
             let sides = part.split(separator: 0x3D, maxSplits: 1, omittingEmptySubsequences: false)
             guard let first = sides.first, !trimmed(Array(first)).isEmpty else { continue }
             expected.append(

@@ -2,9 +2,9 @@
 
 /// A client's side of one HTTP/1.1 connection: requests out, responses in (RFC 9112).
 ///
-/// The module's entry point, and sans-IO: it never uses a socket, a clock or a lock. Its owner sends what it appends to `output`,
-/// passes received octets to it, and asks for events until it needs more. Used on one thread at a time. Once it has thrown for
-/// received octets, the connection is unusable and the same error is thrown again.
+/// The module's entry point. It does no I/O and uses no clock and no lock: its owner sends the octets that the codec appends to
+/// `output`, passes received octets to it, and calls `next` until it needs more. Used on one thread at a time. Once it has thrown
+/// an error for received octets, the connection is unusable, and the codec throws the same error again.
 ///
 ///     var out: [UInt8] = []
 ///     try codec.send(head, body: .none, into: &out)
@@ -21,8 +21,8 @@ package struct ClientCodec {
     private var interimHeads = 0
     private var failure: HTTPError?
 
-    /// True from a request with `Expect: 100-continue` until the peer has answered it in any way: the content is to be held back
-    /// until then, or until a time-out of the owner.
+    /// True from a request with `Expect: 100-continue` until the first head of a response. The owner holds back the content until
+    /// then, or until a time-out.
     package private(set) var awaitsContinue = false
 
     /// A codec for a new connection.
@@ -30,9 +30,9 @@ package struct ClientCodec {
         parser = HeadParser(.response, limits: limits, leniency: leniency)
     }
 
-    // MARK: out
+    // MARK: Sending a request
 
-    // Stored beside the states: reading a computed property would copy the codec.
+    // The next two properties copy parts of `states`, because reading a computed property would copy the codec.
 
     /// Whether a request may be sent now: at first, and when both sides of the previous exchange are complete and neither has
     /// announced the end of the connection.
@@ -42,8 +42,8 @@ package struct ClientCodec {
     package private(set) var requestIsSent = false
 
     /// Begins an exchange: writes the head. With `body: .none` the request is complete, otherwise `sendEnd` completes it.
-    /// `expectContinue` has no effect without content or in HTTP/1.0 (RFC 9110 §10.1.1). If the head cannot be sent, this throws,
-    /// writes nothing and leaves the connection unchanged.
+    /// `expectContinue` has no effect without content or in HTTP/1.0 (RFC 9110 §10.1.1). Throws if the head cannot be sent; it
+    /// has then written nothing, and the connection is unchanged.
     package mutating func send(
         _ head: RequestHead, body: OutgoingBody, expectContinue: Bool = false, into output: inout [UInt8]
     ) throws(HTTPError) {
@@ -53,12 +53,12 @@ package struct ClientCodec {
         try RequestEncoder.encode(head, body: body, expectContinue: expectContinue, into: &output)
         states.handle(.requestBegan)
         encoder = BodyEncoder(body)
-        requestKind = head.method == .head ? .head : head.method == .connect ? .connect : .other
-        let isPlain = !head.fields.mayHoldConnectionFields
-        upgradeRequested = !isPlain && head.fields.contains(.upgrade)
+        requestKind = BodyFraming.RequestKind(head.method)
+        let mayHoldConnectionFields = head.fields.mayHoldConnectionFields
+        upgradeRequested = mayHoldConnectionFields && head.fields.contains(.upgrade)
         awaitsContinue = expectContinue
         interimHeads = 0
-        if head.version == .http10 || (!isPlain && BodyFraming.saysClose(head.fields)) {
+        if head.version == .http10 || (mayHoldConnectionFields && BodyFraming.saysClose(head.fields)) {
             states.forbidReuse()
         }
         if body == .none { states.handle(.requestEnded) }
@@ -77,21 +77,23 @@ package struct ClientCodec {
         states.handle(.requestEnded)
     }
 
-    // MARK: in
+    // MARK: Receiving a response
 
-    /// Returns the next event and the number of octets of `input` that it consumed. To be called again with the rest until it
-    /// returns `.needMore`, which consumes everything.
+    /// Returns the next event and the number of octets of `input` that it consumed. Call it again with the remaining octets until
+    /// it returns `.needMore`, which consumes everything.
     package mutating func next(_ input: Span<UInt8>) throws(HTTPError) -> (event: WireEvent, consumed: Int) {
         if let failure { throw failure }
         do {
-            return try step(input)
+            return try nextEvent(input)
         } catch {
             fail(error)
             throw error
         }
     }
 
-    private mutating func step(_ input: Span<UInt8>) throws(HTTPError) -> (event: WireEvent, consumed: Int) {
+    private mutating func nextEvent(
+        _ input: Span<UInt8>
+    ) throws(HTTPError) -> (event: WireEvent, consumed: Int) {
         switch states.response {
         case .body:
             let (step, consumed) = try decoder.next(input)
@@ -105,7 +107,7 @@ package struct ClientCodec {
         case .head:
             guard input.count > 0 else { return (.needMore, 0) }
             guard let consumed = try parser.scan(input) else { return (.needMore, input.count) }
-            return (try receive(parser.take(input)), consumed)
+            return (try receiveHead(parser.take(input)), consumed)
         case .idle, .ended:
             guard input.count == 0 else { throw .unexpectedBytes(octet: input[0]) }
             return (.needMore, 0)
@@ -116,7 +118,8 @@ package struct ClientCodec {
         }
     }
 
-    private mutating func receive(_ parsed: HeadParser.Parsed) throws(HTTPError) -> WireEvent {
+    /// Advances the states by a parsed head, and returns its event.
+    private mutating func receiveHead(_ parsed: HeadParser.Parsed) throws(HTTPError) -> WireEvent {
         guard case .response(let version, let status, let customReason) = parsed.startLine else {
             preconditionFailure("a response parser returned a request")
         }
@@ -144,22 +147,22 @@ package struct ClientCodec {
         return .head(head, framing: framing, keepAlive: keepAlive)
     }
 
-    /// Records `count` octets of content that were received without `next`, as by `splice`. The body has a known length with at
-    /// least that many octets left, or ends with the connection.
+    /// Records `count` octets of content that did not pass through `next`, because the kernel moved them with `splice`. The body
+    /// must have a known length with at least that many octets left, or end with the connection.
     package mutating func skipContent(_ count: Int) {
         precondition(states.response == .body && decoder.skip(count), "content that was not due")
     }
 
-    /// Handles the peer's end of stream. Returns `.end` if it ends the body, `.needMore` if no response was expected; otherwise
-    /// throws `truncated`.
+    /// Handles the peer's end of stream. Returns `.end` if that completes the body, and `.needMore` if no response was expected;
+    /// otherwise throws `truncated`.
     package mutating func peerClosed() throws(HTTPError) -> WireEvent {
         if let failure { throw failure }
         switch states.response {
         case .head:
             let received = parser.receivedCount
-            return try cutShort(received == 0 ? .beforeHead : .insideHead(received: received))
+            return try failTruncated(received == 0 ? .beforeHead : .insideHead(received: received))
         case .body:
-            if let truncation = decoder.truncation { return try cutShort(truncation) }
+            if let truncation = decoder.truncation { return try failTruncated(truncation) }
             states.handle(.bodyEnded)
             states.handle(.peerClosed)
             return .end(trailers: Fields())
@@ -169,7 +172,7 @@ package struct ClientCodec {
         }
     }
 
-    private mutating func cutShort(_ truncation: HTTPError.Truncation) throws(HTTPError) -> WireEvent {
+    private mutating func failTruncated(_ truncation: HTTPError.Truncation) throws(HTTPError) -> WireEvent {
         fail(.truncated(truncation))
         throw .truncated(truncation)
     }

@@ -6,8 +6,8 @@
 ///     response  idle -> head -> body -> ended -> (idle)
 ///                          \-> handedOver            any -> closed
 ///
-/// The two advance separately, since a response may be complete before its request is; only this type decides whether the next
-/// request may be sent.
+/// The two states advance separately, because a response may be complete before its request. Only this type decides whether the
+/// next request may be sent.
 struct ExchangeStates {
     enum Request: Hashable { case idle, sending, sent }
     enum Response: Hashable { case idle, head, body, ended, handedOver, closed, failed }
@@ -20,7 +20,7 @@ struct ExchangeStates {
 
     private(set) var request = Request.idle
     private(set) var response = Response.idle
-    /// Whether neither side has announced that this message is its last.
+    /// Whether neither side has announced the end of the connection.
     private(set) var keepAlive = true
 
     /// Whether a request may be sent now.
@@ -35,7 +35,8 @@ struct ExchangeStates {
     /// Records that one side has announced the end of the connection with this message.
     mutating func forbidReuse() { keepAlive = false }
 
-    /// The only writer of the two states. Misuse by the owner traps; a peer's violation is detected before and never gets here.
+    /// The only writer of the two states. Misuse by the owner traps. The parser has detected a peer's violations before, so that
+    /// they never cause an event here.
     mutating func handle(_ event: Event) {
         switch (event, request, response) {
         case (.requestBegan, .idle, .idle), (.requestBegan, .sent, .ended):

@@ -2,18 +2,18 @@
 
 /// Writes the head of a request: RFC 9112 §3 and §6.
 ///
-/// A head that cannot be sent is an error and nothing is written; nothing is repaired. Framing fields are written by the encoder
-/// only.
+/// If a head cannot be sent, throws and writes nothing; it repairs no head. The encoder itself writes the framing fields, and
+/// refuses those that are given.
 enum RequestEncoder {
     /// Writes request line, `Host`, framing, and the fields in their order, in one pass.
     static func encode(
         _ head: RequestHead, body: OutgoingBody, expectContinue: Bool, into output: inout [UInt8]
     ) throws(HTTPError) {
         try head.target.validate(for: head.method)
-        let isPlain = !head.fields.mayHoldConnectionFields
-        if !isPlain { try refuseFraming(head.fields) }
+        let mayHoldConnectionFields = head.fields.mayHoldConnectionFields
+        if mayHoldConnectionFields { try refuseFraming(head.fields) }
         try requireFraming(of: body, head.version)
-        let host = try hostLine(head, mayHaveHost: !isPlain)
+        let host = try hostLine(head, mayHaveHost: mayHoldConnectionFields)
         appendLine(head, to: &output)
         if let host { output.append(contentsOf: host) }
         switch body {
@@ -37,6 +37,7 @@ enum RequestEncoder {
         let targetText = head.target.description
         let method = head.method.rawValue.utf8.span
         let target = targetText.utf8.span
+        // " HTTP/1.", the minor version, CRLF.
         let end: InlineArray<11, UInt8> = [
             0x20, 0x48, 0x54, 0x54, 0x50, 0x2F, 0x31, 0x2E, head.version == .http10 ? 0x30 : 0x31,
             Octet.carriageReturn, Octet.lineFeed,

@@ -10,7 +10,7 @@ package enum WireEvent: Sendable {
     case head(ResponseHead, framing: BodyFraming, keepAlive: Bool)
     /// Content, as a range of the input.
     case content(Range<Int>)
-    /// The response is complete; forbidden trailers have been dropped.
+    /// The response is complete. The codec has dropped forbidden trailers.
     case end(trailers: Fields)
     /// The following octets are not HTTP; none of them was consumed.
     case handover

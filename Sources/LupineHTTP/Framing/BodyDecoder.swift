@@ -11,7 +11,7 @@ struct BodyDecoder {
     }
 
     private var state: State
-    /// Not an associated value of the state, so that it is modified in place.
+    /// The decoder of a chunked body. It is not an associated value of the state, so that it is modified in place.
     private var chunks: ChunkedDecoder
 
     /// A decoder for any framing; a handover has no body.
@@ -44,8 +44,8 @@ struct BodyDecoder {
         }
     }
 
-    /// Records `count` octets of content that did not pass through `next`. Returns false if the framing does not allow that: the
-    /// octets of a chunked body have to be decoded.
+    /// Records `count` octets of content that did not pass through `next`. Returns false if the body has fewer octets left, or is
+    /// chunked, because its octets have to be decoded.
     mutating func skip(_ count: Int) -> Bool {
         switch state {
         case .length(let remaining, let length):
@@ -57,7 +57,7 @@ struct BodyDecoder {
         }
     }
 
-    /// The error if the peer closes now; nil if that ends this body.
+    /// The truncation if the peer closed the connection now; nil if that would complete the body.
     var truncation: HTTPError.Truncation? {
         switch state {
         case .none, .untilClose: nil

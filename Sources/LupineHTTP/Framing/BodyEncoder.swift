@@ -2,21 +2,21 @@
 
 /// The length of the content of a message to be sent.
 package enum OutgoingBody: Hashable, Sendable {
-    /// No content; nothing is announced unless the method requires it.
+    /// No content. The head announces no length unless the method requires `Content-Length: 0`.
     case none
     /// This many octets.
     case known(Int64)
     /// An unknown length: the content is sent in chunks.
     case unknown
 
-    /// Throws if the length is negative: it would be sent as a different number.
+    /// Throws if the length is negative: the encoder would send its magnitude.
     package func validate() throws(HTTPError) {
         if case .known(let length) = self, length < 0 {
             throw .bodyLengthMismatch(announced: length, given: 0)
         }
     }
 
-    /// Whether octets of content may follow.
+    /// Whether the content may have octets.
     var hasContent: Bool {
         switch self {
         case .none, .known(0): false
@@ -25,8 +25,8 @@ package enum OutgoingBody: Hashable, Sendable {
     }
 }
 
-/// Writes the framing of a body without touching the content: the caller sends the framing that is written here, then the content
-/// octets.
+/// Writes the framing of a body. It does not get the content: the caller sends the framing that the encoder writes, then the
+/// octets of content.
 struct BodyEncoder {
     private enum State {
         case none
@@ -72,8 +72,8 @@ struct BodyEncoder {
         }
     }
 
-    /// Ends the body: writes the framing after its last octet. Trailers need chunks and are refused without them, except with
-    /// `untilClose`: a peer that speaks HTTP/1.0 gets the content without them.
+    /// Ends the body: writes the framing after its last octet. Throws if there are trailers and the body is not chunked. With
+    /// `untilClose` it omits them: a peer that speaks HTTP/1.0 gets the content only.
     mutating func end(trailers: Fields, into output: inout [UInt8]) throws(HTTPError) {
         for index in 0..<trailers.count where !TrailerRule.allows(trailers.name(at: index)) {
             throw .forbiddenTrailerToSend(Excerpt(trailers.name(at: index)))
@@ -87,12 +87,13 @@ struct BodyEncoder {
             try refuse(trailers)
         case .chunked(let isFirst):
             if !isFirst { output.append(contentsOf: [Octet.carriageReturn, Octet.lineFeed]) }
-            output.append(contentsOf: [0x30, Octet.carriageReturn, Octet.lineFeed])
+            output.append(contentsOf: [UInt8(ascii: "0"), Octet.carriageReturn, Octet.lineFeed])
             trailers.encode(into: &output)
             output.append(contentsOf: [Octet.carriageReturn, Octet.lineFeed])
         }
     }
 
+    /// Throws if there are trailers.
     private func refuse(_ trailers: Fields) throws(HTTPError) {
         if !trailers.isEmpty { throw .trailerWithoutChunks(Excerpt(trailers.name(at: 0))) }
     }

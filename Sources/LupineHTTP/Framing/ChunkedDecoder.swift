@@ -2,19 +2,22 @@
 
 /// Removes the chunked framing of a body, strictly by RFC 9112 §7.1.
 ///
-/// No tolerance applies: a size is hexadecimal digits, lines end in CRLF, blanks are allowed only before an extension's
-/// semicolon. Extensions are skipped, within a limit that grows with the content received: a peer that sends much framing for
-/// little content is stopped. Content is never copied: `next` returns its range.
+/// There are no tolerances: a size consists of hexadecimal digits, lines end in CRLF, and blanks are allowed only before an
+/// extension's semicolon. The decoder skips extensions, within a limit that grows with the content received, so that a peer
+/// cannot send much framing for little content. It copies no content: `next` returns a range.
 struct ChunkedDecoder {
     private enum State {
         /// In a chunk size, after `digits` digits.
         case size(value: Int64, digits: Int)
-        /// In blanks that must be followed by a semicolon.
+        /// In blanks after a size, which a semicolon must follow.
         case blanks(size: Int64)
         case extensions(size: Int64)
+        /// Between the CR and the LF of a size line.
         case sizeLineFeed(size: Int64)
         case content(remaining: Int64)
-        case contentReturn
+        /// Before the CR after a chunk's content.
+        case contentCarriageReturn
+        /// Before the LF after a chunk's content.
         case contentLineFeed
         case trailers
         case ended
@@ -28,7 +31,8 @@ struct ChunkedDecoder {
         case end(trailers: Fields)
     }
 
-    /// On the heap, and only created if there are trailers: these are rare, and every codec contains a decoder.
+    /// The parser of the trailers, on the heap. It is created only if there are trailers, which are rare: every codec contains a
+    /// `ChunkedDecoder`, which stays small.
     private enum Trailers {
         case none
         indirect case parsing(HeadParser)
@@ -45,7 +49,7 @@ struct ChunkedDecoder {
 
     init(limits: ParserLimits) { self.limits = limits }
 
-    /// The truncation if the peer closed now.
+    /// The truncation if the peer closed the connection now.
     var truncation: HTTPError.Truncation {
         if case .trailers = state { return .insideTrailers }
         return .insideChunk(received: received)
@@ -59,7 +63,7 @@ struct ChunkedDecoder {
             case .content(let remaining):
                 let count = min(input.count &- index, Int(clamping: remaining))
                 let left = remaining &- Int64(count)
-                state = left == 0 ? .contentReturn : .content(remaining: left)
+                state = left == 0 ? .contentCarriageReturn : .content(remaining: left)
                 received &+= Int64(count)
                 offset &+= count
                 return (.content(index..<(index &+ count)), index &+ count)
@@ -73,7 +77,7 @@ struct ChunkedDecoder {
                 }
             case .ended:
                 return (.end(trailers: Fields()), index)
-            case .size, .blanks, .extensions, .sizeLineFeed, .contentReturn, .contentLineFeed:
+            case .size, .blanks, .extensions, .sizeLineFeed, .contentCarriageReturn, .contentLineFeed:
                 if let (size, end) = plainSize(input, from: index) {
                     state = size == 0 ? .trailers : .content(remaining: size)
                     offset &+= end &- index
@@ -88,14 +92,15 @@ struct ChunkedDecoder {
         return (.needMore, index)
     }
 
-    /// The fast path to the next chunk: a complete, plain size line, as nearly all are, with the end of the previous chunk. Nil
-    /// for anything else, which is then read octet by octet with all checks.
+    /// The fast path to the next chunk: parses the end of the previous chunk and a size line, if both are complete and the line
+    /// has no extensions, which is so for nearly all chunks. Returns nil for anything else, which `state(after:)` then parses
+    /// octet by octet.
     @inline(__always)
     private func plainSize(_ input: Span<UInt8>, from start: Int) -> (size: Int64, end: Int)? {
         var index = start
         switch state {
-        case .contentReturn:
-            guard endsLine(input, at: index) else { return nil }
+        case .contentCarriageReturn:
+            guard isCRLF(input, at: index) else { return nil }
             index &+= 2
         case .size(value: _, digits: 0): break
         case .size, .blanks, .extensions, .sizeLineFeed, .contentLineFeed, .content, .trailers, .ended:
@@ -109,12 +114,12 @@ struct ChunkedDecoder {
             size = size << 4 | Int64(digit)
             index &+= 1
         }
-        guard index > digitsStart, endsLine(input, at: index) else { return nil }
+        guard index > digitsStart, isCRLF(input, at: index) else { return nil }
         return (size, index &+ 2)
     }
 
     @inline(__always)
-    private func endsLine(_ input: Span<UInt8>, at index: Int) -> Bool {
+    private func isCRLF(_ input: Span<UInt8>, at index: Int) -> Bool {
         index &+ 1 < input.count && input[index] == Octet.carriageReturn
             && input[index &+ 1] == Octet.lineFeed
     }
@@ -131,14 +136,14 @@ struct ChunkedDecoder {
             guard digits > 0 else { throw .malformedChunkSize(octet: octet, offset: offset) }
             switch octet {
             case Octet.carriageReturn: return .sizeLineFeed(size: value)
-            case Octet.semicolon: return try extending(value)
+            case Octet.semicolon: return try countExtensionOctet(value)
             case Octet.space, Octet.tab:
-                _ = try extending(value)
+                _ = try countExtensionOctet(value)
                 return .blanks(size: value)
             default: throw .malformedChunkSize(octet: octet, offset: offset)
             }
         case .blanks(let size):
-            let extended = try extending(size)
+            let extended = try countExtensionOctet(size)
             if octet == Octet.semicolon { return extended }
             guard Octet.isBlank(octet) else { throw .malformedChunkSize(octet: octet, offset: offset) }
             return .blanks(size: size)
@@ -147,11 +152,11 @@ struct ChunkedDecoder {
             guard OctetClass.contains(octet, OctetClass.value) else {
                 throw .malformedChunkExtension(octet: octet, offset: offset)
             }
-            return try extending(size)
+            return try countExtensionOctet(size)
         case .sizeLineFeed(let size):
             guard octet == Octet.lineFeed else { throw .malformedChunkEnd(octet: octet, offset: offset) }
             return size == 0 ? .trailers : .content(remaining: size)
-        case .contentReturn:
+        case .contentCarriageReturn:
             guard octet == Octet.carriageReturn else {
                 throw .malformedChunkEnd(octet: octet, offset: offset)
             }
@@ -164,16 +169,17 @@ struct ChunkedDecoder {
         }
     }
 
-    /// Counts one more octet of an extension.
-    private mutating func extending(_ size: Int64) throws(HTTPError) -> State {
+    /// Counts one more octet of an extension, and returns the state within extensions; throws if there are too many octets.
+    private mutating func countExtensionOctet(_ size: Int64) throws(HTTPError) -> State {
         extensionOctets &+= 1
-        let (allowed, isEndless) = received.addingReportingOverflow(Int64(limits.chunkExtensionBytes))
-        guard isEndless || extensionOctets <= allowed else {
+        let (allowed, overflow) = received.addingReportingOverflow(Int64(limits.chunkExtensionBytes))
+        guard overflow || extensionOctets <= allowed else {
             throw .limitExceeded(.chunkExtensionBytes, allowed: limits.chunkExtensionBytes)
         }
         return .extensions(size: size)
     }
 
+    /// Parses trailers; returns nil if they continue after `input`, and the number of octets consumed.
     private mutating func readTrailers(_ input: Span<UInt8>) throws(HTTPError) -> (Fields?, Int) {
         var parser: HeadParser
         switch trailers {

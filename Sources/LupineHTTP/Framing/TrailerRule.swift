@@ -2,8 +2,8 @@
 
 /// The fields that are allowed in trailers: RFC 9110 §6.5.1.
 ///
-/// Fields that frame, route, authenticate, control a response or describe its content are dropped on receipt and refused on
-/// sending: a recipient has already acted on the head, and a late change of it is an attack.
+/// The codecs drop received trailers that frame, route, authenticate, control a response or describe its content, and refuse to
+/// send them: a recipient has already acted on the head, so that such a trailer can only be a mistake or an attack.
 package enum TrailerRule {
     private static let forbidden: Set<String> = [
         "age", "authorization", "cache-control", "connection", "content-encoding", "content-length",

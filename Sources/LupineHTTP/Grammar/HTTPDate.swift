@@ -2,18 +2,20 @@
 
 /// Reads and writes dates in header fields, as seconds since 1970.
 ///
-/// Dates are read by the algorithm of RFC 6265 §5.1.1, which accepts the three forms of RFC 9110 §5.6.7 and the many others
-/// that occur in cookies. They are written in the form that RFC 9110 requires. Times are taken as UTC whatever zone is named.
+/// It reads dates by the algorithm of RFC 6265 §5.1.1, which accepts the three forms of RFC 9110 §5.6.7 and many others that
+/// occur in cookies. It writes dates in the form that RFC 9110 requires. Every time counts as UTC, even if the text names another
+/// zone.
 package enum HTTPDate {
+    /// The days of the week, beginning with that of 1970-01-01.
     private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    /// Longer text is not read as a date, to bound the work: each word costs more than its octets.
+    /// The most octets of a date. Longer text is not read, which bounds the work: each word costs more than its octets.
     private static let longest = 128
 
-    /// Returns the time that `text` names; nil if it names none.
+    /// Parses a date, and returns its time; nil if `text` is no date.
     package static func seconds(of text: String) -> Int? {
         let octets = text.utf8.span
         guard octets.count <= longest else { return nil }
@@ -25,13 +27,13 @@ package enum HTTPDate {
         while let start = index(from: end, in: octets, where: { !isDelimiter($0) }) {
             end = index(from: start, in: octets, where: isDelimiter) ?? octets.count
             let token = octets.extracting(start..<end)
-            if time == nil, let found = clock(token) {
+            if time == nil, let found = parseTime(token) {
                 time = found
-            } else if day == nil, let found = number(token, digits: 1...2) {
+            } else if day == nil, let found = parseNumber(token, digits: 1...2) {
                 day = found
-            } else if month == nil, let found = monthNumber(token) {
+            } else if month == nil, let found = parseMonth(token) {
                 month = found
-            } else if year == nil, let found = number(token, digits: 2...4) {
+            } else if year == nil, let found = parseNumber(token, digits: 2...4) {
                 year = found
             }
         }
@@ -50,13 +52,13 @@ package enum HTTPDate {
         let day = seconds >= 0 ? seconds / 86_400 : (seconds - 86_399) / 86_400
         let time = seconds - day * 86_400
         let date = civilDate(day)
-        let two = { (number: Int) in (number < 10 ? "0" : "") + String(number) }
+        let twoDigits = { (number: Int) in (number < 10 ? "0" : "") + String(number) }
         let year = String(repeating: "0", count: 4 - String(date.year).count) + String(date.year)
-        return "\(days[((day % 7) + 7) % 7]), \(two(date.day)) \(months[date.month - 1]) \(year) "
-            + "\(two(time / 3_600)):\(two(time / 60 % 60)):\(two(time % 60)) GMT"
+        return "\(days[((day % 7) + 7) % 7]), \(twoDigits(date.day)) \(months[date.month - 1]) \(year) "
+            + "\(twoDigits(time / 3_600)):\(twoDigits(time / 60 % 60)):\(twoDigits(time % 60)) GMT"
     }
 
-    // MARK: tokens
+    // MARK: Tokens
 
     /// The index of the first octet at or after `start` that satisfies `isWanted`.
     private static func index(
@@ -74,8 +76,8 @@ package enum HTTPDate {
         }
     }
 
-    /// Reads a number with the given count of digits at the start of a token; nil if another digit follows.
-    private static func number(_ token: Span<UInt8>, digits: ClosedRange<Int>) -> Int? {
+    /// Parses the number at the start of a token; nil unless the count of its digits is in `digits`.
+    private static func parseNumber(_ token: Span<UInt8>, digits: ClosedRange<Int>) -> Int? {
         var (count, number) = (0, 0)
         while count < token.count, 0x30...0x39 ~= token[count] {
             if count == digits.upperBound { return nil }
@@ -85,21 +87,23 @@ package enum HTTPDate {
         return count >= digits.lowerBound ? number : nil
     }
 
-    private static func clock(_ token: Span<UInt8>) -> (hour: Int, minute: Int, second: Int)? {
-        let isColon = { (octet: UInt8) in octet == 0x3A }
+    /// Parses a time such as `08:49:37` at the start of a token.
+    private static func parseTime(_ token: Span<UInt8>) -> (hour: Int, minute: Int, second: Int)? {
+        let isColon = { (octet: UInt8) in octet == Octet.colon }
         guard let first = index(from: 0, in: token, where: isColon),
             let second = index(from: first + 1, in: token, where: isColon)
         else { return nil }
         let (hours, minutes) = (token.extracting(..<first), token.extracting((first + 1)..<second))
         // Only the seconds may be followed by other octets.
-        guard 1...2 ~= hours.count, let hour = number(hours, digits: hours.count...hours.count),
-            1...2 ~= minutes.count, let minute = number(minutes, digits: minutes.count...minutes.count),
-            let seconds = number(token.extracting((second + 1)...), digits: 1...2)
+        guard 1...2 ~= hours.count, let hour = parseNumber(hours, digits: hours.count...hours.count),
+            1...2 ~= minutes.count, let minute = parseNumber(minutes, digits: minutes.count...minutes.count),
+            let seconds = parseNumber(token.extracting((second + 1)...), digits: 1...2)
         else { return nil }
         return (hour, minute, seconds)
     }
 
-    private static func monthNumber(_ token: Span<UInt8>) -> Int? {
+    /// Returns the month, 1 to 12, whose name begins the token.
+    private static func parseMonth(_ token: Span<UInt8>) -> Int? {
         guard token.count >= 3 else { return nil }
         return months.firstIndex { name in
             let name = name.utf8.span
@@ -107,7 +111,7 @@ package enum HTTPDate {
         }.map { $0 + 1 }
     }
 
-    // MARK: calendar
+    // MARK: Calendar
 
     private static func length(ofMonth month: Int, in year: Int) -> Int {
         switch month {
@@ -117,19 +121,21 @@ package enum HTTPDate {
         }
     }
 
-    /// Years start in March here, so that the leap day comes last; an era is 400 years.
+    /// Returns the number of days from 1970-01-01 to a date. Years begin in March here, so that the leap day is the last day of
+    /// its year; an era is 400 years, after which the calendar repeats.
     private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
-        let shifted = month <= 2 ? year - 1 : year
-        let era = shifted / 400
-        let yearOfEra = shifted - era * 400
+        let marchYear = month <= 2 ? year - 1 : year
+        let era = marchYear / 400
+        let yearOfEra = marchYear - era * 400
         let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
+    /// Returns the date that is so many days after 1970-01-01, the inverse of `daysSince1970`.
     private static func civilDate(_ day: Int) -> (year: Int, month: Int, day: Int) {
-        let shifted = day + 719_468
-        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-        let dayOfEra = shifted - era * 146_097
+        let shiftedDay = day + 719_468
+        let era = (shiftedDay >= 0 ? shiftedDay : shiftedDay - 146_096) / 146_097
+        let dayOfEra = shiftedDay - era * 146_097
         let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
         let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
         let marchMonth = (5 * dayOfYear + 2) / 153

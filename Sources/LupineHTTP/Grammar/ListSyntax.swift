@@ -2,12 +2,12 @@
 
 /// Parses field values that are lists, and elements with parameters: RFC 9110 §5.6.
 ///
-/// All functions read borrowed octets and return ranges; strings are made only of the requested parts. Any input is accepted: an
+/// All functions read borrowed octets and return ranges; they make strings only of the requested parts. They accept any input: an
 /// unclosed quoted string ends with the value.
 package enum ListSyntax {
-    /// The maximum number of elements, if processing one costs more than reading its octets, and of parameters of one element;
-    /// the ones after that are ignored.
-    package static let mostElements = 256
+    /// The maximum number of parameters of an element that `forEachParameter` reads. Callers pass it to `forEachElement` if
+    /// processing an element costs more than reading its octets. Elements and parameters after this number are ignored.
+    package static let elementLimit = 256
 
     /// Calls `body` with the range of each element between commas, without surrounding blanks; commas in quoted strings are
     /// ignored and empty elements are skipped (RFC 9110 §5.6.1.2). Elements after the first `limit` are ignored.
@@ -17,7 +17,8 @@ package enum ListSyntax {
         split(bytes, 0..<bytes.count, at: Octet.comma, upTo: limit, body)
     }
 
-    /// The same with the empty elements: every value has one part more than it has commas.
+    /// Calls `body` with the range of each element, including empty ones: a value has one element more than it has separating
+    /// commas.
     static func forEachPart(in bytes: Span<UInt8>, _ body: (Range<Int>) -> Void) {
         split(bytes, 0..<bytes.count, at: Octet.comma, keepingEmpty: true, body)
     }
@@ -37,13 +38,13 @@ package enum ListSyntax {
         return principal ?? element
     }
 
-    /// Calls `body` with the name and value of each parameter of an element, in order (RFC 9110 §5.6.6), up to `mostElements` of
+    /// Calls `body` with the name and value of each parameter of an element, in order (RFC 9110 §5.6.6), up to `elementLimit` of
     /// them. Quotes and quoted pairs are removed; a parameter without `=` has an empty value.
     package static func forEachParameter(
         of element: Range<Int>, in bytes: Span<UInt8>, _ body: (_ name: String, _ value: String) -> Void
     ) {
         var isPrincipal = true
-        split(bytes, element, at: Octet.semicolon, keepingEmpty: true, upTo: mostElements + 1) { part in
+        split(bytes, element, at: Octet.semicolon, keepingEmpty: true, upTo: elementLimit + 1) { part in
             if isPrincipal {
                 isPrincipal = false
                 return
@@ -71,9 +72,10 @@ package enum ListSyntax {
     package static func weight(of element: Range<Int>, in bytes: Span<UInt8>) -> Int? {
         guard let text = parameter("q", of: element, in: bytes) else { return 1_000 }
         let octets = Array(text.utf8)
-        guard (1...5).contains(octets.count), octets[0] == 0x30 || octets[0] == 0x31 else { return nil }
-        guard octets.count == 1 || octets[1] == 0x2E else { return nil }
-        var thousandths = octets[0] == 0x31 ? 1_000 : 0
+        guard (1...5).contains(octets.count), octets[0] == UInt8(ascii: "0") || octets[0] == UInt8(ascii: "1")
+        else { return nil }
+        guard octets.count == 1 || octets[1] == UInt8(ascii: ".") else { return nil }
+        var thousandths = octets[0] == UInt8(ascii: "1") ? 1_000 : 0
         var place = 100
         for octet in octets.dropFirst(2) {
             guard let digit = Octet.decimal(octet) else { return nil }
@@ -96,11 +98,13 @@ package enum ListSyntax {
         return octets.span.text(0..<octets.count)
     }
 
+    /// Calls `body` with the parts of `range` between separators, without surrounding blanks. Separators in quoted strings are
+    /// ignored.
     private static func split(
         _ bytes: Span<UInt8>, _ range: Range<Int>, at separator: UInt8, keepingEmpty: Bool = false,
         upTo limit: Int = .max, _ body: (Range<Int>) -> Void
     ) {
-        var rest = limit
+        var remaining = limit
         var start = range.lowerBound
         var index = start
         var isQuoted = false
@@ -114,8 +118,8 @@ package enum ListSyntax {
             } else if octet == separator {
                 let part = bytes.trimmed(start..<index)
                 if keepingEmpty || !part.isEmpty {
-                    guard rest > 0 else { return }
-                    rest -= 1
+                    guard remaining > 0 else { return }
+                    remaining -= 1
                     body(part)
                 }
                 start = index + 1
@@ -123,6 +127,6 @@ package enum ListSyntax {
             index += 1
         }
         let part = bytes.trimmed(start..<range.upperBound)
-        if rest > 0, keepingEmpty || !part.isEmpty { body(part) }
+        if remaining > 0, keepingEmpty || !part.isEmpty { body(part) }
     }
 }

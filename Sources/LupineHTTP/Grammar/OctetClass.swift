@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// The classes of octets in HTTP/1.1, as one table look-up.
+/// The classes of octets in HTTP/1.1: those of RFC 9110 §5.6.2 (tokens), §5.5 (field values) and RFC 3986 §2 (the characters of a
+/// request target on the wire).
 ///
-/// The classes are those of RFC 9110 §5.6.2 (tokens), §5.5 (field values) and RFC 3986 §2 (the characters of a request target on
-/// the wire). The module's checks of these classes all use this table.
+/// One table look-up decides whether an octet belongs to a class. All checks of the module use this table.
 enum OctetClass {
     /// Allowed in a token: a field name, a method.
     static let token: UInt8 = 1
@@ -16,6 +16,7 @@ enum OctetClass {
     @inline(__always)
     static func contains(_ octet: UInt8, _ bit: UInt8) -> Bool { bits[Int(octet)] & bit != 0 }
 
+    /// The classes of each octet: the sum of their bits.
     private static let bits: InlineArray<256, UInt8> = [
         // 00-1F: controls; only the tab is allowed in a value.
         0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0,
@@ -57,7 +58,7 @@ package enum Octet {
     static let equals: UInt8 = 0x3D
     static let backslash: UInt8 = 0x5C
 
-    /// OWS, RFC 9110 §5.6.3.
+    /// Whether an octet is a space or tab: OWS, RFC 9110 §5.6.3.
     @inline(__always)
     static func isBlank(_ octet: UInt8) -> Bool { octet == space || octet == tab }
 

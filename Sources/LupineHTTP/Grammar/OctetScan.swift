@@ -20,8 +20,8 @@ enum OctetScan {
         return low | high
     }
 
-    /// Returns eight octets from `index`, the first in the lowest byte, with zeros for those past the end. For scans in which a
-    /// zero stops like the end does: a span of fewer than eight octets gives only zeros.
+    /// Returns eight octets from `index`, the first in the lowest byte, with zeros for those past the end. A span of fewer than
+    /// eight octets gives only zeros. For scans that stop at a zero as at the end.
     @inline(__always)
     static func paddedWord(_ bytes: Span<UInt8>, at index: UInt32) -> UInt64 {
         let first = Int(index)
@@ -35,8 +35,8 @@ enum OctetScan {
         return low | high
     }
 
-    /// The same near the end: the remaining octets are shifted down out of the last eight. Inlined, so that the loops around it
-    /// keep their values in registers.
+    /// Returns the octets from `start` on, fewer than eight, padded with zeros: reads the last eight octets and shifts out those
+    /// before `start`. Inlined, so that the loops around it keep their values in registers.
     @inline(__always)
     private static func lastWord(_ bytes: Span<UInt8>, at start: Int) -> UInt64 {
         let last = bytes.extracting(last: 8)
@@ -54,18 +54,19 @@ enum OctetScan {
         return (UInt8(truncatingIfNeeded: octets &>> shift), UInt32(truncatingIfNeeded: shift >> 3))
     }
 
-    /// Sets the high bit of the first octet that is not allowed in a field value; all bits set below it belong to octets that the
-    /// table has to check.
+    /// Returns flags, the high bits of octets, for octets that may not be allowed in a field value. The first octet that is not
+    /// allowed is always flagged; `OctetClass` has to check each flagged octet.
     ///
-    /// An octet under 0x20 borrows into its high bit, a DEL carries into it, and octets that have it set are let through. A
-    /// borrow or carry into the next octet can only flag an octet wrongly, so the table decides.
+    /// Subtracting 0x20 from a smaller octet borrows into its high bit, adding 1 to a DEL carries into it, and octets whose high
+    /// bit is set (obs-text) are not flagged. A borrow or carry into the next octet can flag that octet wrongly.
     @inline(__always)
     static func flagsOutsideValues(_ octets: UInt64) -> UInt64 {
         ((octets &- 0x20 &* ones) | (octets &+ ones)) & ~octets & highs
     }
 
-    /// The same for names. Letters and dashes, which make up most names, pass in one step; the table checks any other octet, such
-    /// as a digit or a colon. Sums carry only upwards, and only out of an octet that is flagged anyway.
+    /// Returns flags, the high bits of octets, for all octets that are neither letters nor dashes. Letters and dashes make up
+    /// most names; `OctetClass` has to check each flagged octet, such as a digit or a colon. Sums carry only into higher octets,
+    /// and only out of an octet that is flagged.
     @inline(__always)
     static func flagsOutsideNames(_ octets: UInt64) -> UInt64 {
         let small = octets | (0x20 &* ones)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Compares octets with text and converts them to it.
+/// Compares octets with text, and converts them to text.
 extension Span where Element == UInt8 {
     /// Whether the octets from `start` on begin with those of `text`.
     func equals(_ text: String, at start: Int) -> Bool {
@@ -19,10 +19,10 @@ extension Span where Element == UInt8 {
         return true
     }
 
-    /// Returns the octets as an array of exactly that capacity.
+    /// Returns the octets as an array without spare capacity.
     ///
-    /// The array is filled before it is written: the loop then copies between two spans of the same length, which the compiler
-    /// vectorizes, whereas appending one by one checks and counts each octet.
+    /// Fills the array with zeros first, so that the loop copies between two spans of the same length, which the compiler
+    /// vectorizes; appending would check and count each octet.
     @inline(__always)
     func copied() -> [UInt8] {
         var copy = [UInt8](repeating: 0, count: count)
@@ -70,13 +70,13 @@ extension UTF8Span {
 }
 
 extension String {
-    /// Whether the text is stream-safe.
+    /// Whether at most 30 combining characters follow each other; see `UTF8Span.isStreamSafe`.
     package var isStreamSafe: Bool { utf8Span.isStreamSafe }
 }
 
 extension String {
-    /// Whether both texts are the same octets, as HTTP compares opaque text. `==` compares by canonical equivalence, which takes
-    /// long for text that a peer has chosen.
+    /// Whether both texts have the same octets, which is how HTTP compares opaque text. `==` compares by canonical equivalence,
+    /// which a peer can make slow by its choice of text.
     package func hasSameOctets(as other: String) -> Bool {
         // For ASCII, `==` compares the memory, which is the fastest way.
         if utf8Span.isKnownASCII, other.utf8Span.isKnownASCII { return self == other }
@@ -94,7 +94,7 @@ extension Array where Element == UInt8 {
     /// empty arrays of the process share, which ThreadSanitizer rightly reports as a race.
     package mutating func append(_ bytes: Span<UInt8>, _ range: Range<Int>) {
         if range.isEmpty { return }
-        // For more than 16, copying over initialized elements is faster: see `copied()`.
+        // For more than 16 octets, copying over initialized elements is faster: see `copied()`.
         guard range.count > 16 else {
             return append(addingCapacity: range.count) { output in
                 for index in range { output.append(bytes[index]) }

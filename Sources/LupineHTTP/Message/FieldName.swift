@@ -31,7 +31,7 @@ public struct FieldName: Sendable, Hashable, CustomStringConvertible {
         return nil
     }
 
-    /// The well-known names, by their tags modulo 256.
+    /// The well-known names, indexed by their tags modulo 256.
     private static let wellKnown: [[FieldName]] = {
         var table = [[FieldName]](repeating: [], count: 256)
         for name in all { table[Int(name.tag.value) % table.count].append(name) }
@@ -62,8 +62,8 @@ public struct FieldName: Sendable, Hashable, CustomStringConvertible {
         tag = Tag(bytes, range.lowerBound, range.upperBound)
     }
 
-    /// The length and the first and last letter of a name in two octets: equal names have equal tags, and different names mostly
-    /// do not, so that a look-up compares octets about once.
+    /// The length and the first and last letter of a name in two octets. Equal names have equal tags and most different names
+    /// have different ones, so that a look-up compares the octets of about one name.
     struct Tag: Hashable, Sendable {
         let value: UInt16
 
@@ -79,6 +79,7 @@ public struct FieldName: Sendable, Hashable, CustomStringConvertible {
             value = UInt16(truncatingIfNeeded: length & 0xFF) << 8 | UInt16(letters)
         }
 
+        // The letters as ASCII, such as c and h for the first.
         static let contentLength = Tag(length: 14, first: 0x63, last: 0x68)
         static let transferEncoding = Tag(length: 17, first: 0x74, last: 0x67)
         static let connection = Tag(length: 10, first: 0x63, last: 0x6E)
@@ -95,14 +96,14 @@ public struct FieldName: Sendable, Hashable, CustomStringConvertible {
         for octet in octets { hasher.combine(Octet.lowercased(octet)) }
     }
 
-    /// Whether the octets from `start` on are this name; the caller has compared the lengths.
+    /// Whether the octets from `start` on are this name, compared case-insensitively. The caller has compared the lengths.
     @inline(__always)
     func matches(_ bytes: Span<UInt8>, _ start: Int) -> Bool {
-        let own = octets.span
-        for index in 0..<own.count {
-            let ours = own[index]
-            let theirs = bytes[start &+ index]
-            if ours != theirs, Octet.lowercased(ours) != Octet.lowercased(theirs) { return false }
+        let name = octets.span
+        for index in 0..<name.count {
+            let expected = name[index]
+            let octet = bytes[start &+ index]
+            if expected != octet, Octet.lowercased(expected) != Octet.lowercased(octet) { return false }
         }
         return true
     }

@@ -2,9 +2,9 @@
 
 /// The fields of a head or trailer section: ordered, with duplicates, and looked up case-insensitively (RFC 9110 §5).
 ///
-/// One buffer of octets and one table of offsets, for any number of fields. The parser passes the octets of a head unchanged; a
-/// list built field by field holds its lines in wire form, so that encoding it is one copy. Names and values are always valid: an
-/// invalid one is refused on insertion, never repaired.
+/// It consists of one buffer of octets and one table of offsets, for any number of fields. The parser passes the octets of a head
+/// unchanged; a list built field by field holds its lines in wire form, so that encoding it is one copy. Names and values are
+/// always valid: `append` and `set` refuse invalid ones.
 public struct Fields: Sendable {
     /// The position of one field in the octets.
     struct Entry: Sendable {
@@ -14,7 +14,7 @@ public struct Fields: Sendable {
         var nameCount: UInt16
         var tag: FieldName.Tag
 
-        /// The offsets fit: a head longer than `Fields.longest` is never accepted.
+        /// Creates an entry. The offsets fit, because no head longer than `Fields.longest` is accepted.
         @inline(__always)
         init(name: Range<Int>, value: Range<Int>, tag: FieldName.Tag) {
             nameStart = UInt32(truncatingIfNeeded: name.lowerBound)
@@ -24,7 +24,7 @@ public struct Fields: Sendable {
             self.tag = tag
         }
 
-        /// The same, for offsets that are known to fit.
+        /// Creates an entry from 32-bit offsets.
         @inline(__always)
         init(
             nameStart: UInt32, nameEnd: UInt32, valueStart: UInt32, valueEnd: UInt32, tag: FieldName.Tag
@@ -66,8 +66,8 @@ public struct Fields: Sendable {
         isWireForm = false
     }
 
-    /// An empty list over octets that contain its fields: `adopt` adds their positions, and no octet is copied. `count` fields
-    /// will follow.
+    /// An empty list whose fields are in `octets`. The caller then adds the position of each with `adopt`, which copies no octet;
+    /// `count` is their number.
     package init(over octets: consuming [UInt8], reserving count: Int) {
         self.octets = octets
         entries = []
@@ -76,7 +76,7 @@ public struct Fields: Sendable {
     }
 
     /// Adds the field whose name and value are at these ranges of the octets. The caller has validated them (`FieldName.isName`,
-    /// `isValue`), and trimmed blanks around the value.
+    /// `isValue`), and excluded blanks around the value.
     package mutating func adopt(name: Range<Int>, value: Range<Int>) {
         let tag = FieldName.Tag(octets.span, name.lowerBound, name.upperBound)
         entries.append(Entry(name: name, value: value, tag: tag))
@@ -90,7 +90,7 @@ public struct Fields: Sendable {
     /// The number of octets of all names and values together.
     package var textCount: Int { entries.reduce(0) { $0 + $1.name.count + $1.value.count } }
 
-    // MARK: looking up
+    // MARK: Looking up
 
     /// The value of the first field of that name.
     public subscript(name: FieldName) -> String? {
@@ -155,7 +155,7 @@ public struct Fields: Sendable {
         return nil
     }
 
-    /// False if there is certainly no field here that frames a message, names its host or concerns its connection. That is so for
+    /// False if no field frames a message, names its host or concerns its connection; true if one may do so. It is false for
     /// nearly every list that is sent, and one pass over the tags then saves a search for each name.
     package var mayHoldConnectionFields: Bool {
         let table = entries.span
@@ -179,7 +179,7 @@ public struct Fields: Sendable {
         return found
     }
 
-    // MARK: changing
+    // MARK: Changing
 
     /// Appends a field. Blanks around the value are removed; a control character in it throws `HTTPError.invalidValueToSend`.
     public mutating func append(_ name: FieldName, _ value: String) throws(HTTPError) {
@@ -260,15 +260,16 @@ public struct Fields: Sendable {
             && name.matches(octets.span, Int(entry.nameStart))
     }
 
+    /// Rebuilds the list in wire form unless it has that form.
     private mutating func makeWireForm() {
         if !isWireForm { self = rebuilt { index, list in list.appendLine(of: self, at: index) } }
     }
 
-    /// Returns a list in wire form, made by calling `step` for each position.
-    private func rebuilt(_ step: (Int, inout Fields) -> Void) -> Fields {
+    /// Returns a list in wire form. Calls `appendField` for each position; it appends a field to the list, or none.
+    private func rebuilt(_ appendField: (Int, inout Fields) -> Void) -> Fields {
         var list = Fields()
         list.reserve(fields: entries.count, octets: octets.count)
-        for index in entries.indices { step(index, &list) }
+        for index in entries.indices { appendField(index, &list) }
         return list
     }
 
@@ -300,9 +301,9 @@ extension Fields: Hashable {
         guard left.count == right.count else { return false }
         for index in left.entries.indices {
             guard left.matches(right.fieldName(at: index), at: index) else { return false }
-            let one = left.octets[left.entries[index].value]
-            let other = right.octets[right.entries[index].value]
-            guard one == other else { return false }
+            let leftValue = left.octets[left.entries[index].value]
+            let rightValue = right.octets[right.entries[index].value]
+            guard leftValue == rightValue else { return false }
         }
         return true
     }
@@ -315,7 +316,7 @@ extension Fields: Hashable {
     }
 }
 
-/// Only the names: values may be secrets.
+/// Describes only the names, because values may be secrets.
 extension Fields: CustomStringConvertible {
     public var description: String {
         "[" + entries.indices.map { name(at: $0) }.joined(separator: ", ") + "]"

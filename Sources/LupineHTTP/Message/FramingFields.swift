@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// The positions of the fields that determine a message's framing and whether its connection is reused, recorded by the parser so
-/// that they need not be searched for.
+/// The positions of the fields that determine a message's framing and whether its connection is reused. The parser records them,
+/// which saves a search for each name.
 struct FramingFields: Hashable, Sendable {
     private(set) var contentLength = Occurrences()
     private(set) var transferEncoding = Occurrences()
@@ -27,7 +27,7 @@ struct FramingFields: Hashable, Sendable {
         }
     }
 
-    /// Records a field whose tag is that of one of the three.
+    /// Records a field whose tag equals that of one of the three, if its name does too.
     @inline(never)
     private mutating func recordCandidate(_ entry: Fields.Entry, at index: Int, in bytes: Span<UInt8>) {
         let start = entry.name.lowerBound

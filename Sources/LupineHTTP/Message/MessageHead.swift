@@ -4,7 +4,7 @@
 public enum HTTPVersion: Hashable, Sendable, CustomStringConvertible {
     /// HTTP/1.0.
     case http10
-    /// HTTP/1.1, and any higher minor version, which is to be read as 1.1 (RFC 9110 §2.5).
+    /// HTTP/1.1, and any higher minor version, which recipients process as 1.1 (RFC 9110 §2.5).
     case http11
     /// HTTP/2.
     case http2
@@ -59,7 +59,7 @@ public struct RequestHead: Hashable, Sendable {
     public var method: Method
     /// The request target.
     public var target: RequestTarget
-    /// The value of `Host`, unless `fields` has one; nil in a parsed head, where `fields` has it.
+    /// The value of `Host`, unless `fields` contains `Host`; nil in a parsed head, whose `fields` contain it.
     public var authority: Authority?
     /// The version in the head.
     public var version: HTTPVersion

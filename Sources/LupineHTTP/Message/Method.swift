@@ -4,7 +4,7 @@
 public struct Method: Sendable, CustomStringConvertible {
     /// The token on the wire.
     public let rawValue: String
-    /// The registered method, as an enum, so that texts need not be compared again.
+    /// The registered method, which makes comparing methods cheap.
     private let kind: Kind
 
     private enum Kind { case connect, delete, get, head, options, patch, post, put, trace, other }
@@ -77,7 +77,7 @@ public struct Method: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether a request of this method without content has `Content-Length: 0` (RFC 9110 §8.6).
+    /// Whether the method expects content, so that a request without content has `Content-Length: 0` (RFC 9110 §8.6).
     package var expectsContent: Bool {
         switch kind {
         case .post, .put, .patch: true

@@ -20,36 +20,37 @@ public enum RequestTarget: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Throws `HTTPError.invalidTarget` unless the target is valid in a request line of that method: visible ASCII, of its form,
-    /// and of a form that the method allows.
+    /// Throws `HTTPError.invalidTarget` unless the target is valid in a request line of that method: it is visible ASCII, follows
+    /// the syntax of its form, and has a form that the method allows.
     package func validate(for method: Method) throws(HTTPError) {
         let isValid =
             switch self {
-            case .origin(let text): method != .connect && text.utf8.first == 0x2F && Self.isVisible(text)
+            case .origin(let text):
+                method != .connect && text.utf8.first == UInt8(ascii: "/") && Self.isVisible(text)
             case .absolute(let text): method != .connect && Self.isAbsolute(text) && Self.isVisible(text)
             case .authority: method == .connect
             case .asterisk: method == .options
             }
-        if !isValid { throw .invalidTarget(Self.shown(description)) }
+        if !isValid { throw .invalidTarget(Self.excerpt(description)) }
     }
 
     /// Parses a received target, which the start line's parser has checked to be visible ASCII. Throws
     /// `HTTPError.malformedTarget` if it has none of the forms.
     package static func parsed(_ text: String, method: Method) throws(HTTPError) -> RequestTarget {
         if method == .connect { return .authority(try Authority(parsing: text)) }
-        guard !text.utf8.contains(0x23) else { throw .malformedTarget(shown(text)) }
-        if text.utf8.first == 0x2F { return .origin(text) }
+        guard !text.utf8.contains(UInt8(ascii: "#")) else { throw .malformedTarget(excerpt(text)) }
+        if text.utf8.first == UInt8(ascii: "/") { return .origin(text) }
         if text == "*", method == .options { return .asterisk }
-        guard isAbsolute(text) else { throw .malformedTarget(shown(text)) }
+        guard isAbsolute(text) else { throw .malformedTarget(excerpt(text)) }
         return .absolute(text)
     }
 
-    /// Returns a target for an error: without its query and without possible user information.
-    private static func shown(_ text: String) -> Excerpt {
-        var path = text.utf8.prefix { $0 != 0x3F }
+    /// Returns a target for an error: without its query, and without anything that may be user information.
+    private static func excerpt(_ text: String) -> Excerpt {
+        var path = text.utf8.prefix { $0 != UInt8(ascii: "?") }
         let hasQuery = path.endIndex != text.utf8.endIndex
-        let hasUser = path.contains(0x40)
-        if let at = path.lastIndex(of: 0x40) { path = path[at...] }
+        let hasUser = path.contains(UInt8(ascii: "@"))
+        if let at = path.lastIndex(of: UInt8(ascii: "@")) { path = path[at...] }
         return Excerpt((hasUser ? "..." : "") + String(Substring(path)) + (hasQuery ? "?..." : ""))
     }
 
@@ -70,7 +71,9 @@ public enum RequestTarget: Hashable, Sendable, CustomStringConvertible {
         let octets = text.utf8.span
         for index in octets.indices {
             let octet = octets[index]
-            guard OctetClass.contains(octet, OctetClass.target), octet != 0x23 else { return false }
+            guard OctetClass.contains(octet, OctetClass.target), octet != UInt8(ascii: "#") else {
+                return false
+            }
         }
         return true
     }
@@ -84,7 +87,7 @@ public struct Authority: Sendable {
     public let port: UInt16
     /// The default port of the scheme, which `Host` omits.
     public let defaultPort: UInt16?
-    /// The line `Host: description CRLF`, made once: it is sent with every request to this authority.
+    /// The octets of the line `Host: description CRLF`, made once because every request to this authority contains them.
     let hostLine: [UInt8]
 
     /// Throws `HTTPError.invalidAuthority` if the host is empty or has octets that are not allowed.
@@ -105,13 +108,13 @@ public struct Authority: Sendable {
     /// Parses a received `host:port`, with a required port. Throws `HTTPError.malformedTarget`.
     init(parsing text: String) throws(HTTPError) {
         guard let colon = text.utf8.lastIndex(of: Octet.colon),
-            let port = Self.port(
+            let port = Self.parsePort(
                 text.utf8.span.extracting(
                     droppingFirst: text.utf8.distance(from: text.utf8.startIndex, to: colon) + 1))
         else { throw .malformedTarget(Excerpt(text)) }
         let host = String(text[..<colon])
         // A host that contains a colon is an address, and addresses need brackets.
-        guard !host.utf8.contains(Octet.colon) || host.utf8.first == 0x5B,
+        guard !host.utf8.contains(Octet.colon) || host.utf8.first == UInt8(ascii: "["),
             let bare = Self.bareHost(host)
         else { throw .malformedTarget(Excerpt(text)) }
         self.init(bare, port, nil)
@@ -121,14 +124,15 @@ public struct Authority: Sendable {
     package func withField<Result, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        // After the name and its colon, and before CRLF.
+        // The value is between `Host: ` and CRLF.
         try body(hostLine.span.extracting(6..<(hostLine.count - 2)))
     }
 
     /// `host:port`, even for the default port.
     var withPort: String { Self.bracketed(host) + ":" + String(port) }
 
-    /// A zone is meaningful only on this machine and is never sent (RFC 6874 §4).
+    /// Returns the host as in a URI: an IPv6 address in brackets, without its zone, which is meaningful only on this machine and
+    /// must not be sent (RFC 6874 §4).
     private static func bracketed(_ host: String) -> String {
         host.utf8.contains(Octet.colon) ? "[" + host.prefix { $0 != "%" } + "]" : host
     }
@@ -137,8 +141,8 @@ public struct Authority: Sendable {
     package static func isHostField(_ value: Span<UInt8>) -> Bool {
         guard !value.isEmpty else { return true }
         var end = 0
-        if value[0] == 0x5B {
-            while end < value.count, value[end] != 0x5D { end += 1 }
+        if value[0] == UInt8(ascii: "[") {
+            while end < value.count, value[end] != UInt8(ascii: "]") { end += 1 }
             guard end < value.count, bareHost(value.text(0..<end + 1)) != nil else { return false }
             end += 1
         } else {
@@ -152,17 +156,19 @@ public struct Authority: Sendable {
     /// Returns a host without the brackets of an address; nil if it is invalid. Only an address may be in brackets.
     private static func bareHost(_ host: String) -> String? {
         let octets = host.utf8
-        if octets.first == 0x5B, octets.last == 0x5D, octets.count > 2 {
+        if octets.first == UInt8(ascii: "["), octets.last == UInt8(ascii: "]"), octets.count > 2 {
             return isAddress(octets.dropFirst().dropLast()) ? String(host.dropFirst().dropLast()) : nil
         }
         return isName(octets[...]) || isAddress(octets[...]) ? host : nil
     }
 
+    /// Whether the digits after the colon are a port, or none (RFC 3986 §3.2.3).
     private static func isPort(_ digits: Span<UInt8>) -> Bool {
-        digits.isEmpty || port(digits) != nil
+        digits.isEmpty || parsePort(digits) != nil
     }
 
-    private static func port(_ digits: Span<UInt8>) -> UInt16? {
+    /// Parses one to five decimal digits; nil for anything else, and for a number above 65535.
+    private static func parsePort(_ digits: Span<UInt8>) -> UInt16? {
         guard !digits.isEmpty, digits.count <= 5 else { return nil }
         var number: UInt32 = 0
         for place in digits.indices {
@@ -172,7 +178,7 @@ public struct Authority: Sendable {
         return UInt16(exactly: number)
     }
 
-    /// RFC 3986 §3.2.2, restricted: letters, digits, and `-._~!$&'()*+,;=%`.
+    /// Whether a host has only octets that RFC 3986 §3.2.2 allows in a registered name: letters, digits, and `-._~!$&'()*+,;=%`.
     private static func isName(_ octets: Substring.UTF8View) -> Bool {
         !octets.isEmpty && octets.allSatisfy(isNameOctet)
     }
@@ -187,7 +193,7 @@ public struct Authority: Sendable {
 
     /// Checks for the characters of an IPv6 address, possibly with a zone; the resolver decides whether it is one.
     private static func isAddress(_ octets: Substring.UTF8View) -> Bool {
-        let number = octets.prefix { $0 != 0x25 }
+        let number = octets.prefix { $0 != UInt8(ascii: "%") }
         let colons = number.count { $0 == Octet.colon }
         let hasGap = zip(number, number.dropFirst()).contains { $0 == Octet.colon && $1 == Octet.colon }
         guard colons >= 6 || hasGap else { return false }

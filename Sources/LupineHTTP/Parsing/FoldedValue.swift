@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Values that old servers folded over several lines: RFC 9112 §5.2.
+/// Unfolds field values that continue over several lines (obs-fold, RFC 9112 §5.2), as old servers send them.
 enum FoldedValue {
     /// Appends the unfolded value of `entry` to the octets and updates the entry: each fold, with the blanks around it, becomes
     /// one space.

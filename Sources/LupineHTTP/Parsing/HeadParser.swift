@@ -2,9 +2,9 @@
 
 /// Reads one head, or the trailer section of a chunked body: RFC 9112 §2 to §5 and §7.1.2.
 ///
-/// Input may arrive in any pieces, and each octet is scanned once. A head that arrives whole is parsed in place and copied once
-/// into its `Fields`; one that arrives in pieces is collected here first. The pieces make no difference to the result or the
-/// error.
+/// Input may arrive in any pieces, and each octet is scanned once. The parser parses a head that arrives whole in place, and
+/// copies it once into its `Fields`; it first collects a head that arrives in pieces. The result and the error do not depend on
+/// the pieces.
 package struct HeadParser {
     /// The kind of head that is expected.
     package enum Kind { case response, request, trailers }
@@ -12,7 +12,7 @@ package struct HeadParser {
     /// The parsed first line.
     package enum StartLine {
         case response(HTTPVersion, Status, customReason: [UInt8]?)
-        /// On the heap, so that a response's line, three small values, is cheap to pass.
+        /// On the heap (`indirect`), so that the enum is small and a response's line cheap to pass.
         indirect case request(Method, RequestTarget, HTTPVersion)
         /// Trailers have none.
         case none
@@ -35,7 +35,7 @@ package struct HeadParser {
 
     /// The octets so far of a head that arrives in pieces.
     private var pending: [UInt8] = []
-    /// The entries of the current head; `count` of them are used. The storage is kept for the next head.
+    /// The entries of the current head; `progress.count` of them are used. The parser reuses the storage for the next head.
     private var table: [Fields.Entry] = []
     private var progress = Progress()
 
@@ -45,16 +45,17 @@ package struct HeadParser {
         var position = 0
         /// The beginning of the current line.
         var lineStart = 0
-        /// The end of the name on the current line; `lineStart` while it is not known, less in a folded line.
+        /// The end of the name on the current line. Equals `lineStart` until the name's end is found, and is less than
+        /// `lineStart` in a line that continues the previous field.
         var nameEnd = 0
         /// The number of fields found.
         var count = 0
         var framing = FramingFields()
         var startLine = StartLine.none
         var hasStartLine = false
-        /// Whether the head is complete.
+        /// Whether `scan` has found the end of the head.
         var isFound = false
-        /// The positions of fields with folded values.
+        /// The positions, in the table, of fields with folded values.
         var folded: [Int] = []
 
         /// Prepares for the next head; field by field, because most heads leave nothing to be freed.
@@ -78,19 +79,20 @@ package struct HeadParser {
         self.leniency = leniency
     }
 
-    /// The number of octets of the head that have arrived and been stored.
+    /// The number of octets of the head that `scan` has stored.
     var receivedCount: Int { pending.count }
 
-    /// Scans `input`, which continues the previous input. Returns the number of its octets that belong to the head once that is
-    /// complete, for `take`; nil if more is needed, and all of the input was stored. A head that was found but not taken is
-    /// forgotten: the next scan begins another one.
+    /// Scans `input`, which continues the previous input. If the head is complete, returns the number of octets of `input` that
+    /// belong to it; `take` then returns the head. Otherwise stores all of the input and returns nil. If the previous head was
+    /// found but not taken, drops it, and begins another one.
     package mutating func scan(_ input: Span<UInt8>) throws(HTTPError) -> Int? {
-        if progress.isFound { forget() }
+        if progress.isFound { discardHead() }
         if pending.isEmpty {
             if let end = try scanHead(input) { return end }
             pending.append(input, 0..<input.count)
             return nil
         }
+        // At most one octet above the limit is stored, which suffices to detect the error.
         var gathered = pending
         pending = []
         let before = gathered.count
@@ -101,7 +103,7 @@ package struct HeadParser {
         return end.map { $0 &- before }
     }
 
-    private mutating func forget() {
+    private mutating func discardHead() {
         if !pending.isEmpty { pending = [] }
         progress.reset()
     }
@@ -124,10 +126,10 @@ package struct HeadParser {
         return parsed
     }
 
-    // MARK: the scan
+    // MARK: Scanning
 
-    /// Continues at `progress`. Returns the end of the head, or nil if `bytes`, which begin with the head's first octet, do not
-    /// reach it.
+    /// Continues the scan at `progress`. `bytes` begin with the head's first octet. Returns the end of the head, or nil if
+    /// `bytes` do not contain it.
     private mutating func scanHead(_ bytes: Span<UInt8>) throws(HTTPError) -> Int? {
         let available = min(bytes.count, limits.headBytes)
         if !progress.hasStartLine {
@@ -150,10 +152,18 @@ package struct HeadParser {
         }
     }
 
-    private enum Stop { case end, needMore, tableFull }
+    /// The reason why `scanFields` returned.
+    private enum Stop {
+        /// The empty line was found, which ends the head.
+        case end
+        /// The octets are used up.
+        case needMore
+        /// The table has no room for another field.
+        case tableFull
+    }
 
-    /// Scans lines up to the empty one, the end of the octets, or the end of the table. Static, for exclusive access to both the
-    /// progress and the table.
+    /// Scans lines until the empty line, the end of the octets, or the end of the table. A static function, which gets exclusive
+    /// access to both the progress and the table as `inout` arguments.
     private static func scanFields(
         _ bytes: Span<UInt8>, _ available: Int, _ limits: ParserLimits, _ leniency: Leniency,
         _ progress: inout Progress, _ table: inout [Fields.Entry]
@@ -163,22 +173,24 @@ package struct HeadParser {
         var nameEnd = progress.nameEnd
         var count = progress.count
         let room = min(table.count, limits.fieldCount)
-        var free = table.mutableSpan
-        var entries = free._mutatingExtracting(first: room)
+        var storage = table.mutableSpan
+        var entries = storage._mutatingExtracting(first: room)
         let head = bytes.extracting(first: available)
         var stop = Stop.needMore
         line: while true {
+            // At the beginning of a line: the fast path parses all plain lines.
             if position == lineStart, nameEnd == lineStart {
-                let isOver = PlainLines.take(
+                let isComplete = PlainLines.parse(
                     head, limits.lineBytes, from: &lineStart, into: &entries, &count, &progress.framing)
                 position = lineStart
                 nameEnd = lineStart
-                if isOver {
+                if isComplete {
                     stop = .end
                     break line
                 }
             }
             let bound = min(available, lineStart &+ limits.lineBytes &+ 1)
+            // In or before the name.
             if nameEnd == lineStart {
                 if position == lineStart {
                     guard position < bound else { break line }
@@ -217,10 +229,12 @@ package struct HeadParser {
                 nameEnd = position
                 position &+= 1
             }
+            // In the value.
             position = OctetScan.endOfValue(bytes, from: position, to: bound)
             guard position < bound, let end = try lineEnd(bytes, at: position, available, leniency) else {
                 break line
             }
+            // The line is complete. It either continues the last field or adds one.
             if nameEnd < lineStart {
                 let last = count &- 1
                 entries[last].valueCount = UInt32(truncatingIfNeeded: position) &- entries[last].valueStart
@@ -244,8 +258,8 @@ package struct HeadParser {
         return stop
     }
 
-    /// Called when the octets are used up: returns nil for more, or throws if a limit is exceeded. The first line's own limit has
-    /// been checked before.
+    /// Returns nil if the head may continue after these octets, which have been scanned completely; throws if it exceeds a limit.
+    /// `scanStartLine` has checked the limit of the first line.
     private func incomplete(_ bytes: Span<UInt8>) throws(HTTPError) -> Int? {
         if progress.hasStartLine, progress.position &- progress.lineStart > limits.lineBytes {
             throw .limitExceeded(.lineBytes, allowed: limits.lineBytes)
@@ -256,8 +270,8 @@ package struct HeadParser {
         return nil
     }
 
-    /// Returns the start of the next line after the line end at `index`; nil if a carriage return is the last octet. Throws for
-    /// any other octet that is not allowed in a value.
+    /// Returns the start of the next line if a line ends at `index`; nil if the octet there is a CR and the last one. Throws if
+    /// the octet, which is not allowed in a value, is neither CR nor LF.
     @inline(__always)
     private static func lineEnd(
         _ bytes: Span<UInt8>, at index: Int, _ available: Int, _ leniency: Leniency
@@ -278,8 +292,9 @@ package struct HeadParser {
             ? .whitespaceBeforeColon(offset: index) : .invalidFieldName(octet: octet, offset: index)
     }
 
-    // MARK: the first line
+    // MARK: The first line
 
+    /// Parses the first line; returns false if it is incomplete.
     private mutating func scanStartLine(_ bytes: Span<UInt8>, _ available: Int) throws(HTTPError) -> Bool {
         if progress.position == 0, kind == .response, limits.lineBytes >= PlainLines.okCount,
             PlainLines.beginsWithOK(bytes.extracting(first: available))
@@ -289,32 +304,35 @@ package struct HeadParser {
             return true
         }
         let bound = min(available, limits.lineBytes &+ 2)
-        guard let feed = OctetScan.firstIndex(of: Octet.lineFeed, bytes, from: progress.position, to: bound)
+        guard
+            let lineFeed = OctetScan.firstIndex(
+                of: Octet.lineFeed, bytes, from: progress.position, to: bound)
         else {
-            // A CR at the very end may belong to the line end; the next octet decides.
+            // A CR at the end may begin the line end, which the next octet decides.
             let isAtReturn = bound > 0 && bytes[bound &- 1] == Octet.carriageReturn
             try StartLineParser.checkBeginning(bytes, isAtReturn ? bound &- 1 : bound, kind)
             progress.position = bound
             if bound > limits.lineBytes &+ 1 { throw .limitExceeded(.lineBytes, allowed: limits.lineBytes) }
             return false
         }
-        var end = feed
+        var end = lineFeed
         if end > 0, bytes[end &- 1] == Octet.carriageReturn {
             end &-= 1
         } else if !leniency.contains(.bareLineFeed) {
             try StartLineParser.checkBeginning(bytes, end, kind)
-            throw .bareLineFeed(offset: feed)
+            throw .bareLineFeed(offset: lineFeed)
         }
         guard end > 0 else { throw .notHTTP(octet: bytes[0], offset: 0) }
         guard end <= limits.lineBytes else {
             try StartLineParser.checkBeginning(bytes, end, kind)
             throw .limitExceeded(.lineBytes, allowed: limits.lineBytes)
         }
-        progress.startLine =
-            kind == .response
-            ? try StartLineParser.statusLine(bytes, end, leniency)
-            : try StartLineParser.requestLine(bytes, end)
-        beginFields(at: feed &+ 1)
+        if kind == .response {
+            progress.startLine = try StartLineParser.statusLine(bytes, end, leniency)
+        } else {
+            progress.startLine = try StartLineParser.requestLine(bytes, end)
+        }
+        beginFields(at: lineFeed &+ 1)
         return true
     }
 

@@ -2,8 +2,8 @@
 
 /// The tolerances for a head, each with its name and reason.
 ///
-/// Chunk framing is never lenient, a bare CR never ends a line, and a server tolerates nothing: there, two implementations could
-/// read one stream differently.
+/// There are none for chunk framing, for a bare CR, or for requests: with those, two implementations could read one stream
+/// differently.
 public struct Leniency: OptionSet, Hashable, Sendable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }

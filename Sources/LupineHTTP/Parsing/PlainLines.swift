@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// The fast path through a head: parses plain lines, as nearly all are, and leaves the others to `HeadParser`.
+/// The fast path through a head: parses plain lines, as nearly all lines are, and leaves the others to `HeadParser`.
 ///
-/// A plain field line is a name, a colon, one space, a value that is not empty, CRLF. Anything else, such as an error, a
-/// tolerated deviation or an incomplete line, stops the scan at the beginning of its line, and `HeadParser` reads that line with
-/// all checks. Nothing is refused here, and every line accepted here gives the same result in the parser.
+/// A plain field line is a name, a colon, one space, a value that is not empty, CRLF. Any other line, such as an invalid, a
+/// tolerated or an incomplete one, stops the scan at its beginning, and `HeadParser` reads that line with all checks. The fast
+/// path refuses nothing, and the parser would give the same result for every line that it accepts.
 enum PlainLines {
     /// The length of the line that `beginsWithOK` looks for, without its line end.
     static let okCount = 15
@@ -18,7 +18,7 @@ enum PlainLines {
 
     /// Parses plain field lines from `lineStart` on, up to the capacity of `entries`. Afterwards `lineStart` is the beginning of
     /// the first line that was not parsed. Returns true if the empty line was found: `lineStart` is then after it.
-    static func take(
+    static func parse(
         _ bytes: Span<UInt8>, _ lineBytes: Int, from lineStart: inout Int,
         into entries: inout MutableSpan<Fields.Entry>, _ count: inout Int, _ framing: inout FramingFields
     ) -> Bool {
@@ -26,16 +26,16 @@ enum PlainLines {
         // comparison checks for eight octets.
         var start = UInt32(truncatingIfNeeded: lineStart)
         let longestLine = UInt32(clamping: lineBytes)
-        var taken = count
+        var used = count
         var room = entries._mutatingExtracting(first: entries.count)
         defer {
             lineStart = Int(start)
-            count = taken
+            count = used
         }
-        while taken < room.count {
-            // All octets that are allowed in a name are also allowed in a value, and so is the colon. The same words therefore
-            // serve for both, counted from the beginning of the line: only the end of the line decides where to read next, and
-            // the processor need not wait for the end of the name.
+        while used < room.count {
+            // The octets of a name and the colon are also allowed in a value, so both scans use the same words, which are counted
+            // from the beginning of the line. Where to read next depends only on the end of the line, and the processor need not
+            // wait for the end of the name.
             var base = start
             var octets = OctetScan.paddedWord(bytes, at: base)
             var nameEnd = start
@@ -59,13 +59,13 @@ enum PlainLines {
                 base &+= 8
                 octets = OctetScan.paddedWord(bytes, at: base)
             }
-            var place = start
+            var valueEnd = start
             value: while true {
                 var flags = OctetScan.flagsOutsideValues(octets)
                 while flags != 0 {
                     let (octet, index) = OctetScan.firstFlagged(octets, flags)
                     if octet == Octet.carriageReturn {
-                        place = base &+ index
+                        valueEnd = base &+ index
                         break value
                     }
                     guard OctetClass.contains(octet, OctetClass.value) else { return false }
@@ -74,25 +74,26 @@ enum PlainLines {
                 base &+= 8
                 octets = OctetScan.paddedWord(bytes, at: base)
             }
+            // A colon, one space, and an octet that is neither a blank nor a line end.
             let separator = OctetScan.paddedWord(bytes, at: nameEnd)
             guard UInt16(truncatingIfNeeded: separator) == 0x203A,
                 UInt8(truncatingIfNeeded: separator &>> 16) > Octet.space
             else { return false }
-            // A blank at the end is not part of the value, and no other octet up to a space is allowed. An empty name wraps
-            // around to more than the longest.
+            // The last octet of the value must be greater than a space: a blank there is not part of the value. The subtraction
+            // in the last condition wraps around for an empty name, which also fails.
             let nameCount = nameEnd &- start
-            guard Int(place) + 1 < bytes.count, bytes[Int(place) + 1] == Octet.lineFeed,
-                bytes[Int(place) - 1] > Octet.space, place &- start <= longestLine,
+            guard Int(valueEnd) + 1 < bytes.count, bytes[Int(valueEnd) + 1] == Octet.lineFeed,
+                bytes[Int(valueEnd) - 1] > Octet.space, valueEnd &- start <= longestLine,
                 nameCount &- 1 < UInt32(Fields.longestName)
             else { return false }
             let entry = Fields.Entry(
-                nameStart: start, nameEnd: nameEnd, valueStart: nameEnd &+ 2, valueEnd: place,
+                nameStart: start, nameEnd: nameEnd, valueStart: nameEnd &+ 2, valueEnd: valueEnd,
                 tag: FieldName.Tag(
                     length: Int(nameCount), first: bytes[Int(start)], last: bytes[Int(nameEnd) - 1]))
-            framing.record(entry, at: taken, in: bytes)
-            room[taken] = entry
-            taken &+= 1
-            start = place &+ 2
+            framing.record(entry, at: used, in: bytes)
+            room[used] = entry
+            used &+= 1
+            start = valueEnd &+ 2
         }
         return false
     }

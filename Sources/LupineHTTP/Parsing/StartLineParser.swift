@@ -2,29 +2,30 @@
 
 /// Parses the first line of a head: RFC 9112 §3 and §4.
 ///
-/// The line is passed complete, without its line end. `checkBeginning` checks one that is still arriving, so that a peer that
-/// speaks another protocol is refused at the first wrong octet and not at the first line end.
+/// The functions get a complete line, without its line end. `checkBeginning` also checks a line that is still arriving, so that
+/// the parser refuses a peer with another protocol at the first wrong octet and does not wait for a line end.
 enum StartLineParser {
-    private static let version: StaticOctets = [0x48, 0x54, 0x54, 0x50, 0x2F]
-    private typealias StaticOctets = InlineArray<5, UInt8>
+    /// "HTTP/".
+    private static let versionPrefix: InlineArray<5, UInt8> = [0x48, 0x54, 0x54, 0x50, 0x2F]
     /// "HTTP/1.1" and "HTTP/1.0", the first octet in the lowest byte.
     private static let http11: UInt64 = 0x312E_312F_5054_5448
     private static let http10: UInt64 = 0x302E_312F_5054_5448
 
-    // MARK: responses
+    // MARK: Responses
 
+    /// Parses the status line in the first `end` octets.
     static func statusLine(
         _ bytes: Span<UInt8>, _ end: Int, _ leniency: Leniency
     ) throws(HTTPError) -> HeadParser.StartLine {
         let version: HTTPVersion
-        // A version that is longer or shorter than eight octets is another one.
+        // A version of more or fewer than eight octets is neither of the two.
         let isWhole = end == 8 || (end > 8 && bytes[8] == Octet.space)
         switch isWhole ? OctetScan.word(bytes, at: 0) : 0 {
         case http11: version = .http11
         case http10: version = .http10
         default:
             try checkBeginning(bytes, end, .response)
-            version = try versionInFull(bytes, end)
+            version = try parseVersion(bytes, end)
         }
         try expect(Octet.space, bytes, 8, end)
         var code: UInt16 = 0
@@ -39,14 +40,16 @@ enum StartLineParser {
         let status = Status(checked: code)
         if end == 12 {
             guard leniency.contains(.missingReason) else { throw .missingReason(offset: end) }
-            return .response(version, status, customReason: standard("", status))
+            let customReason: [UInt8]? = status.standardReason.isEmpty ? nil : []
+            return .response(version, status, customReason: customReason)
         }
         try expect(Octet.space, bytes, 12, end)
         let reason = 13..<end
-        let stop = OctetScan.endOfValue(bytes, from: reason.lowerBound, to: end)
-        guard stop == end else {
-            throw bytes[stop] == Octet.carriageReturn
-                ? .bareCarriageReturn(offset: stop) : .invalidFieldValue(octet: bytes[stop], offset: stop)
+        let reasonEnd = OctetScan.endOfValue(bytes, from: reason.lowerBound, to: end)
+        guard reasonEnd == end else {
+            let octet = bytes[reasonEnd]
+            throw octet == Octet.carriageReturn
+                ? .bareCarriageReturn(offset: reasonEnd) : .invalidFieldValue(octet: octet, offset: reasonEnd)
         }
         let expected = status.standardReason
         if reason.count == expected.utf8.count, bytes.equals(expected, at: reason.lowerBound) {
@@ -57,12 +60,9 @@ enum StartLineParser {
         return .response(version, status, customReason: received)
     }
 
-    private static func standard(_ reason: String, _ status: Status) -> [UInt8]? {
-        status.standardReason == reason ? nil : Array(reason.utf8)
-    }
+    // MARK: Requests
 
-    // MARK: requests
-
+    /// Parses the request line in the first `end` octets.
     static func requestLine(_ bytes: Span<UInt8>, _ end: Int) throws(HTTPError) -> HeadParser.StartLine {
         try checkBeginning(bytes, end, .request)
         let methodEnd = OctetScan.endOfToken(bytes, from: 0, to: end)
@@ -83,20 +83,22 @@ enum StartLineParser {
                 : .malformedStartLine(octet: bytes[targetEnd], offset: targetEnd)
         }
         let start = targetEnd &+ 1
-        let rest = bytes.extracting(start..<end)
+        let versionOctets = bytes.extracting(start..<end)
         if bytes.equals("PRI * HTTP/2.0", at: 0), end == 14 { throw .http2Preface }
         let version: HTTPVersion
         do {
-            version = try versionInFull(rest, rest.count)
+            version = try parseVersion(versionOctets, versionOctets.count)
         } catch {
             throw error.shifted(by: start)
         }
-        guard rest.count == 8 else { throw .malformedStartLine(octet: rest[8], offset: start &+ 8) }
+        guard versionOctets.count == 8 else {
+            throw .malformedStartLine(octet: versionOctets[8], offset: start &+ 8)
+        }
         let target = try RequestTarget.parsed(bytes.text(targetStart..<targetEnd), method: method)
         return .request(method, target, version)
     }
 
-    // MARK: both
+    // MARK: Both
 
     /// Throws if the first `count` octets cannot be the beginning of a first line.
     static func checkBeginning(_ bytes: Span<UInt8>, _ count: Int, _ kind: HeadParser.Kind) throws(HTTPError)
@@ -108,8 +110,8 @@ enum StartLineParser {
             }
             return
         }
-        for index in 0..<min(count, 5) where bytes[index] != version[index] {
-            switch http2(bytes, count) {
+        for index in 0..<min(count, 5) where bytes[index] != versionPrefix[index] {
+            switch matchHTTP2(bytes, count) {
             case .complete: throw .http2Preface
             case .possible: return
             case .no: throw .notHTTP(octet: bytes[index], offset: index)
@@ -119,9 +121,9 @@ enum StartLineParser {
 
     private enum Match { case no, possible, complete }
 
-    /// Whether a connection begins with the HTTP/2 preface, or with a server's first SETTINGS frame: three octets of a small
-    /// length, type 4, no flags, stream 0 (RFC 9113 §3.4, §6.5).
-    private static func http2(_ bytes: Span<UInt8>, _ count: Int) -> Match {
+    /// Compares the beginning of a connection with the HTTP/2 preface, and with a server's first SETTINGS frame: a length below
+    /// 256 in three octets, type 4, no flags, stream 0 (RFC 9113 §3.4, §6.5).
+    private static func matchHTTP2(_ bytes: Span<UInt8>, _ count: Int) -> Match {
         let preface = "PRI * HTTP/2.0"
         var index = 0
         for octet in preface.utf8 {
@@ -136,11 +138,13 @@ enum StartLineParser {
         return count >= 9 ? .complete : .possible
     }
 
-    /// Returns the version in the first eight octets, or throws its error.
-    private static func versionInFull(_ bytes: Span<UInt8>, _ end: Int) throws(HTTPError) -> HTTPVersion {
+    /// Parses the version in the first eight octets.
+    private static func parseVersion(_ bytes: Span<UInt8>, _ end: Int) throws(HTTPError) -> HTTPVersion {
         for index in 0..<5 {
             guard index < end else { throw .malformedStartLine(octet: Octet.carriageReturn, offset: end) }
-            guard bytes[index] == version[index] else { throw .notHTTP(octet: bytes[index], offset: index) }
+            guard bytes[index] == versionPrefix[index] else {
+                throw .notHTTP(octet: bytes[index], offset: index)
+            }
         }
         var nameEnd = 5
         while nameEnd < end, OctetClass.contains(bytes[nameEnd], OctetClass.token) { nameEnd &+= 1 }
@@ -153,6 +157,7 @@ enum StartLineParser {
         return minor == 0 ? .http10 : .http11
     }
 
+    /// Throws unless `octet` is at `index`.
     private static func expect(
         _ octet: UInt8, _ bytes: Span<UInt8>, _ index: Int, _ end: Int
     ) throws(HTTPError) {
@@ -166,7 +171,7 @@ enum StartLineParser {
 }
 
 extension HTTPError {
-    /// Returns the same error for a line that begins `distance` octets later.
+    /// Returns the error with an offset that is larger by `distance`: that of the version within the line.
     fileprivate func shifted(by distance: Int) -> HTTPError {
         switch self {
         case .notHTTP(let octet, let offset), .malformedStartLine(let octet, let offset):

@@ -2,7 +2,7 @@
 
 /// An event in the octets that a server's codec received.
 package enum RequestEvent: Sendable {
-    /// More is needed. The octets of a further request are not consumed until the response is complete.
+    /// More octets are needed. The codec does not consume the octets of the next request until the response is complete.
     case needMore
     /// The head, the framing of its body, and whether its fields allow the connection to be reused.
     case head(RequestHead, framing: BodyFraming, keepAlive: Bool)
@@ -14,8 +14,8 @@ package enum RequestEvent: Sendable {
 
 /// A server's side of one HTTP/1.1 connection: requests in, responses out, one at a time.
 ///
-/// Built from the same parts as the client's codec, without its tolerances: anything that two implementations could read as
-/// different requests is refused (RFC 9112 §11.2). Sans-IO; used on one thread at a time.
+/// It consists of the same parts as the client's codec, but has no tolerances: it refuses anything that two implementations could
+/// read as different requests (RFC 9112 §11.2). Does no I/O; used on one thread at a time.
 package struct ServerCodec {
     private enum Receiving { case head, body, ended, failed }
     private enum Sending { case idle, sending, sent }
@@ -31,7 +31,8 @@ package struct ServerCodec {
     private var keepAlive = true
     private var failure: HTTPError?
 
-    /// Whether the content of the response is omitted: a response to HEAD, 204, 304 or an accepted CONNECT.
+    /// Whether the owner must not send the content of the response: it is a response to HEAD or to an accepted CONNECT, or its
+    /// status is 101, 204 or 304.
     package private(set) var omitsContent = false
 
     /// True from a head with `Expect: 100-continue` until content arrives or a response begins.
@@ -49,7 +50,7 @@ package struct ServerCodec {
     /// Whether both the request and the response are complete.
     package var exchangeIsOver: Bool { receiving == .ended && sending == .sent }
 
-    // MARK: in
+    // MARK: Receiving a request
 
     /// Returns the next event and the number of octets of `input` that it consumed.
     package mutating func next(_ input: Span<UInt8>) throws(HTTPError) -> (event: RequestEvent, consumed: Int)
@@ -63,7 +64,7 @@ package struct ServerCodec {
             requestVersion = .http11
         }
         do {
-            return try step(input)
+            return try nextEvent(input)
         } catch {
             failure = error
             receiving = .failed
@@ -72,14 +73,15 @@ package struct ServerCodec {
         }
     }
 
-    private mutating func step(_ input: Span<UInt8>) throws(HTTPError) -> (event: RequestEvent, consumed: Int)
-    {
+    private mutating func nextEvent(
+        _ input: Span<UInt8>
+    ) throws(HTTPError) -> (event: RequestEvent, consumed: Int) {
         switch receiving {
         case .head:
-            // If a response without a request is being sent, nothing more is read.
+            // While the owner sends a response before a request has arrived, such as 408, the codec reads nothing.
             guard input.count > 0, sending == .idle else { return (.needMore, 0) }
             guard let consumed = try parser.scan(input) else { return (.needMore, input.count) }
-            return (try receive(parser.take(input)), consumed)
+            return (try receiveHead(parser.take(input)), consumed)
         case .body:
             let (step, consumed) = try decoder.next(input)
             switch step {
@@ -96,7 +98,8 @@ package struct ServerCodec {
         }
     }
 
-    private mutating func receive(_ parsed: HeadParser.Parsed) throws(HTTPError) -> RequestEvent {
+    /// Prepares for the body and the response of a parsed head, and returns its event.
+    private mutating func receiveHead(_ parsed: HeadParser.Parsed) throws(HTTPError) -> RequestEvent {
         guard case .request(let method, let target, let version) = parsed.startLine else {
             preconditionFailure("a request parser returned a response")
         }
@@ -104,7 +107,7 @@ package struct ServerCodec {
         try requireHost(fields, version)
         let (framing, keepAlive) = try BodyFraming.ofRequest(version, fields, parsed.framing)
         self.keepAlive = keepAlive && method != .connect
-        requestKind = method == .head ? .head : method == .connect ? .connect : .other
+        requestKind = BodyFraming.RequestKind(method)
         requestVersion = version
         continueIsExpected = framing != .none && version == .http11 && expectsContinue(fields)
         decoder = BodyDecoder(framing, limits: limits)
@@ -113,7 +116,7 @@ package struct ServerCodec {
         return .head(head, framing: framing, keepAlive: keepAlive)
     }
 
-    /// RFC 9112 §3.2: exactly one, well-formed `Host` in HTTP/1.1.
+    /// Throws unless the request has exactly one `Host`, which is well-formed; it may be absent in HTTP/1.0 (RFC 9112 §3.2).
     private func requireHost(_ fields: Fields, _ version: HTTPVersion) throws(HTTPError) {
         guard let index = fields.firstIndex(of: .host) else {
             guard version == .http10 else { throw .invalidHost(Excerpt("")) }
@@ -129,7 +132,7 @@ package struct ServerCodec {
             ?? false
     }
 
-    /// Handles the client's end of stream: throws if that truncates a request.
+    /// Handles the client's end of stream; throws if it truncates a request.
     package mutating func peerClosed() throws(HTTPError) {
         if let failure { throw failure }
         keepAlive = false
@@ -145,10 +148,10 @@ package struct ServerCodec {
         throw .truncated(truncation)
     }
 
-    // MARK: out
+    // MARK: Sending a response
 
-    /// Writes an interim (1xx) head; nothing to an HTTP/1.0 client, which would take it for the final one (RFC 9110 §15.2). 101
-    /// is a final response here: `send` writes it.
+    /// Writes an interim (1xx) head. Writes nothing to an HTTP/1.0 client, which would read it as the final head (RFC 9110
+    /// §15.2). For 101 there is `send`, because it is a final response here.
     package mutating func sendInterim(_ head: ResponseHead, into output: inout [UInt8]) throws(HTTPError) {
         precondition(
             sending == .idle && head.status.kind == .informational && head.status.code != 101,
@@ -157,12 +160,14 @@ package struct ServerCodec {
         try ResponseEncoder.encode(head, framing: nil, connection: nil, into: &output)
     }
 
-    /// Begins the response: writes its head, with the framing chosen from the body's length and the request's version. With
-    /// `body: .none` the response is complete, otherwise `sendEnd` completes it. `close`, or `Connection: close` among the
-    /// fields, makes it the last one; so does a request that has not arrived completely, as with 408.
+    /// Begins the response: writes its head, with a framing that depends on the body's length and the request's version. With
+    /// `body: .none` the response is complete, otherwise `sendEnd` completes it.
     ///
-    /// Responses to HEAD, 204 and 304 carry no content: content and trailers are omitted. A body of unknown length to an HTTP/1.0
-    /// client ends with the connection.
+    /// The response is the last one on the connection with `close`, with `Connection: close` among the fields, and if the head of
+    /// the request has not arrived or was invalid, as with 408 or 400.
+    ///
+    /// Responses to HEAD, 204 and 304 have no content: the codec omits the framing of content and trailers. A body of unknown
+    /// length to an HTTP/1.0 client ends with the connection.
     package mutating func send(
         _ head: ResponseHead, body: OutgoingBody, close: Bool = false, into output: inout [UInt8]
     ) throws(HTTPError) {
@@ -186,8 +191,14 @@ package struct ServerCodec {
             case .known(let length): .contentLength(length)
             case .unknown: endsWithConnection ? nil : .chunked
             }
-        let connection: ResponseEncoder.ConnectionLine? =
-            isTunnel || saysClose ? nil : isLast ? .close : requestVersion == .http10 ? .keepAlive : nil
+        var connection: ResponseEncoder.ConnectionLine?
+        if !isTunnel, !saysClose {
+            if isLast {
+                connection = .close
+            } else if requestVersion == .http10 {
+                connection = .keepAlive
+            }
+        }
         try ResponseEncoder.encode(head, framing: line, connection: connection, into: &output)
         keepAlive = !isLast
         continueIsExpected = false

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The negotiated parameters of compressed messages (RFC 7692 §7). The layer above has the compressor that applies them.
+/// The negotiated parameters of compressed messages (RFC 7692 §7). The compressor that applies them is in LupineCoding.
 package struct DeflateAgreement: Hashable, Sendable {
     /// Whether the server resets its window after each message.
     package var serverNoContextTakeover = false
@@ -12,7 +12,7 @@ package struct DeflateAgreement: Hashable, Sendable {
     /// allowed.
     package var clientMaxWindowBits = 15
 
-    /// Full windows, kept from message to message, unless given otherwise.
+    /// Creates an agreement. The default is a full window for each side, which is kept from message to message.
     package init(
         serverNoContextTakeover: Bool = false, clientNoContextTakeover: Bool = false,
         serverMaxWindowBits: Int = 15, clientMaxWindowBits: Int = 15

@@ -24,7 +24,7 @@ package struct DeflateOffer: Hashable, Sendable {
     /// The client's window.
     package var clientWindow: ClientWindow
 
-    /// The offer of browsers: only that the server may limit the client's window.
+    /// Creates an offer. The default is that of browsers: the server may limit the client's window.
     package init(
         serverNoContextTakeover: Bool = false, clientNoContextTakeover: Bool = false,
         serverMaxWindowBits: Int? = nil, clientWindow: ClientWindow = .limitable
@@ -66,13 +66,13 @@ package struct DeflateOffer: Hashable, Sendable {
             agreement.serverMaxWindowBits = bits
         }
         switch (parameters.clientWindow, clientWindow) {
-        case (.absent, .limited(let own)):
-            agreement.clientMaxWindowBits = own
+        case (.absent, .limited(let offered)):
+            agreement.clientMaxWindowBits = offered
         case (.absent, .limitable), (.absent, .unlimited): break
         case (.present(let bits?), .limitable):
             agreement.clientMaxWindowBits = bits
-        case (.present(let bits?), .limited(let own)):
-            guard bits <= own else { throw refusal }
+        case (.present(let bits?), .limited(let offered)):
+            guard bits <= offered else { throw refusal }
             agreement.clientMaxWindowBits = bits
         // The server may not limit a window unless that was offered, and must give a value (§7.1.2.2).
         case (.present, .unlimited), (.present(nil), .limitable), (.present(nil), .limited):
@@ -97,6 +97,7 @@ package struct DeflateOffer: Hashable, Sendable {
         return accepted
     }
 
+    /// Returns a server's agreement to one offer; throws if the server does not support it.
     private static func agreement(
         toOffer element: Range<Int>, in bytes: Span<UInt8>
     ) throws(WebSocketError) -> DeflateAgreement {
@@ -120,7 +121,7 @@ package struct DeflateOffer: Hashable, Sendable {
 private struct DeflateParameters {
     enum Window {
         case absent
-        /// nil if it has no value.
+        /// The parameter is present; its value is nil if it has none.
         case present(Int?)
     }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// The hash in `Sec-WebSocket-Accept` (FIPS 180-4 §6.1), for no other use.
+/// SHA-1 (FIPS 180-4 §6.1), for `Sec-WebSocket-Accept` only.
 ///
-/// RFC 6455 uses SHA-1 only to show that a server has understood the handshake: an attacker gains nothing from a collision. The
-/// codec has its own implementation, which keeps the module free of imports and works where OpenSSL's policy forbids SHA-1.
+/// RFC 6455 uses SHA-1 only to show that a server has understood the handshake: an attacker gains nothing from a collision. This
+/// implementation keeps the module free of imports, and works where OpenSSL's policy forbids SHA-1.
 enum SHA1 {
     /// Returns the 20 octets of the hash.
     static func digest(_ message: Span<UInt8>) -> [UInt8] {
@@ -22,6 +22,7 @@ enum SHA1 {
         return digest
     }
 
+    /// Processes one block of 64 octets (§6.1.2); the variables have the names of the standard.
     private static func mix(_ block: Span<UInt8>, into state: inout InlineArray<5, UInt32>) {
         var words = InlineArray<80, UInt32>(repeating: 0)
         for index in block.indices {

@@ -3,23 +3,23 @@
 /// Validates UTF-8 that arrives in pieces, octet by octet: RFC 3629 §4, which excludes surrogates, overlong forms and anything
 /// above U+10FFFF.
 ///
-/// A piece may end within a character. The first invalid octet is found when it arrives, whatever follows, so that RFC 6455 §8.1
-/// is satisfied without waiting for the end of the message.
+/// A piece may end within a character. The first invalid octet is found when it arrives, so that an endpoint can fail the
+/// connection (RFC 6455 §8.1) without waiting for the end of the message.
 package struct UTF8Progress: Sendable {
-    /// The octets that are missing from the current character.
+    /// The number of octets that are missing from the current character.
     private var remaining = 0
-    /// The range of the next of them.
+    /// The least and the greatest valid value of the next of them.
     private var lowest: UInt8 = 0x80
     private var highest: UInt8 = 0xBF
 
     /// The state before the first octet.
     package init() {}
 
-    /// Whether the text may end here.
+    /// Whether no character is incomplete, so that the text may end.
     package var isBetweenCharacters: Bool { remaining == 0 }
 
     /// Validates the next octets. Returns the index of the first that is invalid at its position, or nil.
-    package mutating func take(_ octets: Span<UInt8>) -> Int? {
+    package mutating func validate(_ octets: Span<UInt8>) -> Int? {
         var index = 0
         while index < octets.count {
             if remaining == 0 {

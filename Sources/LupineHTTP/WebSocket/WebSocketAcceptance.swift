@@ -8,7 +8,7 @@ package struct WebSocketAcceptance: Sendable {
     /// The parameters for the codec.
     package let agreement: WebSocketAgreement
 
-    /// Accepts a request, or throws its error, for `refusal(_:)` to answer.
+    /// Accepts a request, or throws the error for which `refusal(_:)` returns the response.
     ///
     /// - Parameters:
     ///   - request: The client's head.
@@ -17,41 +17,44 @@ package struct WebSocketAcceptance: Sendable {
     package init(
         _ request: RequestHead, subprotocols: [String] = [], allowsCompression: Bool = false
     ) throws(WebSocketError) {
-        let asked = request.fields
-        // In HTTP/2 the protocol's name is a pseudo-header field, which the reader of the request has checked.
-        let isSwitched = request.version == .http2
-        if !isSwitched { try Self.requireHandshake(request) }
-        guard asked.isOnly("13", of: .secWebSocketVersion) else {
-            throw .unsupportedVersion(asked.excerpt(of: .secWebSocketVersion))
+        let requested = request.fields
+        // In HTTP/2 the protocol's name is the pseudo-header field `:protocol`, which the caller has checked.
+        let isExtendedConnect = request.version == .http2
+        if !isExtendedConnect { try Self.requireHandshake(request) }
+        guard requested.hasSingleValue("13", of: .secWebSocketVersion) else {
+            throw .unsupportedVersion(requested.excerpt(of: .secWebSocketVersion))
         }
         let agreement = WebSocketAgreement(
-            subprotocol: asked.elements(of: .secWebSocketProtocol).first { subprotocols.contains($0) },
-            deflate: allowsCompression ? DeflateOffer.accepted(of: asked) : nil)
+            subprotocol: requested.elements(of: .secWebSocketProtocol).first { subprotocols.contains($0) },
+            deflate: allowsCompression ? DeflateOffer.accepted(of: requested) : nil)
         self.agreement = agreement
-        let key = isSwitched ? nil : try Self.key(asked)
+        let key = isExtendedConnect ? nil : try Self.key(requested)
         do throws(HTTPError) {
             response = ResponseHead(
-                status: Status(isSwitched ? 200 : 101), fields: try Self.fields(key, agreement))
+                status: Status(isExtendedConnect ? 200 : 101), fields: try Self.fields(key, agreement))
         } catch {
-            // Elements of a received field are valid in a response, and so are the other values.
+            // The values are constants, or elements of received fields, which have been validated.
             preconditionFailure("an answer that cannot be written: \(error)")
         }
     }
 
     /// Checks for the parts of an HTTP/1.1 request that make it a handshake.
     private static func requireHandshake(_ request: RequestHead) throws(WebSocketError) {
-        let asked = request.fields
+        let requested = request.fields
         guard request.method == .get, request.version == .http11 else { throw .notAnUpgradeRequest }
-        guard asked.lists("websocket", in: .upgrade) else {
-            throw .invalidUpgrade(asked.excerpt(of: .upgrade))
+        guard requested.containsElement("websocket", in: .upgrade) else {
+            throw .invalidUpgrade(requested.excerpt(of: .upgrade))
         }
-        guard asked.lists("upgrade", in: .connection) else { throw .connectionWithoutUpgrade }
+        guard requested.containsElement("upgrade", in: .connection) else { throw .connectionWithoutUpgrade }
     }
 
-    private static func key(_ asked: Fields) throws(WebSocketError) -> WebSocketKey {
-        let keys = asked.indices(of: .secWebSocketKey)
-        guard keys.count == 1, let key = asked.withValue(at: keys[0], { WebSocketKey(received: $0) }) else {
-            throw .invalidKey(asked.excerpt(of: .secWebSocketKey))
+    /// Returns the key of the request; throws unless there is exactly one, which is valid.
+    private static func key(_ requested: Fields) throws(WebSocketError) -> WebSocketKey {
+        let keys = requested.indices(of: .secWebSocketKey)
+        guard keys.count == 1,
+            let key = requested.withValue(at: keys[0], { WebSocketKey(received: $0) })
+        else {
+            throw .invalidKey(requested.excerpt(of: .secWebSocketKey))
         }
         return key
     }

@@ -6,7 +6,7 @@ package struct WebSocketCloseCode: RawRepresentable, Hashable, Sendable {
 
     package init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// The purpose of the connection has been fulfilled.
+    /// The connection has fulfilled its purpose.
     package static let normal = WebSocketCloseCode(rawValue: 1000)
     /// The peer goes away: a server shuts down, a page is left.
     package static let goingAway = WebSocketCloseCode(rawValue: 1001)
@@ -16,7 +16,7 @@ package struct WebSocketCloseCode: RawRepresentable, Hashable, Sendable {
     package static let unsupportedData = WebSocketCloseCode(rawValue: 1003)
     /// Data arrived that does not match its type, such as text that is not UTF-8.
     package static let invalidPayload = WebSocketCloseCode(rawValue: 1007)
-    /// A message was refused for a reason without a code of its own.
+    /// A message was refused for a reason that has no other code.
     package static let policyViolation = WebSocketCloseCode(rawValue: 1008)
     /// A message was larger than the peer accepts.
     package static let messageTooBig = WebSocketCloseCode(rawValue: 1009)
@@ -27,8 +27,8 @@ package struct WebSocketCloseCode: RawRepresentable, Hashable, Sendable {
 
     /// Whether a close frame may contain the code (§7.4.1, §7.4.2, and IANA's registry for 1012 to 1014).
     ///
-    /// 1005, 1006 and 1015 are only for APIs: no code was received, no close frame, or TLS failed. 1004 and all others below 3000
-    /// are reserved.
+    /// 1005 (no code was received), 1006 (no close frame was received) and 1015 (TLS failed) are only for APIs. 1004 and all
+    /// others below 3000 are reserved.
     package var isAllowedInFrames: Bool {
         switch rawValue {
         case 1000...1003, 1007...1014, 3000...4999: true

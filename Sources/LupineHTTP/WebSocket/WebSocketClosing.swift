@@ -2,18 +2,18 @@
 
 /// The closing handshake of one WebSocket connection (RFC 6455 §7), for either end.
 ///
-/// Pure: it decides what to send, what to do with the connection and its timer, and how the connection ended; their owner
-/// performs it. A server closes the connection as soon as both close frames are sent; a client leaves that to the server for a
-/// while, so that the port in TIME_WAIT is the server's (§7.1.1). The timer bounds every wait: for the peer's close frame, for
-/// its end of the connection, and for a peer that does not read the output.
+/// A state machine: it decides what to send, what to do with the connection and its timer, and how the connection ended; the
+/// owner performs these actions. A server closes the connection as soon as both close frames are sent; a client first waits for
+/// the server to close it, so that the port in TIME_WAIT is the server's (§7.1.1). The timer bounds every wait: for the peer's
+/// close frame, for the peer to close the connection, and for a peer that does not read the output.
 package struct WebSocketClosing: Sendable {
     /// The state of the closing handshake.
     package enum State: Hashable, Sendable {
         /// No close frame yet. → closing, draining, closed
         case open
-        /// Our close frame is sent, and the peer's is awaited. → draining, closed
+        /// This end has sent its close frame, and waits for the peer's. → draining, closed
         case closing(sent: WebSocketClosure)
-        /// Both frames are done; the connection has to end. → closed
+        /// Neither end sends another close frame; the connection has to end. → closed
         case draining
         case closed
     }
@@ -26,7 +26,7 @@ package struct WebSocketClosing: Sendable {
         case received(WebSocketClosure)
         /// The peer violated the protocol.
         case failed(WebSocketError)
-        /// The connection ended: closed by the peer, or as requested with `Wire.closeWhenSent`.
+        /// The connection ended: closed by the peer, or as requested with `ConnectionAction.closeWhenSent`.
         case ended
         /// The timer that `Actions.timer` started has fired.
         case timedOut
@@ -34,18 +34,18 @@ package struct WebSocketClosing: Sendable {
 
     /// How the connection ended.
     package enum Outcome: Hashable, Sendable {
-        /// The peer closed first, and was answered.
+        /// The peer sent the first close frame, and this end has answered it.
         case peerClosed(WebSocketClosure)
-        /// The program closed first; `answer` is the peer's close frame, or nil if none arrived.
-        case weClosed(WebSocketClosure, answer: WebSocketClosure?)
+        /// This end sent the first close frame; `answer` is the peer's close frame, or nil if none arrived.
+        case locallyClosed(WebSocketClosure, answer: WebSocketClosure?)
         /// The peer violated the protocol.
         case failed(WebSocketError)
-        /// The connection ended without a close frame: 1006.
+        /// The connection ended without a close frame, which APIs report as 1006.
         case lost
     }
 
     /// The action on the connection.
-    package enum Wire: Hashable, Sendable {
+    package enum ConnectionAction: Hashable, Sendable {
         case keep
         /// Close it when all output is sent, and then report `.ended`.
         case closeWhenSent
@@ -54,22 +54,23 @@ package struct WebSocketClosing: Sendable {
     }
 
     /// The action on the timer that bounds the current wait.
-    package enum Timer: Hashable, Sendable { case keep, start, cancel }
+    package enum TimerAction: Hashable, Sendable { case keep, start, cancel }
 
     /// The actions to perform, one field for each kind.
     package struct Actions: Hashable, Sendable {
         /// The close frame to send.
         package var frame: WebSocketClosure?
         /// The action on the connection.
-        package var wire = Wire.keep
+        package var wire = ConnectionAction.keep
         /// The action on the timer.
-        package var timer = Timer.keep
-        /// The outcome, given once.
+        package var timer = TimerAction.keep
+        /// The outcome; only one event of a connection returns it.
         package var outcome: Outcome?
 
         /// No actions, unless given.
         package init(
-            frame: WebSocketClosure? = nil, wire: Wire = .keep, timer: Timer = .keep, outcome: Outcome? = nil
+            frame: WebSocketClosure? = nil, wire: ConnectionAction = .keep, timer: TimerAction = .keep,
+            outcome: Outcome? = nil
         ) {
             self.frame = frame
             self.wire = wire
@@ -105,16 +106,16 @@ package struct WebSocketClosing: Sendable {
             return Actions(wire: .close, outcome: .lost)
         case (.closing(let sent), .received(let closure)):
             state = .draining
-            return Actions(wire: afterHandshake, outcome: .weClosed(sent, answer: closure))
+            return Actions(wire: afterHandshake, outcome: .locallyClosed(sent, answer: closure))
         case (.closing, .failed(let error)):
             state = .draining
             return Actions(wire: .closeWhenSent, outcome: .failed(error))
         case (.closing(let sent), .ended):
             state = .closed
-            return Actions(wire: .close, timer: .cancel, outcome: .weClosed(sent, answer: nil))
+            return Actions(wire: .close, timer: .cancel, outcome: .locallyClosed(sent, answer: nil))
         case (.closing(let sent), .timedOut):
             state = .closed
-            return Actions(wire: .close, outcome: .weClosed(sent, answer: nil))
+            return Actions(wire: .close, outcome: .locallyClosed(sent, answer: nil))
         case (.draining, .ended):
             state = .closed
             return Actions(wire: .close, timer: .cancel)
@@ -131,7 +132,7 @@ package struct WebSocketClosing: Sendable {
     }
 
     /// The action once both close frames are sent: the server closes the connection.
-    private var afterHandshake: Wire {
+    private var afterHandshake: ConnectionAction {
         switch role {
         case .client: .keep
         case .server: .closeWhenSent

@@ -20,7 +20,7 @@ package struct WebSocketClosure: Hashable, Sendable {
     package init(_ code: WebSocketCloseCode, reason: [UInt8] = []) throws(WebSocketError) {
         guard code.isAllowedInFrames else { throw .invalidCloseCodeToSend(code.rawValue) }
         var progress = UTF8Progress()
-        guard progress.take(reason.span) == nil, progress.isBetweenCharacters else {
+        guard progress.validate(reason.span) == nil, progress.isBetweenCharacters else {
             throw .invalidReasonToSend
         }
         self.init(checked: code, reason: Self.shortened(reason))
@@ -37,7 +37,7 @@ package struct WebSocketClosure: Hashable, Sendable {
         guard code.isAllowedInFrames else { throw .invalidCloseCode(code.rawValue) }
         let reason = Array(payload[2...])
         var progress = UTF8Progress()
-        if let offset = progress.take(reason.span) { throw .invalidUTF8(offset: offset + 2) }
+        if let offset = progress.validate(reason.span) { throw .invalidUTF8(offset: offset + 2) }
         guard progress.isBetweenCharacters else { throw .invalidUTF8(offset: payload.count) }
         self.init(checked: code, reason: reason)
     }

@@ -3,13 +3,14 @@
 /// One end of a WebSocket connection after the handshake: writes messages, pings and the close frame, and reads events (RFC
 /// 6455).
 ///
-/// Sans-IO, like `ClientCodec`: its owner sends what it appends to `output`, passes received octets to it, and asks for events
-/// until it needs more. Used on one thread at a time. Once it has thrown, the same error is thrown again, until the owner passes
-/// it to `close(_:mask:into:)`, which writes a close frame for it; further input is then dropped.
+/// Does no I/O, like `ClientCodec`: its owner sends the octets that the codec appends to `output`, passes received octets to it,
+/// and calls `next` until it needs more. Used on one thread at a time. Once `next` has thrown an error, it throws the same error
+/// again, until the owner passes the error to `close(_:mask:into:)`, which writes a close frame for it; `next` then drops further
+/// input.
 ///
-/// It sends nothing by itself: a ping is an event, and the owner sends the pong, because the owner knows how much output is
-/// waiting. It neither compresses nor generates random numbers: compressed messages pass through unchanged, and a client supplies
-/// a new mask for each frame.
+/// The codec answers nothing by itself: a ping is an event, and the owner sends the pong, because the owner knows how much output
+/// is pending. It neither compresses nor generates random numbers: compressed messages pass through unchanged, and a client
+/// supplies a new mask for each frame.
 package struct WebSocketCodec {
     private enum Outgoing {
         /// Between messages.
@@ -26,12 +27,12 @@ package struct WebSocketCodec {
     private var peerHasClosed = false
     private var failure: WebSocketError?
 
-    /// The default maximum message size of URLSession.
-    package static let usualMessageLimit = 1 << 20
+    /// The default of `messageLimit`, that of `URLSessionWebSocketTask`: 1 MiB.
+    package static let defaultMessageLimit = 1 << 20
 
-    /// The maximum size in octets of a received message. A change applies from the next frame on. For a compressed message it
-    /// limits the compressed octets, which may be slightly more than the decompressed ones; the owner, who decompresses it,
-    /// limits those.
+    /// The maximum size in octets of a received message. A change applies from the next frame on. For a compressed message this
+    /// is a limit on the compressed octets, which may be slightly more than the decompressed ones; the owner decompresses the
+    /// message, and has to limit the latter itself.
     package var messageLimit: Int {
         get { reader.messageLimit }
         set { reader.messageLimit = newValue }
@@ -40,7 +41,7 @@ package struct WebSocketCodec {
     /// A codec for a connection whose handshake has just been completed. `allowsCompression` is true if permessage-deflate was
     /// negotiated.
     package init(
-        _ role: WebSocketRole, messageLimit: Int = Self.usualMessageLimit, allowsCompression: Bool = false
+        _ role: WebSocketRole, messageLimit: Int = Self.defaultMessageLimit, allowsCompression: Bool = false
     ) {
         self.role = role
         self.allowsCompression = allowsCompression
@@ -48,7 +49,7 @@ package struct WebSocketCodec {
         closing = WebSocketClosing(role)
     }
 
-    // MARK: out
+    // MARK: Sending
 
     /// Whether frames may still be sent; false once the closing handshake has begun.
     package var maySend: Bool { closing.state == .open }
@@ -56,9 +57,9 @@ package struct WebSocketCodec {
     /// The state of the closing handshake.
     package var closingState: WebSocketClosing.State { closing.state }
 
-    /// Writes a message or, with `isFinal: false`, a fragment; further calls with the same kind write the others. Pings, pongs
-    /// and the close frame may be sent in between. Text must be UTF-8, unless it is compressed; a fragment of it may end
-    /// anywhere. `isCompressed` is set with the first fragment.
+    /// Writes a message or, with `isFinal: false`, its first fragment; further calls with the same kind write the others. Pings,
+    /// pongs and the close frame may be sent in between. Text must be UTF-8, unless it is compressed; a fragment may end within a
+    /// character. `isCompressed` is given with the first fragment.
     package mutating func send(
         _ kind: WebSocketMessage.Kind, _ payload: Span<UInt8>, isFinal: Bool = true,
         isCompressed: Bool = false,
@@ -91,8 +92,8 @@ package struct WebSocketCodec {
         if maySend { writeControl(.pong, payload, mask: mask, into: &output) }
     }
 
-    /// Advances the closing handshake. The owner also passes each close frame and each error from `next` here. Writes the close
-    /// frame if one is due, and returns the actions.
+    /// Advances the closing handshake by an event, which includes each close frame and each error from `next`. Writes the close
+    /// frame if this end has to send one, and returns the actions.
     package mutating func close(
         _ event: WebSocketClosing.Event, mask: WebSocketMask?, into output: inout [UInt8]
     ) -> WebSocketClosing.Actions {
@@ -109,7 +110,8 @@ package struct WebSocketCodec {
     private func writeControl(
         _ opcode: WebSocketOpcode, _ payload: Span<UInt8>, mask: WebSocketMask?, into output: inout [UInt8]
     ) {
-        precondition(payload.count <= WebSocketFrameHead.longestControl, "a control frame that is too long")
+        precondition(
+            payload.count <= WebSocketFrameHead.longestControlPayload, "a control frame that is too long")
         let head = WebSocketFrameHead(
             isFinal: true, isCompressed: false, opcode: opcode, length: payload.count, mask: mask)
         write(head, payload, into: &output)
@@ -130,10 +132,10 @@ package struct WebSocketCodec {
         mask.apply(to: &written, from: start, payloadOffset: 0)
     }
 
-    // MARK: in
+    // MARK: Receiving
 
-    /// Returns the next event and the number of octets of `input` that it consumed. To be called again with the rest until it
-    /// returns `.needMore`, which consumes everything. Input after the peer's close frame, or after the end of the closing
+    /// Returns the next event and the number of octets of `input` that it consumed. Call it again with the remaining octets until
+    /// it returns `.needMore`, which consumes everything. Input after the peer's close frame, or after the end of the closing
     /// handshake, is consumed and dropped (§5.5.1).
     package mutating func next(
         _ input: Span<UInt8>

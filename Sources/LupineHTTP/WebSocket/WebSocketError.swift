@@ -2,10 +2,10 @@
 
 /// The errors of a WebSocket: of its handshake, of the peer's frames, or of a frame to be sent (RFC 6455, RFC 7692).
 ///
-/// Separate from ``HTTPError``, because an error of this protocol is answered on the wire: by a close frame with the code
+/// Separate from ``HTTPError``, because an endpoint answers an error of this protocol with a close frame, whose code is
 /// `closeCode`. Offsets count from the first octet of the message or close frame.
 public enum WebSocketError: Error, Hashable, Sendable {
-    // MARK: the server's answer
+    // MARK: The server's response
 
     /// The status of the response is not 101.
     case notSwitched(status: Int)
@@ -22,7 +22,7 @@ public enum WebSocketError: Error, Hashable, Sendable {
     /// A parameter of an extension is unknown, repeated, has an invalid value, or was not offered.
     case invalidExtensionParameter(Excerpt)
 
-    // MARK: the client's request
+    // MARK: The client's request
 
     /// The request is not a `GET` in HTTP/1.1.
     case notAnUpgradeRequest
@@ -31,9 +31,9 @@ public enum WebSocketError: Error, Hashable, Sendable {
     /// `Sec-WebSocket-Key` is not the base64 of 16 octets.
     case invalidKey(Excerpt?)
 
-    // MARK: the peer's frames
+    // MARK: The peer's frames
 
-    /// A reserved bit is set that no extension defines; the octet contains it.
+    /// A reserved bit is set that no negotiated extension defines; `octet` is the first one of the frame, which contains the bit.
     case reservedBits(octet: UInt8)
     /// A frame has an opcode that is reserved.
     case reservedOpcode(UInt8)
@@ -64,7 +64,7 @@ public enum WebSocketError: Error, Hashable, Sendable {
     /// A compressed message cannot be decompressed.
     case invalidCompression
 
-    // MARK: our side
+    // MARK: The frame to be sent
 
     /// The code of a close frame to be sent is not allowed in a frame.
     case invalidCloseCodeToSend(UInt16)

@@ -2,14 +2,14 @@
 
 /// Parses the heads of frames, octet by octet, and refuses those that the peer may not send (RFC 6455 §5.2).
 ///
-/// It checks one frame at a time; `WebSocketReader` assembles messages from frames. A rule is checked at the octet that violates
-/// it.
+/// It checks one frame at a time; `WebSocketReader` assembles messages from frames. It throws at the first octet that violates a
+/// rule.
 struct WebSocketFrameHeadParser {
     private enum State {
         case first
         case second(WebSocketFrameHead)
-        /// In a length of 2 or 8 octets, of which `remaining` are still missing.
-        case length(WebSocketFrameHead, isMasked: Bool, remaining: Int, least: UInt64, value: UInt64)
+        /// In a length of 2 or 8 octets, of which `remaining` are still missing. `minimum` is the least value that needs so many.
+        case length(WebSocketFrameHead, isMasked: Bool, remaining: Int, minimum: UInt64, value: UInt64)
         /// In a masking key, of which `remaining` octets are still missing.
         case mask(WebSocketFrameHead, remaining: Int, key: UInt32)
     }
@@ -25,23 +25,23 @@ struct WebSocketFrameHeadParser {
         self.allowsCompression = allowsCompression
     }
 
-    /// Processes one octet. Returns the head if it was the last; the parser is then ready for the next frame.
-    mutating func take(_ octet: UInt8) throws(WebSocketError) -> WebSocketFrameHead? {
+    /// Parses one octet. Returns the head if that was its last octet; the parser is then ready for the next frame.
+    mutating func parse(_ octet: UInt8) throws(WebSocketError) -> WebSocketFrameHead? {
         switch state {
         case .first:
-            state = .second(try begin(octet))
+            state = .second(try parseFirstOctet(octet))
             return nil
         case .second(let head):
-            return try takeLength(octet, head)
-        case .length(var head, let isMasked, let remaining, let least, let value):
+            return try parseLength(octet, head)
+        case .length(var head, let isMasked, let remaining, let minimum, let value):
             if remaining == 8, octet >= 0x80 { throw .lengthOverflow }
             let value = value << 8 | UInt64(octet)
             guard remaining == 1 else {
                 state = .length(
-                    head, isMasked: isMasked, remaining: remaining - 1, least: least, value: value)
+                    head, isMasked: isMasked, remaining: remaining - 1, minimum: minimum, value: value)
                 return nil
             }
-            guard value >= least else { throw .lengthNotMinimal(value) }
+            guard value >= minimum else { throw .lengthNotMinimal(value) }
             guard let length = Int(exactly: value) else { throw .lengthOverflow }
             head.length = length
             return finish(head, isMasked: isMasked)
@@ -57,7 +57,8 @@ struct WebSocketFrameHeadParser {
         }
     }
 
-    private func begin(_ octet: UInt8) throws(WebSocketError) -> WebSocketFrameHead {
+    /// Parses the flags and the opcode.
+    private func parseFirstOctet(_ octet: UInt8) throws(WebSocketError) -> WebSocketFrameHead {
         guard let opcode = WebSocketOpcode(rawValue: octet & 0x0F) else {
             throw .reservedOpcode(octet & 0x0F)
         }
@@ -71,7 +72,8 @@ struct WebSocketFrameHeadParser {
             isFinal: isFinal, isCompressed: isCompressed, opcode: opcode, length: 0, mask: nil)
     }
 
-    private mutating func takeLength(
+    /// Parses the mask bit, and the length or its first octet.
+    private mutating func parseLength(
         _ octet: UInt8, _ head: WebSocketFrameHead
     ) throws(WebSocketError) -> WebSocketFrameHead? {
         var head = head
@@ -86,13 +88,15 @@ struct WebSocketFrameHeadParser {
             return finish(head, isMasked: isMasked)
         }
         guard !head.opcode.isControl else { throw .controlFrameTooLong(opcode: head.opcode.rawValue) }
-        state =
-            length == 126
-            ? .length(head, isMasked: isMasked, remaining: 2, least: 126, value: 0)
-            : .length(head, isMasked: isMasked, remaining: 8, least: 0x1_0000, value: 0)
+        if length == 126 {
+            state = .length(head, isMasked: isMasked, remaining: 2, minimum: 126, value: 0)
+        } else {
+            state = .length(head, isMasked: isMasked, remaining: 8, minimum: 0x1_0000, value: 0)
+        }
         return nil
     }
 
+    /// Ends the length: returns the head unless a masking key follows.
     private mutating func finish(_ head: WebSocketFrameHead, isMasked: Bool) -> WebSocketFrameHead? {
         state = isMasked ? .mask(head, remaining: 4, key: 0) : .first
         return isMasked ? nil : head

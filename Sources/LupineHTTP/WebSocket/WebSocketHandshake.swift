@@ -19,16 +19,17 @@ package struct WebSocketAgreement: Hashable, Sendable {
 package struct WebSocketHandshake: Sendable {
     private let key: WebSocketKey
     private let deflate: DeflateOffer?
+    /// The subprotocols that `prepare` has found in the request.
     private var offered: [String] = []
 
-    /// A new handshake: a key is used only once.
+    /// Creates a handshake with a new key.
     package init(_ key: WebSocketKey, deflate: DeflateOffer? = nil) {
         self.key = key
         self.deflate = deflate
     }
 
-    /// Sets the fields that the handshake needs. The caller offers subprotocols with `Sec-WebSocket-Protocol`, which is not
-    /// changed; the only extension offered is `deflate`, since no other is supported.
+    /// Sets the fields that the handshake needs. Leaves `Sec-WebSocket-Protocol` unchanged, with which the caller offers
+    /// subprotocols. Replaces `Sec-WebSocket-Extensions`, because only `deflate` is supported.
     package mutating func prepare(_ fields: inout Fields) throws(HTTPError) {
         try fields.set(.upgrade, "websocket")
         try fields.set(.connection, "Upgrade")
@@ -68,10 +69,10 @@ package struct WebSocketHandshake: Sendable {
     private func requireSwitch(_ head: ResponseHead) throws(WebSocketError) {
         let fields = head.fields
         guard head.status.code == 101 else { throw .notSwitched(status: Int(head.status.code)) }
-        guard fields.isOnly("websocket", of: .upgrade) else {
+        guard fields.hasSingleValue("websocket", of: .upgrade) else {
             throw .invalidUpgrade(fields.excerpt(of: .upgrade))
         }
-        guard fields.lists("upgrade", in: .connection) else { throw .connectionWithoutUpgrade }
+        guard fields.containsElement("upgrade", in: .connection) else { throw .connectionWithoutUpgrade }
         guard fields.values(of: .secWebSocketAccept) == [key.accept] else {
             throw .invalidAccept(fields.excerpt(of: .secWebSocketAccept))
         }
@@ -115,16 +116,16 @@ extension Fields {
         return elements
     }
 
-    /// Whether a list field contains `token`, which is in lower case.
-    func lists(_ token: String, in name: FieldName) -> Bool {
+    /// Whether a list field contains `token`, which is in lower case, compared case-insensitively.
+    func containsElement(_ token: String, in name: FieldName) -> Bool {
         indices(of: name).contains { withValue(at: $0) { ListSyntax.contains(token, in: $0) } }
     }
 
-    /// Whether the field occurs once, with the value `token`, which is in lower case.
-    func isOnly(_ token: String, of name: FieldName) -> Bool {
-        let places = indices(of: name)
-        guard places.count == 1 else { return false }
-        return withValue(at: places[0]) { $0.equals(lowercased: token, in: 0..<$0.count) }
+    /// Whether the field occurs once, with the value `token`, which is in lower case, compared case-insensitively.
+    func hasSingleValue(_ token: String, of name: FieldName) -> Bool {
+        let positions = indices(of: name)
+        guard positions.count == 1 else { return false }
+        return withValue(at: positions[0]) { $0.equals(lowercased: token, in: 0..<$0.count) }
     }
 
     /// Returns the first value of a field, for an error.

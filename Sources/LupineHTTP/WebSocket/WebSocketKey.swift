@@ -2,7 +2,7 @@
 
 /// The key of a handshake, and the matching `Sec-WebSocket-Accept` (RFC 6455 §4.1, §4.2.2).
 ///
-/// A server that does not speak WebSocket cannot guess the answer, and a cache cannot contain it; the key proves no more than
+/// Only a server that speaks WebSocket computes the answer to a new key, and no cache contains it. The key proves no more than
 /// that.
 package struct WebSocketKey: Hashable, Sendable {
     /// The value of `Sec-WebSocket-Key`: the base64 of 16 octets.

@@ -8,10 +8,13 @@ package struct WebSocketMask: Hashable, Sendable {
     /// The four octets, the first in the highest byte.
     package let key: UInt32
 
+    /// Creates a mask.
+    ///
     /// - Parameter key: the four octets, the first in the highest byte.
     package init(key: UInt32) { self.key = key }
 
-    /// Masks or unmasks, which is the same operation, the octets from `start` on; the first of them is at `payloadOffset` in its payload.
+    /// Masks or unmasks, which is the same operation, the octets from `start` on; the first of them is at `payloadOffset` in the
+    /// payload.
     func apply(to octets: inout MutableSpan<UInt8>, from start: Int, payloadOffset: Int) {
         let word = UInt64(key.byteSwapped) | UInt64(key.byteSwapped) << 32
         let shift = UInt64(truncatingIfNeeded: (payloadOffset &- start) & 3) &* 8

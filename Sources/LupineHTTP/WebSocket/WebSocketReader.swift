@@ -2,12 +2,12 @@
 
 /// Assembles messages from frames, and validates them as they arrive (RFC 6455 §5.4, §5.5, §8.1).
 ///
-/// The size of a message is checked when a frame announces it, before memory is allocated; text at each octet. Control frames may
-/// arrive between fragments. It stores at most one message within the limit and one control frame.
+/// It checks the size of a message when a frame announces it, before allocating memory, and validates text octet by octet.
+/// Control frames may arrive between fragments. It stores at most one message within the limit and one control frame.
 struct WebSocketReader {
     private enum Position {
         case head
-        /// In a payload, of which `taken` octets were consumed.
+        /// In a payload, of which `taken` octets have been consumed.
         case payload(WebSocketFrameHead, taken: Int)
     }
 
@@ -21,7 +21,9 @@ struct WebSocketReader {
     var messageLimit: Int
     private var parser: WebSocketFrameHeadParser
     private var position = Position.head
+    /// The current message; nil between messages.
     private var assembly: Assembly?
+    /// The payload of the current control frame.
     private var control: [UInt8] = []
 
     init(_ role: WebSocketRole, allowsCompression: Bool, messageLimit: Int) {
@@ -37,26 +39,29 @@ struct WebSocketReader {
             switch position {
             case .head:
                 guard index < input.count else { return (.needMore, index) }
-                if let head = try parser.take(input[index]) {
-                    try begin(head)
+                if let head = try parser.parse(input[index]) {
+                    try beginFrame(head)
                     position = .payload(head, taken: 0)
                 }
                 index &+= 1
             case .payload(let head, let taken):
                 let count = min(head.length &- taken, input.count &- index)
-                if count > 0 { try take(input, index..<(index &+ count), head, payloadOffset: taken) }
+                if count > 0 {
+                    try appendPayload(input, index..<(index &+ count), head, payloadOffset: taken)
+                }
                 index &+= count
                 guard taken &+ count == head.length else {
                     position = .payload(head, taken: taken &+ count)
                     return (.needMore, index)
                 }
                 position = .head
-                if let event = try end(head) { return (event, index) }
+                if let event = try endFrame(head) { return (event, index) }
             }
         }
     }
 
-    private mutating func begin(_ head: WebSocketFrameHead) throws(WebSocketError) {
+    /// Checks that the frame may come now and is not too large, and begins a message if it is the first of one.
+    private mutating func beginFrame(_ head: WebSocketFrameHead) throws(WebSocketError) {
         switch head.opcode {
         case .close, .ping, .pong:
             return
@@ -68,21 +73,25 @@ struct WebSocketReader {
             assembly = Assembly(message: WebSocketMessage(kind, [], isCompressed: head.isCompressed))
         }
         let limit = max(messageLimit, 0)
-        let held = assembly?.message.octets.count ?? 0
-        guard held <= limit, head.length <= limit &- held else { throw .messageTooBig(limit: limit) }
+        let assembled = assembly?.message.octets.count ?? 0
+        guard assembled <= limit, head.length <= limit &- assembled else {
+            throw .messageTooBig(limit: limit)
+        }
     }
 
-    private mutating func take(
+    /// Appends octets of the frame's payload to its message, or to the control frame.
+    private mutating func appendPayload(
         _ input: Span<UInt8>, _ range: Range<Int>, _ head: WebSocketFrameHead, payloadOffset: Int
     ) throws(WebSocketError) {
         if head.opcode.isControl {
             control.append(input, range, unmaskedBy: head.mask, payloadOffset: payloadOffset)
             return
         }
-        try assembly?.take(input, range, head, payloadOffset: payloadOffset)
+        try assembly?.append(input, range, head, payloadOffset: payloadOffset)
     }
 
-    private mutating func end(_ head: WebSocketFrameHead) throws(WebSocketError) -> WebSocketEvent? {
+    /// Returns the event of a complete frame; nil within a fragmented message.
+    private mutating func endFrame(_ head: WebSocketFrameHead) throws(WebSocketError) -> WebSocketEvent? {
         switch head.opcode {
         case .ping: return .ping(takeControl())
         case .pong: return .pong(takeControl())
@@ -105,22 +114,22 @@ struct WebSocketReader {
 }
 
 extension WebSocketReader.Assembly {
-    /// Appends octets of a frame's payload.
-    fileprivate mutating func take(
+    /// Appends octets of a frame's payload; throws if they are text that is not UTF-8.
+    fileprivate mutating func append(
         _ input: Span<UInt8>, _ range: Range<Int>, _ head: WebSocketFrameHead, payloadOffset: Int
     ) throws(WebSocketError) {
         let start = message.octets.count
         message.octets.append(input, range, unmaskedBy: head.mask, payloadOffset: payloadOffset)
         guard message.kind == .text, !message.isCompressed else { return }
         var progress = text
-        let fault = progress.take(message.octets.span.extracting(start...))
+        let fault = progress.validate(message.octets.span.extracting(start...))
         text = progress
         if let fault { throw .invalidUTF8(offset: start + fault) }
     }
 }
 
 extension [UInt8] {
-    /// Appends unmasked octets of a payload; the first of them is at `payloadOffset` in it.
+    /// Appends octets of a payload, unmasked; the first of them is at `payloadOffset` in the payload.
     fileprivate mutating func append(
         _ input: Span<UInt8>, _ range: Range<Int>, unmaskedBy mask: WebSocketMask?, payloadOffset: Int
     ) {

@@ -130,7 +130,7 @@ package enum CacheEntryFile {
             writer.write(octet: SourceKind.secure.rawValue)
             switch connection.identity {
             case .notAsked: writer.write(octet: IdentityKind.notAsked.rawValue)
-            case .nobody: writer.write(octet: IdentityKind.nobody.rawValue)
+            case .noCertificate: writer.write(octet: IdentityKind.nobody.rawValue)
             case .certificate(let digest):
                 writer.write(octet: IdentityKind.certificate.rawValue)
                 writer.write(raw: digest.bytes)
@@ -320,7 +320,7 @@ package enum CacheEntryFile {
             let identity: PeerEvidence.ClientIdentity
             switch IdentityKind(rawValue: try reader.octet()) {
             case .notAsked?: identity = .notAsked
-            case .nobody?: identity = .nobody
+            case .nobody?: identity = .noCertificate
             case .certificate?: identity = .certificate(try readDigest(&reader))
             case nil: throw OctetReader.Damage()
             }

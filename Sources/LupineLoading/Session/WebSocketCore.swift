@@ -60,7 +60,7 @@ final class WebSocketCore: WebSocketOwner {
         var sends = Queue<(number: Int, handler: Sender)>()
         var lastSend = 0
         var pings = Queue<Sender>()
-        var limit = WebSocketCodec.usualMessageLimit
+        var limit = WebSocketCodec.defaultMessageLimit
 
         /// The error for further calls; nil while the WebSocket has not ended.
         var closedError: (any Error)? {
@@ -168,7 +168,7 @@ final class WebSocketCore: WebSocketOwner {
     /// The reason if it is valid UTF-8, otherwise nothing; `WebSocketClosure` shortens it.
     private static func sendable(_ reason: [UInt8]) -> [UInt8] {
         var progress = UTF8Progress()
-        return progress.take(reason.span) == nil && progress.isBetweenCharacters ? reason : []
+        return progress.validate(reason.span) == nil && progress.isBetweenCharacters ? reason : []
     }
 
     private static func shown(_ reason: [UInt8]) -> Data? { reason.isEmpty ? nil : Data(reason) }
@@ -253,7 +253,7 @@ final class WebSocketCore: WebSocketOwner {
 
     func webSocketEnded(_ outcome: WebSocketClosing.Outcome, _ error: TransportError?) {
         switch outcome {
-        case .peerClosed(let closure), .weClosed(let closure, answer: _):
+        case .peerClosed(let closure), .locallyClosed(let closure, answer: _):
             let closure = Self.closure(closure)
             state.withLock { if !$0.isClosing { $0.closure = closure } }
             end(Self.lost(nil), .closed(self.closure))

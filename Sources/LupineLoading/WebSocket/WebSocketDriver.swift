@@ -226,7 +226,7 @@ final class WebSocketDriver: UpgradeHandler {
     private static func checked(_ message: WebSocketMessage) throws(WebSocketError) -> WebSocketMessage {
         guard message.kind == .text else { return message }
         var progress = UTF8Progress()
-        if let offset = progress.take(message.octets.span) { throw .invalidUTF8(offset: offset) }
+        if let offset = progress.validate(message.octets.span) { throw .invalidUTF8(offset: offset) }
         guard progress.isBetweenCharacters else { throw .invalidUTF8(offset: message.octets.count) }
         return message
     }

@@ -69,7 +69,7 @@ final class TLSChannel: ClientChannel {
     @discardableResult
     private func conclude(_ outcome: Result<TLSInfo, TLSError>) -> OriginHandshake {
         let handshake = OriginHandshake(
-            outcome: outcome, serverName: engine.askedServerName,
+            outcome: outcome, serverName: engine.requestedServerName,
             clientCertificates: engine.clientCertificates,
             wireBytes: wire.received)
         record.add(handshake, of: number)

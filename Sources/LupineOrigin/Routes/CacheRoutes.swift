@@ -51,7 +51,7 @@ enum CacheRoutes {
         let bytes = octets.span
         var isFound = false
         let weak = "W/" + tag
-        ListSyntax.forEachElement(in: bytes, upTo: ListSyntax.mostElements) { range in
+        ListSyntax.forEachElement(in: bytes, upTo: ListSyntax.elementLimit) { range in
             let element = octets[range]
             isFound =
                 isFound || element.elementsEqual("*".utf8) || element.elementsEqual(tag.utf8)

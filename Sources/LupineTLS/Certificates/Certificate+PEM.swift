@@ -4,7 +4,7 @@ extension PEM.Block {
     /// The kind of a certificate block.
     enum CertificateKind { case plain, withTrustSettings }
 
-    /// Nil for a block that is not a certificate.
+    /// The kind of certificate in the block; nil if it contains none.
     var certificateKind: CertificateKind? {
         switch label {
         case "CERTIFICATE", "X509 CERTIFICATE": .plain
@@ -34,7 +34,7 @@ extension Certificate {
         return certificates
     }
 
-    /// The same for a string.
+    /// The certificates in a PEM string; see the function for bytes.
     public static func pem(_ text: String) throws(CertificateError) -> [Certificate] {
         try pem(Array(text.utf8))
     }
@@ -46,12 +46,12 @@ extension Certificate {
         try bundle(content: try CertificateFile.read(path, limit: PEM.largestSize), of: path)
     }
 
-    /// The same for a file's content; `path` is used in errors.
+    /// The certificates in a file's content; `path` is used in errors.
     package static func bundle(
         content bytes: [UInt8], of path: String
     ) throws(CertificateError) -> [Certificate] {
         do throws(CertificateError) {
-            return try PEM.isLikely(bytes) ? pem(bytes) : [Certificate(der: bytes)]
+            return try PEM.containsBlock(bytes) ? pem(bytes) : [Certificate(der: bytes)]
         } catch .at(let number, _, let error) {
             throw .at(number: number, path: path, error)
         } catch {

@@ -2,7 +2,7 @@
 
 internal import CLupineOpenSSL
 
-/// Checks for weak or expensive keys and signatures (I-12.7), and for the usage by clients.
+/// Checks for weak keys and signatures (I-12.7), for keys that are slow to use, and for the usage by clients.
 extension Certificate {
     /// The length of the key if it is below the minimum: 2048 bits for RSA and DSA, 256 for elliptic curves. Otherwise nil.
     var weakKeyBits: Int? {
@@ -15,9 +15,10 @@ extension Certificate {
         }
     }
 
-    /// The cost of verifying a signature with the certificate's key, relative to an ordinary key. Nil for keys that are not used
-    /// for an unauthenticated peer: RSA of more than 8192 bits or with an exponent of more than 33 (one of 3072 bits costs 5 ms),
-    /// DSA of more than 3072, curves of more than 521.
+    /// The cost of verifying a signature with the certificate's key, relative to an ordinary key.
+    ///
+    /// Nil for keys that are too slow to be used for an unauthenticated peer: RSA of more than 8192 bits, or with an exponent of
+    /// more than 33 bits (one of 3072 bits takes 5 ms), DSA of more than 3072 bits, curves of more than 521 bits.
     var signatureCost: Int? {
         guard let key = unsafe X509_get0_pubkey(handle.pointer) else { return 1 }
         let bits = unsafe EVP_PKEY_get_bits(key)
@@ -26,17 +27,19 @@ extension Certificate {
             guard bits <= 8192, unsafe lupine_rsa_exponent_bits(key) <= 33 else { return nil }
             return bits <= 4096 ? 1 : 4
         case NID_dsa: return bits <= 3072 ? 4 : nil
-        case NID_X9_62_id_ecPublicKey: return bits <= 521 ? bits <= 256 ? 1 : 4 : nil
+        case NID_X9_62_id_ecPublicKey:
+            guard bits <= 521 else { return nil }
+            return bits <= 256 ? 1 : 4
         default: return 1
         }
     }
 
-    /// Whether reading the certificate's purpose must be avoided: OpenSSL would first copy the issuer's name for each of
-    /// thousands of distribution points, which takes seconds and gigabytes for a certificate of 100 KB.
+    /// Whether OpenSSL must not evaluate the certificate's purpose (`X509_check_purpose`): it would first copy the issuer's name
+    /// for each of thousands of distribution points, which takes seconds and gigabytes for a certificate of 100 KB.
     var isCostlyToRead: Bool { unsafe lupine_copied_names(handle.pointer) > 5_000 }
 
-    /// Whether a client may present the certificate, or a chain with it as an issuer.
-    func mayServeClients(asAuthority: Bool) -> Bool {
+    /// Whether a client may present the certificate as its own; with `asAuthority`, as an issuer in its chain.
+    func isUsableByClients(asAuthority: Bool) -> Bool {
         defer { OpenSSLErrors.clear() }
         return unsafe X509_check_purpose(handle.pointer, X509_PURPOSE_SSL_CLIENT, asAuthority ? 1 : 0) > 0
     }

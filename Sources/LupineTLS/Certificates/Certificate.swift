@@ -8,7 +8,7 @@ public struct Certificate: Sendable {
     /// The certificate as an object of OpenSSL.
     package let handle: OpenSSLHandle<X509Object>
 
-    /// The largest DER that is accepted; servers' certificates have a few KiB, those with a thousand names 20.
+    /// The largest DER that is accepted; servers' certificates have a few KiB, those with a thousand names 20 KiB.
     public static let largestSize = 1 << 20
 
     /// The certificate in a handle, without further checks.
@@ -22,14 +22,16 @@ public struct Certificate: Sendable {
         try self.init(der: der, trustSettings: false)
     }
 
-    /// The same; with `trustSettings`, the data that OpenSSL appends to a TRUSTED CERTIFICATE may follow.
+    /// Parses exactly one certificate in DER. With `trustSettings`, the data that OpenSSL appends to a TRUSTED CERTIFICATE may
+    /// follow.
     init(der: [UInt8], trustSettings: Bool) throws(CertificateError) {
         guard der.count <= Certificate.largestSize else {
             throw .tooLarge(.certificate, count: der.count, limit: Certificate.largestSize)
         }
         handle = try OpenSSLHandle.certificate(der: der, trustSettings: trustSettings)
-        let own = handle.der
-        guard trustSettings ? der.starts(with: own) : der == own else {
+        // OpenSSL also accepts some BER, which differs from its own encoding of the certificate.
+        let encoded = handle.der
+        guard trustSettings ? der.starts(with: encoded) : der == encoded else {
             throw .malformed(.certificate, reason: "not the DER of what it says")
         }
         guard handle.notBefore != nil else { throw .malformed(.certificate, reason: "notBefore is no time") }
@@ -51,13 +53,13 @@ public struct Certificate: Sendable {
     /// The serial number.
     public var serialNumber: SerialNumber { SerialNumber(bytes: DERReader.content(of: handle.serialNumber)) }
 
-    /// The first second of the validity. If a peer's certificate has a malformed time here, it never becomes valid.
+    /// The first second of the validity. A peer's certificate whose time is malformed never becomes valid.
     public var notBefore: UnixTime { handle.notBefore ?? UnixTime(seconds: .max) }
 
-    /// The last second of the validity. If a peer's certificate has a malformed time here, it has always been expired.
+    /// The last second of the validity. A peer's certificate whose time is malformed has always been expired.
     public var notAfter: UnixTime { handle.notAfter ?? UnixTime(seconds: .min) }
 
-    /// The subject alternative names; empty when a peer's certificate has them malformed.
+    /// The subject alternative names; empty when those of a peer's certificate are malformed.
     public var subjectAlternativeNames: [SubjectAlternativeName] { handle.subjectAlternativeNames ?? [] }
 
     /// The public key; nil when OpenSSL does not support it.

@@ -16,16 +16,16 @@ enum CertificateFile {
     /// Identifies a file, regardless of its name.
     struct Identity: Hashable {
         let device: UInt
-        let number: UInt
+        let inode: UInt
 
         fileprivate init(_ status: stat) {
             device = UInt(status.st_dev)
-            number = UInt(status.st_ino)
+            inode = UInt(status.st_ino)
         }
     }
 
-    /// Returns the content of a regular file; nil for anything else, without blocking, and for a file in `known`. Adds the file
-    /// to `known`.
+    /// Returns the content of a regular file, and adds the file to `known`. Returns nil for a file in `known`, and for anything
+    /// that is not a regular file, without blocking.
     static func readRegular(
         _ path: String, limit: Int, unless known: inout Set<Identity>
     ) throws(CertificateError) -> [UInt8]? {
@@ -34,7 +34,7 @@ enum CertificateFile {
         guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
             known.insert(Identity(status)).inserted
         else { return nil }
-        // The path may lead to another file by now, and opening a FIFO would block.
+        // The path may lead to another file by now. Without O_NONBLOCK, opening a FIFO would block.
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard file >= 0 else { throw .unreadable(path: path, errorNumber: errno) }
         defer { close(file) }

@@ -4,13 +4,14 @@ internal import CLupineOpenSSL
 
 /// Creates certificates and keys for one run of a server on this machine.
 ///
-/// They are valid for a day. A server's own certificate is self-signed, for the names and addresses of loopback only, and not
-/// usable as an authority for others: trusting it means trusting this server alone. An authority signs for several servers. Not
-/// for servers that others have to trust. May be used on any thread.
+/// They are valid for a day. A server's own certificate is self-signed, for the names and addresses of loopback only, and cannot
+/// issue certificates for other servers: trusting it means trusting this server alone. An authority signs certificates for
+/// several servers. Not for servers that other machines have to trust. May be used on any thread.
 package enum EphemeralIdentity {
     /// The contents of a certificate and its issuer.
     private struct Plan {
         var subject: String
+        /// OpenSSL's NID of each extension, and its value in the syntax of `X509V3_EXT_conf_nid`.
         var extensions: [(Int32, String)]
         /// Nil for a self-signed certificate.
         var issuer: TLSIdentity?
@@ -90,6 +91,7 @@ package enum EphemeralIdentity {
         return try TLSIdentity(certificate: Certificate(der: der), privateKey: PrivateKey(key))
     }
 
+    /// Sets the fields of a certificate and signs it; returns false if OpenSSL fails.
     private static func fill(_ certificate: OpaquePointer, _ key: OpaquePointer, _ plan: Plan) -> Bool {
         guard unsafe X509_set_version(certificate, 2) == 1,
             let serial = unsafe X509_get_serialNumber(certificate),
@@ -99,11 +101,12 @@ package enum EphemeralIdentity {
             unsafe X509_set_pubkey(certificate, key) == 1,
             let name = unsafe X509_get_subject_name(certificate)
         else { return false }
-        let words = Array(plan.subject.utf8)
+        let commonName = Array(plan.subject.utf8)
         let issuer = plan.issuer?.certificate.handle
         let signer = plan.issuer?.privateKey.handle
         guard
-            unsafe X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_UTF8, words, Int32(words.count), -1, 0)
+            unsafe X509_NAME_add_entry_by_txt(
+                name, "CN", MBSTRING_UTF8, commonName, Int32(commonName.count), -1, 0)
                 == 1,
             unsafe X509_set_issuer_name(
                 certificate, issuer.map { unsafe X509_get_subject_name($0.pointer) } ?? name)

@@ -6,10 +6,10 @@ package enum IPLiteral {
     /// Returns the 4 or 16 bytes of an address without brackets and zone; nil for an invalid one.
     package static func bytes(of text: some StringProtocol) -> [UInt8]? {
         let text = Array(text.utf8)
-        return text.contains(colon) ? version6(text[...]) : version4(text[...])
+        return text.contains(colon) ? parseIPv6(text[...]) : parseIPv4(text[...])
     }
 
-    /// Formats an address, without shortening groups of zeros; other numbers of bytes in hexadecimal.
+    /// Formats an address without `::`. Formats bytes that are no address, because there are not 4 or 16, in hexadecimal.
     package static func text(of bytes: [UInt8]) -> String {
         switch bytes.count {
         case 4: bytes.map(String.init).joined(separator: ".")
@@ -24,7 +24,7 @@ package enum IPLiteral {
     private static let colon = UInt8(ascii: ":")
     private static let dot = UInt8(ascii: ".")
 
-    private static func version4(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+    private static func parseIPv4(_ text: ArraySlice<UInt8>) -> [UInt8]? {
         let parts = text.split(separator: dot, omittingEmptySubsequences: false)
         guard parts.count == 4 else { return nil }
         var bytes: [UInt8] = []
@@ -38,29 +38,29 @@ package enum IPLiteral {
         return bytes
     }
 
-    private static func version6(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+    private static func parseIPv6(_ text: ArraySlice<UInt8>) -> [UInt8]? {
         guard text.count <= 45 else { return nil }
         guard let gap = text.indices.dropLast().first(where: { text[$0] == colon && text[$0 + 1] == colon })
         else {
-            guard let bytes = groups(text), bytes.count == 16 else { return nil }
+            guard let bytes = parseGroups(text), bytes.count == 16 else { return nil }
             return bytes
         }
         // Everything to the right of the gap must be groups, so a second gap is refused.
-        guard let left = groups(text[..<gap], mayEndInVersion4: false),
-            let right = groups(text[(gap + 2)...]),
+        guard let left = parseGroups(text[..<gap], mayEndInIPv4: false),
+            let right = parseGroups(text[(gap + 2)...]),
             left.count + right.count <= 14
         else { return nil }
         return left + [UInt8](repeating: 0, count: 16 - left.count - right.count) + right
     }
 
     /// Parses groups separated by colons; an empty text has none.
-    private static func groups(_ text: ArraySlice<UInt8>, mayEndInVersion4: Bool = true) -> [UInt8]? {
+    private static func parseGroups(_ text: ArraySlice<UInt8>, mayEndInIPv4: Bool = true) -> [UInt8]? {
         guard !text.isEmpty else { return [] }
         var bytes: [UInt8] = []
         let parts = text.split(separator: colon, omittingEmptySubsequences: false)
         for (index, part) in parts.enumerated() {
-            if mayEndInVersion4, index == parts.count - 1, part.contains(dot) {
-                guard let end = version4(part) else { return nil }
+            if mayEndInIPv4, index == parts.count - 1, part.contains(dot) {
+                guard let end = parseIPv4(part) else { return nil }
                 bytes += end
             } else {
                 guard (1...4).contains(part.count) else { return nil }

@@ -4,7 +4,7 @@ internal import CLupineOpenSSL
 
 /// A PKCS#12 file, parsed by OpenSSL; used by `PKCS12Contents`.
 @safe final class OpenSSLPKCS12 {
-    /// The password that passes the file's integrity check, absent or not.
+    /// A password, or its absence, in the encoding that passes the file's integrity check.
     enum Password {
         case none
         case text([UInt8])
@@ -17,7 +17,7 @@ internal import CLupineOpenSSL
         }
     }
 
-    /// The items read so far, and the rounds they have cost.
+    /// The items read so far, and the rounds of key derivation that they have required.
     struct Reading {
         let password: Password
         var spent: UInt64 = 0
@@ -30,7 +30,7 @@ internal import CLupineOpenSSL
     }
 
     private let pointer: OpaquePointer
-    /// The rounds of the integrity check.
+    /// The rounds of key derivation that the integrity check has required.
     private var checkRounds: UInt64 = 0
 
     init(_ bytes: [UInt8]) throws(CertificateError) {
@@ -43,17 +43,18 @@ internal import CLupineOpenSSL
 
     deinit { unsafe PKCS12_free(pointer) }
 
-    /// Checks the password. An empty password may be encoded as an empty text or as none (RFC 7292 appendix B.1 leaves it open).
+    /// Checks the password, and returns it in the encoding that passes the check. An empty password may be encoded as an empty
+    /// text or as an absent one; RFC 7292 appendix B.1 leaves this open.
     func verify(password: String) throws(CertificateError) -> Password {
         guard unsafe PKCS12_mac_present(pointer) == 1 else { return .text(Array(password.utf8)) }
         checkRounds = try PasswordCost.add(try macRounds(), to: 0, of: .pkcs12)
         let candidates: [Password] = password.isEmpty ? [.text([]), .none] : [.text(Array(password.utf8))]
         OpenSSLErrors.clear()
         for candidate in candidates {
-            let fits = unsafe candidate.withCharacters { unsafe PKCS12_verify_mac(pointer, $0, $1) }
-            if fits == 1 { return candidate }
+            let status = unsafe candidate.withCharacters { unsafe PKCS12_verify_mac(pointer, $0, $1) }
+            if status == 1 { return candidate }
         }
-        throw OpenSSLErrors.decryption(of: .pkcs12)
+        throw OpenSSLErrors.decryptionError(of: .pkcs12)
     }
 
     /// Reads the items in the file.
@@ -94,7 +95,7 @@ internal import CLupineOpenSSL
             unsafe bags = unsafe reading.password.withCharacters {
                 unsafe PKCS12_unpack_p7encdata(safe, $0, $1)
             }
-            guard unsafe bags != nil else { throw OpenSSLErrors.decryption(of: .pkcs12) }
+            guard unsafe bags != nil else { throw OpenSSLErrors.decryptionError(of: .pkcs12) }
         default:
             unsafe bags = nil
         }
@@ -102,8 +103,8 @@ internal import CLupineOpenSSL
     }
 
     private func read(_ bag: OpaquePointer, into reading: inout Reading) throws(CertificateError) {
-        guard reading.count < PKCS12Contents.mostItems else {
-            throw .tooLarge(.pkcs12, count: reading.count + 1, limit: PKCS12Contents.mostItems)
+        guard reading.count < PKCS12Contents.itemLimit else {
+            throw .tooLarge(.pkcs12, count: reading.count + 1, limit: PKCS12Contents.itemLimit)
         }
         switch unsafe PKCS12_SAFEBAG_get_nid(bag) {
         case NID_certBag:

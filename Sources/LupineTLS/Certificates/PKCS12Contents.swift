@@ -4,15 +4,15 @@
 ///
 /// Rounds of key derivation are counted over all parts of the file, and checked against the limit before they are executed.
 struct PKCS12Contents {
-    /// In file order.
+    /// The certificates, in the order of the file.
     private(set) var certificates: [Certificate] = []
-    /// In file order.
+    /// The keys, in the order of the file.
     private(set) var keys: [PrivateKey] = []
 
     /// The largest file that is accepted.
     static let largestSize = 1 << 20
     /// The most certificates and keys in a file.
-    static let mostItems = 100
+    static let itemLimit = 100
 
     /// Reads a file. Without a password, or with an empty one, both encodings of an absent password are tried.
     init(_ bytes: [UInt8], password: String?) throws(CertificateError) {

@@ -11,7 +11,7 @@ package enum PeerIdentity {
         matches(host: host, names: certificate.subjectAlternativeNames)
     }
 
-    /// The same for the names of a certificate.
+    /// Whether a certificate with these names is valid for the host.
     package static func matches(host: String, names: [SubjectAlternativeName]) -> Bool {
         guard let reference = Reference(host) else { return false }
         return names.contains { name in
@@ -46,13 +46,13 @@ package enum PeerIdentity {
         }
     }
 
-    /// The identity to match.
+    /// The reference identity of RFC 9525: what the client expects the certificate to contain.
     private enum Reference {
         case address([UInt8])
         case labels([[UInt8]])
 
-        /// Nil for a host that nothing can match: with an empty label, with a character that host names cannot have, or with a
-        /// numeric last label that makes no address.
+        /// Nil for a host that no certificate can match: with an empty label, with a character that host names cannot have, or
+        /// with a numeric last label although it is no IP address.
         init?(_ host: String) {
             var bytes = Array(host.utf8)
             if bytes.first == UInt8(ascii: "[") {
@@ -80,13 +80,14 @@ package enum PeerIdentity {
         }
     }
 
+    /// Whether a DNS name of the certificate, possibly a wildcard, matches these labels.
     private static func matches(_ wanted: [[UInt8]], presented text: String) -> Bool {
         let bytes = Array(text.utf8)
         guard bytes.starts(with: wildcard) else { return labels(of: bytes) == wanted }
-        guard let rest = labels(of: Array(bytes.dropFirst(wildcard.count))), rest.count >= 2 else {
+        guard let suffix = labels(of: Array(bytes.dropFirst(wildcard.count))), suffix.count >= 2 else {
             return false
         }
-        return wanted.count == rest.count + 1 && rest.elementsEqual(wanted.dropFirst())
+        return wanted.count == suffix.count + 1 && suffix.elementsEqual(wanted.dropFirst())
     }
 
     private static let wildcard = Array("*.".utf8)

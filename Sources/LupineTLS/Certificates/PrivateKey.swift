@@ -21,24 +21,24 @@ public struct PrivateKey: Sendable {
 
     /// Parses the first private key of a PEM text: PKCS#8, encrypted or not, or the traditional forms for RSA and EC.
     ///
-    /// A missing password is an error; the program's terminal is never asked. Without encryption the password is ignored.
+    /// A missing password is an error; OpenSSL does not ask for one on the terminal. Without encryption the password is ignored.
     ///
     /// - Throws: `CertificateError`: `missing` when there is no key, `passwordMissing`, `wrongPassword`, `tooCostly`.
     public init(pem text: [UInt8], password: String? = nil) throws(CertificateError) {
         for block in try PEM.blocks(in: text) {
             switch block.label {
             case "ENCRYPTED PRIVATE KEY":
-                let der = try PrivateKey.sized(try block.bytes())
+                let der = try PrivateKey.checkedSize(try block.bytes())
                 guard let password else { throw .passwordMissing(.privateKey) }
                 handle = try .privateKey(encryptedDER: der, password: Array(password.utf8))
                 return
             case "PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY":
                 if block.hasHeaders {
                     guard let password else { throw .passwordMissing(.privateKey) }
-                    let block = try PrivateKey.sized(Array(block.text) + [0x0A])
+                    let block = try PrivateKey.checkedSize(Array(block.text) + [0x0A])
                     handle = try .privateKey(block: block, password: Array(password.utf8))
                 } else {
-                    handle = try .privateKey(der: try PrivateKey.sized(try block.bytes()))
+                    handle = try .privateKey(der: try PrivateKey.checkedSize(try block.bytes()))
                 }
                 return
             default: continue
@@ -47,7 +47,7 @@ public struct PrivateKey: Sendable {
         throw .missing(.privateKey)
     }
 
-    /// The same for a string.
+    /// Parses the first private key of a PEM string; see the initializer for bytes.
     public init(pem text: String, password: String? = nil) throws(CertificateError) {
         try self.init(pem: Array(text.utf8), password: password)
     }
@@ -58,7 +58,8 @@ public struct PrivateKey: Sendable {
     /// The algorithm and strength.
     public var type: KeyType { handle.type }
 
-    private static func sized(_ bytes: [UInt8]) throws(CertificateError) -> [UInt8] {
+    /// Returns the bytes, or throws if there are too many.
+    private static func checkedSize(_ bytes: [UInt8]) throws(CertificateError) -> [UInt8] {
         guard bytes.count <= largestSize else {
             throw .tooLarge(.privateKey, count: bytes.count, limit: largestSize)
         }

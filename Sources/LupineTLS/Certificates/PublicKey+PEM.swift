@@ -23,7 +23,7 @@ extension PublicKey {
     public static func bundle(file path: String) throws(CertificateError) -> [PublicKey] {
         let bytes = try CertificateFile.read(path, limit: PEM.largestSize)
         do throws(CertificateError) {
-            return try PEM.isLikely(bytes) ? pem(bytes) : [PublicKey(subjectPublicKeyInfo: bytes)]
+            return try PEM.containsBlock(bytes) ? pem(bytes) : [PublicKey(subjectPublicKeyInfo: bytes)]
         } catch .at(let number, _, let error) {
             throw .at(number: number, path: path, error)
         } catch {

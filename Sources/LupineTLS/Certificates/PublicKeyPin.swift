@@ -17,8 +17,9 @@ public struct PublicKeyPin: Sendable, Hashable, CustomStringConvertible {
             throw .malformed(.pin, reason: "it does not begin with \(PublicKeyPin.prefix)")
         }
         // A Base64 digest that itself begins with a slash has 44 characters; with curl's second slash there are 45.
-        let rest = text.utf8.dropFirst(PublicKeyPin.prefix.utf8.count)
-        let digits = rest.count == 45 && rest.first == UInt8(ascii: "/") ? rest.dropFirst() : rest
+        let encoded = text.utf8.dropFirst(PublicKeyPin.prefix.utf8.count)
+        let isDoubleSlash = encoded.count == 45 && encoded.first == UInt8(ascii: "/")
+        let digits = isDoubleSlash ? encoded.dropFirst() : encoded
         guard let bytes = Base64.decode(digits), let digest = SHA256Digest(bytes: bytes) else {
             throw .malformed(.pin, reason: "what follows \(PublicKeyPin.prefix) is no BASE64 of 32 bytes")
         }

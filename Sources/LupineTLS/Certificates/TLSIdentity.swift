@@ -15,7 +15,7 @@ public struct TLSIdentity: Sendable, Hashable {
     public init(
         certificate: Certificate, intermediates: [Certificate] = [], privateKey: PrivateKey
     ) throws(CertificateError) {
-        guard certificate.handle.fits(privateKey.handle) else {
+        guard certificate.handle.matches(privateKey.handle) else {
             throw .keyMismatch(subject: certificate.subject.description)
         }
         self.certificate = certificate
@@ -23,8 +23,8 @@ public struct TLSIdentity: Sendable, Hashable {
         self.privateKey = privateKey
     }
 
-    /// Creates an identity from a PEM text with its certificate followed by the issuers', and another with the key; both may be
-    /// the same.
+    /// Creates an identity from a PEM text with its certificate followed by those of the issuers, and a PEM text with the key,
+    /// which may be the same text.
     public init(
         pemChain: [UInt8], pemKey: [UInt8], password: String? = nil
     ) throws(CertificateError) {
@@ -34,23 +34,23 @@ public struct TLSIdentity: Sendable, Hashable {
         try self.init(certificate: certificate, intermediates: Array(chain.dropFirst()), privateKey: key)
     }
 
-    /// The same for strings.
+    /// Creates an identity from PEM strings; see the initializer for bytes.
     public init(pemChain: String, pemKey: String, password: String? = nil) throws(CertificateError) {
         try self.init(pemChain: Array(pemChain.utf8), pemKey: Array(pemKey.utf8), password: password)
     }
 
     /// Creates an identity from a PKCS#12 file (RFC 7292): its first key, the certificate of that key, and the chain towards the
-    /// root, sorted whatever the order in the file. A root is left out.
+    /// root, sorted in chain order. A root is left out.
     ///
     /// - Throws: `CertificateError`: `wrongPassword`, `tooCostly`, `unsupported` for ciphers that OpenSSL has retired, `missing`
     ///   without a key or a certificate, `keyMismatch` when no certificate matches the key.
     public init(pkcs12: [UInt8], password: String? = nil) throws(CertificateError) {
         let contents = try PKCS12Contents(pkcs12, password: password)
         guard let key = contents.keys.first else { throw .missing(.privateKey) }
-        guard let other = contents.certificates.first else { throw .missing(.certificate) }
-        let own = contents.certificates.first { $0.handle.fits(key.handle) } ?? other
+        guard let first = contents.certificates.first else { throw .missing(.certificate) }
+        let leaf = contents.certificates.first { $0.handle.matches(key.handle) } ?? first
         try self.init(
-            certificate: own, intermediates: TLSIdentity.issuers(of: own, in: contents.certificates),
+            certificate: leaf, intermediates: TLSIdentity.issuers(of: leaf, in: contents.certificates),
             privateKey: key)
     }
 

@@ -2,8 +2,8 @@
 
 /// The TLS settings of a client: a value from which a `TLSClientContext` is created once and used many times.
 ///
-/// Text that OpenSSL does not fully understand is an error when the context is created, never silently ignored. The security
-/// level, and with it the shortest accepted keys, is that of the system's OpenSSL.
+/// Creating the context fails if OpenSSL does not know a word of these settings; no word is silently ignored. The security level,
+/// which determines the shortest accepted keys, is that of the system's OpenSSL.
 public struct TLSConfiguration: Sendable, Hashable {
     /// The lowest version.
     public var minimumVersion: TLSVersion
@@ -15,8 +15,8 @@ public struct TLSConfiguration: Sendable, Hashable {
     public var cipherSuites: String?
     /// The groups for the key exchange in order of preference, separated by colons; nil for the system's.
     public var groups: String?
-    /// The application protocols to offer in order of preference (RFC 7301); if empty, the extension is not sent. Of the versions
-    /// of HTTP, a client offers only those that it supports.
+    /// The application protocols to offer in order of preference (RFC 7301); if empty, the extension is not sent. An HTTP client
+    /// leaves out the versions of HTTP that it does not support.
     public var applicationProtocols: [String]
     /// The trusted roots.
     public var roots: TrustRoots

@@ -4,8 +4,8 @@
 ///
 /// There is no fallback: after any of these errors the connection has ended.
 public enum TLSError: Error, Hashable, Sendable {
-    /// The configuration cannot be used. No byte was sent, unless the problem is that the roots for evaluating the peer's chain
-    /// could not be loaded.
+    /// The configuration cannot be used. No byte was sent, except in one case: when the roots could not be loaded, which are
+    /// needed only once the peer's chain has arrived.
     case configuration(TLSConfigurationProblem)
     /// A certificate, a key or an identity of this side cannot be loaded.
     case credentials(CertificateError)

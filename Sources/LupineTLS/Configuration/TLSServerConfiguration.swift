@@ -19,9 +19,9 @@ package struct TLSServerConfiguration: Sendable {
     /// The application protocols in order of preference. If empty, the client's offer is ignored; otherwise a client that offers
     /// only other protocols gets `no_application_protocol`.
     package var applicationProtocols = ["http/1.1"]
-    /// Whether `h2` is chosen even if RFC 9113 §9.2 forbids it, below TLS 1.2 or with a weak cipher suite: to test that clients
-    /// refuse it.
-    package var choosesHTTP2Anyhow = false
+    /// Whether the server chooses `h2` even if RFC 9113 §9.2 forbids it, below TLS 1.2 or with a weak cipher suite. Tests use it
+    /// to check that clients refuse the connection.
+    package var ignoresHTTP2Requirements = false
     /// The lowest version.
     package var minimumVersion = TLSVersion.v1_2
     /// The highest version.
@@ -32,14 +32,14 @@ package struct TLSServerConfiguration: Sendable {
     package var cipherSuites: String?
     /// Whether clients get tickets for resumption.
     package var issuesTickets = true
-    /// A fatal alert with which every ClientHello is answered.
-    package var refusesWith: TLSAlert?
+    /// A fatal alert with which the server answers every ClientHello; nil for an ordinary server.
+    package var refusalAlert: TLSAlert?
 
     /// Creates a configuration with these identities.
     package init(identities: [TLSServerIdentity]) { self.identities = identities }
 }
 
-/// An identity of a server, with the names that it is for.
+/// An identity of a server, with the server names for which it is used.
 package struct TLSServerIdentity: Sendable {
     /// The certificate and key.
     package var identity: TLSIdentity
@@ -56,13 +56,13 @@ package struct TLSServerIdentity: Sendable {
     }
 
     /// Whether this identity is used for a client that indicates `name`. A wildcard stands for one label.
-    func answers(for name: String) -> Bool {
-        let asked = name.lowercased()
+    func isFor(_ name: String) -> Bool {
+        let requested = name.lowercased()
         return serverNames.contains { candidate in
-            let own = candidate.lowercased()
-            guard own.hasPrefix("*.") else { return own == asked }
-            guard let dot = asked.firstIndex(of: "."), dot != asked.startIndex else { return false }
-            return asked[dot...] == own.dropFirst()
+            let pattern = candidate.lowercased()
+            guard pattern.hasPrefix("*.") else { return pattern == requested }
+            guard let dot = requested.firstIndex(of: "."), dot != requested.startIndex else { return false }
+            return requested[dot...] == pattern.dropFirst()
         }
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Base64 with padding (RFC 4648 §4), decoded strictly: no other characters, and no bits left over.
+/// Base64 with padding (RFC 4648 §4). Decoding is strict: it refuses other characters, and unused bits that are not zero.
 package enum Base64 {
     /// Encodes bytes, without line breaks.
     package static func encode(_ bytes: [UInt8]) -> String {
@@ -34,6 +34,7 @@ package enum Base64 {
     private static func decode(_ text: Span<UInt8>, skipsSpace: Bool) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count / 4 * 3)
+        // The bits of the current group, and the number of its characters so far.
         var bits: UInt32 = 0
         var count = 0
         var paddings = 0
@@ -58,13 +59,13 @@ package enum Base64 {
                 bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(16 - 8 * position)))
             }
             (bits, count) = (0, 0)
-            if paddings > 0 { count = ended }
+            if paddings > 0 { count = countAfterPadding }
         }
-        return count == 0 || count == ended ? bytes : nil
+        return count == 0 || count == countAfterPadding ? bytes : nil
     }
 
-    /// The count after padding: another character makes it 5, so nothing may follow.
-    private static let ended = 4
+    /// The value of `count` after a padded group: another character makes it 5, which is no valid count, so nothing may follow.
+    private static let countAfterPadding = 4
     private static let padding = UInt8(ascii: "=")
     private static let alphabet = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)

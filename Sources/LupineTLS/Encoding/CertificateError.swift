@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Why a certificate, a key or an identity could not be read: the kind of input and the problem.
+/// The reason why a certificate, a key or an identity could not be read, with the kind of input.
 public enum CertificateError: Error, Hashable, Sendable {
     /// A file or folder could not be read; `errorNumber` is the value of `errno`.
     case unreadable(path: String, errorNumber: Int32)
@@ -20,7 +20,7 @@ public enum CertificateError: Error, Hashable, Sendable {
     case tooCostly(CertificateInput, rounds: UInt64, limit: UInt64)
     /// The private key does not match the certificate.
     case keyMismatch(subject: String)
-    /// The error of one of several items: its number from 1, and the file if there is one.
+    /// One of several items has an error: `number` is its position, starting at 1, and `path` its file, if any.
     indirect case at(number: Int, path: String?, CertificateError)
 }
 

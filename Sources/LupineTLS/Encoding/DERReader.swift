@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 
-/// Reads DER (X.690 §8, §10) strictly: definite, shortest lengths and single-byte tags. Anything else counts as malformed, even
-/// if OpenSSL would accept it as BER.
+/// Reads DER (X.690 §8, §10) strictly: lengths are definite and as short as possible, tags are single bytes. Everything else
+/// counts as malformed, even if OpenSSL would accept it as BER.
 struct DERReader {
     /// One element: its tag and content.
     struct Element {
         let tag: UInt8
         let content: ArraySlice<UInt8>
 
-        /// A reader of the content's elements.
-        var inside: DERReader { DERReader(content) }
+        /// A reader for the elements in the content.
+        var contentReader: DERReader { DERReader(content) }
 
         /// The value of a non-negative INTEGER; `UInt64.max` when it does not fit.
         var unsigned: UInt64? {
@@ -25,27 +25,31 @@ struct DERReader {
     static let objectIdentifier: UInt8 = 0x06
     static let sequence: UInt8 = 0x30
 
-    private var rest: ArraySlice<UInt8>
+    private var remaining: ArraySlice<UInt8>
 
-    init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
+    init(_ bytes: ArraySlice<UInt8>) { remaining = bytes }
 
     /// Whether everything has been read.
-    var isAtEnd: Bool { rest.isEmpty }
+    var isAtEnd: Bool { remaining.isEmpty }
 
     /// Returns the next element; nil at the end and for malformed DER.
     mutating func next() -> Element? {
-        guard let tag = rest.popFirst(), tag & 0x1F != 0x1F, let first = rest.popFirst() else { return nil }
+        guard let tag = remaining.popFirst(), tag & 0x1F != 0x1F, let first = remaining.popFirst() else {
+            return nil
+        }
         var count = Int(first)
         if first & 0x80 != 0 {
             let digits = Int(first & 0x7F)
-            guard (1...4).contains(digits), rest.count >= digits, rest.first != 0 else { return nil }
-            count = rest.prefix(digits).reduce(0) { $0 << 8 | Int($1) }
-            rest = rest.dropFirst(digits)
+            guard (1...4).contains(digits), remaining.count >= digits, remaining.first != 0 else {
+                return nil
+            }
+            count = remaining.prefix(digits).reduce(0) { $0 << 8 | Int($1) }
+            remaining = remaining.dropFirst(digits)
             guard count >= 0x80 else { return nil }
         }
-        guard count <= rest.count else { return nil }
-        defer { rest = rest.dropFirst(count) }
-        return Element(tag: tag, content: rest.prefix(count))
+        guard count <= remaining.count else { return nil }
+        defer { remaining = remaining.dropFirst(count) }
+        return Element(tag: tag, content: remaining.prefix(count))
     }
 
     /// Returns the next element if it has this tag. Advances in any case.

@@ -2,14 +2,14 @@
 
 /// Converts bytes to hexadecimal digits and back.
 ///
-/// LupineHTTP has another for one digit (`Octet.hexadecimal`): neither of the modules imports the other.
+/// LupineHTTP has its own function for one digit (`Octet.hexadecimal`), because neither module imports the other.
 package enum Hexadecimal {
-    /// With digits a to f.
+    /// Returns the digits of the bytes, with a to f.
     package static func lowercase(_ bytes: some Sequence<UInt8>) -> String {
         text(bytes, digits: "0123456789abcdef")
     }
 
-    /// With digits A to F.
+    /// Returns the digits of the bytes, with A to F.
     static func uppercase(_ bytes: some Sequence<UInt8>) -> String { text(bytes, digits: "0123456789ABCDEF") }
 
     private static func text(_ bytes: some Sequence<UInt8>, digits: StaticString) -> String {

@@ -37,30 +37,32 @@ struct PEM {
             throw .tooLarge(.pem, count: text.count, limit: largestSize)
         }
         var blocks: [Block] = []
+        // The block whose END line has not been found yet, with the positions of its BEGIN line and of its body.
         var open: (label: ArraySlice<UInt8>, start: Int, body: Int)?
         var lines = PEMLines(text)
-        while let (number, line) = lines.nextWithDash() {
+        while let (lineStart, line) = lines.nextWithDash() {
             if let label = label(of: line, after: begin) {
-                if let open { throw unended(open.label, number: blocks.count + 1) }
-                open = (label, number, line.endIndex)
+                if let open { throw missingEnd(open.label, number: blocks.count + 1) }
+                open = (label, lineStart, line.endIndex)
             } else if let started = open, let label = label(of: line, after: end) {
                 guard label == started.label else {
-                    throw unended(started.label, number: blocks.count + 1)
+                    throw missingEnd(started.label, number: blocks.count + 1)
                 }
                 blocks.append(
                     Block(
                         label: String(decoding: label, as: UTF8.self),
                         text: text[started.start..<line.endIndex],
-                        body: text[started.body..<number]))
+                        body: text[started.body..<lineStart]))
                 open = nil
             }
         }
-        if let open { throw unended(open.label, number: blocks.count + 1) }
+        if let open { throw missingEnd(open.label, number: blocks.count + 1) }
         return blocks
     }
 
-    /// Whether the text contains a block and is not a single DER element, which may contain a BEGIN line by chance or by intent.
-    static func isLikely(_ text: [UInt8]) -> Bool {
+    /// Whether the text contains a block. False for a single DER element: a certificate in DER may contain a BEGIN line, by
+    /// chance or by intent.
+    static func containsBlock(_ text: [UInt8]) -> Bool {
         var whole = DERReader(text[...])
         if whole.next(DERReader.sequence) != nil, whole.isAtEnd { return false }
         var lines = PEMLines(text)
@@ -70,11 +72,13 @@ struct PEM {
         return false
     }
 
-    private static func unended(_ label: ArraySlice<UInt8>, number: Int) -> CertificateError {
+    /// The error of a block without an END line.
+    private static func missingEnd(_ label: ArraySlice<UInt8>, number: Int) -> CertificateError {
         let name = String(decoding: label.prefix(64), as: UTF8.self)
         return .at(number: number, path: nil, .malformed(.pem, reason: "\(name) has no end"))
     }
 
+    /// Returns the label of a BEGIN or END line; nil for other lines.
     private static func label(of line: ArraySlice<UInt8>, after beginning: [UInt8]) -> ArraySlice<UInt8>? {
         guard line.count >= beginning.count + dashes.count, line.starts(with: beginning),
             line.suffix(dashes.count).elementsEqual(dashes)

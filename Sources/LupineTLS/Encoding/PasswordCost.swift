@@ -9,7 +9,10 @@ package enum PasswordCost {
     /// The most rounds for one file; OpenSSL writes 2048, and the advice of 2023 for PBKDF2 is 600,000.
     static let limit: UInt64 = 5_000_000
 
-    /// - Throws: `tooCostly` over the limit, `unsupported` for an unknown algorithm.
+    /// Returns the sum of `spent`, the rounds that the input has required so far, and the rounds of `algorithm`, a DER-encoded
+    /// AlgorithmIdentifier.
+    ///
+    /// - Throws: `tooCostly` if the sum is over the limit, `unsupported` for an unknown algorithm.
     @discardableResult
     static func spend(
         _ algorithm: [UInt8], of input: CertificateInput, spent: UInt64 = 0
@@ -20,7 +23,7 @@ package enum PasswordCost {
         return try add(rounds, to: spent, of: input)
     }
 
-    /// Returns the sum if it is within the limit.
+    /// Returns the sum of the rounds; throws `tooCostly` if it is over the limit.
     static func add(
         _ rounds: UInt64, to spent: UInt64, of input: CertificateInput
     ) throws(CertificateError) -> UInt64 {
@@ -38,10 +41,11 @@ package enum PasswordCost {
         return rounds(identifier)
     }
 
-    /// Returns the rounds in a MAC's algorithm: only PBMAC1 has any, other MACs store their count elsewhere.
+    /// Returns the rounds in a MAC's algorithm: 0 except for PBMAC1, because a PKCS#12 file stores the count of other MACs beside
+    /// the algorithm.
     static func macRounds(of algorithm: [UInt8]) -> UInt64 {
         var reader = DERReader(algorithm[...])
-        var fields = reader.next(DERReader.sequence)?.inside
+        var fields = reader.next(DERReader.sequence)?.contentReader
         guard let object = fields?.next(DERReader.objectIdentifier), Array(object.content) == pbmac1 else {
             return 0
         }
@@ -84,11 +88,11 @@ package enum PasswordCost {
 
     /// The object identifier of an algorithm, and its parameters.
     private static func parts(_ identifier: DERReader.Element) -> (object: [UInt8], fields: DERReader)? {
-        var reader = identifier.inside
+        var reader = identifier.contentReader
         guard let object = reader.next(DERReader.objectIdentifier),
             let parameters = reader.next(DERReader.sequence)
         else { return nil }
-        return (Array(object.content), parameters.inside)
+        return (Array(object.content), parameters.contentReader)
     }
 
     private static func product(_ left: UInt64, _ right: UInt64) -> UInt64 {

@@ -2,7 +2,7 @@
 
 internal import CLupineOpenSSL
 
-/// Creates `SSL_CTX` objects with the settings that clients and servers share, before they are used by connections.
+/// Creates `SSL_CTX` objects with the settings that clients and servers share, before connections use them.
 enum OpenSSLContext {
     /// The versions and algorithms that both kinds of configuration have.
     struct Limits {
@@ -15,10 +15,11 @@ enum OpenSSLContext {
 
     /// Creates a context for clients or servers with these limits and the modes that every engine relies on.
     static func make(isServer: Bool, limits: Limits) throws(TLSError) -> OpenSSLHandle<ContextObject> {
-        let context = try blank(isServer: isServer)
+        let context = try makeEmpty(isServer: isServer)
         let pointer = unsafe context.pointer
-        // Partial writes return after each record; read-ahead receives several records with one call instead of one header and
-        // one body each. The engine releases buffers.
+        // With partial writes, `SSL_write_ex` returns after each record. With read-ahead, OpenSSL receives several records with
+        // one call of the BIO, instead of two calls for each record. SSL_MODE_RELEASE_BUFFERS is not set, because the engine
+        // itself releases the buffers (`TLSEngine.releaseBuffers`).
         let modes =
             SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_AUTO_RETRY
             | SSL_MODE_NO_AUTO_CHAIN
@@ -26,7 +27,8 @@ enum OpenSSLContext {
         unsafe _ = lupine_SSL_CTX_set_read_ahead(pointer, 1)
         unsafe _ = SSL_CTX_set_options(
             pointer, lupine_SSL_OP_NO_RENEGOTIATION() | lupine_SSL_OP_NO_COMPRESSION())
-        // Whatever the system's configuration says, a missing close_notify and a server without RFC 5746 must be reported.
+        // The system's openssl.cnf may have set these options. Without them, OpenSSL reports a missing close_notify, and a server
+        // without secure renegotiation (RFC 5746).
         unsafe _ = SSL_CTX_clear_options(
             pointer, lupine_SSL_OP_IGNORE_UNEXPECTED_EOF() | lupine_SSL_OP_LEGACY_SERVER_CONNECT())
         if !isServer { unsafe lupine_SSL_CTX_set_strength(pointer, strength) }
@@ -34,15 +36,16 @@ enum OpenSSLContext {
         return context
     }
 
-    /// The longest Diffie-Hellman group of a server that is accepted, in bits. OpenSSL accepts 10,000, which costs a loop's
-    /// thread 0.7 s, before the server has been authenticated; 4096 costs 0.03 s.
+    /// The longest accepted Diffie-Hellman group of a server, in bits. OpenSSL accepts 10,000 bits, with which a server that has
+    /// not been authenticated yet would occupy a loop's thread for 0.7 s; 4096 bits take 0.03 s.
     static let groupLimit: Int32 = 4096
 
-    private static func blank(isServer: Bool) throws(TLSError) -> OpenSSLHandle<ContextObject> {
+    /// Creates a context with OpenSSL's defaults.
+    private static func makeEmpty(isServer: Bool) throws(TLSError) -> OpenSSLHandle<ContextObject> {
         OpenSSLErrors.clear()
         let method = unsafe isServer ? TLS_server_method() : TLS_client_method()
         guard let context = unsafe OpenSSLHandle<ContextObject>(owning: SSL_CTX_new(method)) else {
-            throw refused()
+            throw rejectedSetting()
         }
         return context
     }
@@ -58,15 +61,15 @@ enum OpenSSLContext {
         guard
             unsafe lupine_SSL_CTX_set_min_proto_version(pointer, Int32(limits.minimumVersion.rawValue)) == 1,
             unsafe lupine_SSL_CTX_set_max_proto_version(pointer, Int32(limits.maximumVersion.rawValue)) == 1
-        else { throw refused() }
+        else { throw rejectedSetting() }
         if let list = limits.cipherList {
-            try CipherNames.check(list: list, scratch: try blank(isServer: false))
+            try CipherNames.check(list: list, scratch: try makeEmpty(isServer: false))
             guard unsafe SSL_CTX_set_cipher_list(pointer, list) == 1 else {
                 throw .configuration(.cipherList(list))
             }
         }
         if let suites = limits.cipherSuites {
-            try CipherNames.check(suites: suites, scratch: try blank(isServer: false))
+            try CipherNames.check(suites: suites, scratch: try makeEmpty(isServer: false))
             guard unsafe SSL_CTX_set_ciphersuites(pointer, suites) == 1 else {
                 throw .configuration(.cipherSuite(suites))
             }
@@ -79,13 +82,15 @@ enum OpenSSLContext {
     }
 
     /// Sets the identity for all connections of the context.
-    static func use(_ identity: TLSIdentity, in context: OpenSSLHandle<ContextObject>) throws(TLSError) {
+    static func setIdentity(
+        _ identity: TLSIdentity, in context: OpenSSLHandle<ContextObject>
+    ) throws(TLSError) {
         OpenSSLErrors.clear()
         let chain = OpenSSLChain(identity.intermediates)
-        let done = unsafe SSL_CTX_use_cert_and_key(
+        let status = unsafe SSL_CTX_use_cert_and_key(
             context.pointer, identity.certificate.handle.pointer, identity.privateKey.handle.pointer,
             chain.stack, 1)
-        guard done == 1 else { throw .configuration(.identity(firstFailure())) }
+        guard status == 1 else { throw .configuration(.identity(firstFailure())) }
     }
 
     /// Encodes application protocol names in their wire format (RFC 7301 §3.1).
@@ -102,15 +107,16 @@ enum OpenSSLContext {
     }
 
     /// The error for a setting that OpenSSL has just rejected.
-    static func refused() -> TLSError { .configuration(.refused(firstFailure())) }
+    static func rejectedSetting() -> TLSError { .configuration(.refused(firstFailure())) }
 
-    /// The first failure in the error queue, which is the root cause.
+    /// Empties the error queue, and returns its first failure, which is the root cause.
     static func firstFailure() -> OpenSSLFailure {
         OpenSSLErrors.take().first ?? OpenSSLFailure(library: 0, reason: 0, description: "no reason given")
     }
 }
 
-/// The strength checks in addition to OpenSSL's own; shared by all contexts, and never freed.
+/// The security callback (`SSL_CTX_set_security_callback`) that adds the limit on groups to OpenSSL's own callback; shared by all
+/// contexts, and never freed.
 nonisolated(unsafe) private let strength: UnsafeMutablePointer<lupine_strength> = {
     let context = unsafe SSL_CTX_new(TLS_client_method())
     defer { unsafe SSL_CTX_free(context) }
@@ -120,7 +126,7 @@ nonisolated(unsafe) private let strength: UnsafeMutablePointer<lupine_strength> 
             own: SSL_CTX_get_security_callback(context), group_limit: OpenSSLContext.groupLimit,
             group_refused: { connection, bits in
                 guard let connection = unsafe connection else { return }
-                unsafe TLSEngine.engine(of: connection)?.refusedGroup = bits
+                unsafe TLSEngine.engine(of: connection)?.refusedGroupBits = bits
             }))
     return unsafe strength
 }()

@@ -3,7 +3,7 @@
 internal import CLupineOpenSSL
 internal import Glibc
 
-/// The file that the secrets of connections are logged to, in the format of traffic analyzers.
+/// The file to which the engines append the secrets of their connections, in the NSS key log format that traffic analyzers read.
 ///
 /// Each line is written with a single `write` in append mode, so that lines of several threads and programs do not mix.
 final class OpenSSLKeyLog: Sendable {
@@ -21,6 +21,7 @@ final class OpenSSLKeyLog: Sendable {
 
     deinit { _ = close(descriptor) }
 
+    /// Appends a line that OpenSSL has formatted.
     func append(_ line: UnsafePointer<CChar>) {
         var bytes = unsafe [UInt8](String(cString: line).utf8)
         bytes.append(UInt8(ascii: "\n"))

@@ -4,9 +4,9 @@ internal import CLupineOpenSSL
 
 /// The BIO through which OpenSSL reads from and writes to an engine's wire.
 ///
-/// Its data is the engine, unretained: the engine owns the SSL object, which owns the BIO. Reads go directly into OpenSSL's
-/// buffer. Writes always succeed, because the engine buffers what the wire does not accept: so OpenSSL never has to retry a
-/// write, except for output that a `TrustGate` holds back until the peer is judged.
+/// The BIO's data is the engine, unretained: the engine owns the SSL object, which owns the BIO. The wire receives directly into
+/// OpenSSL's buffer. Writes always succeed, because the engine buffers what the wire does not accept. OpenSSL has to retry only
+/// the writes that a `TrustGate` holds back until the owner has accepted the peer.
 enum OpenSSLWire {
     /// The BIO method, shared by all connections.
     nonisolated(unsafe) private static let method: OpaquePointer? = {
@@ -45,13 +45,13 @@ private func readIntoOpenSSL(
     }
     let room = unsafe UnsafeMutableRawBufferPointer(start: bytes, count: length).bindMemory(to: UInt8.self)
     var output = unsafe OutputSpan(buffer: room, initializedCount: 0)
-    let mayRetry = engine.receive(into: &output)
+    let isOpen = engine.receive(into: &output)
     let received = unsafe output.finalize(for: room)
     unsafe count?.pointee = received
     if received > 0 { return 1 }
-    // The end of the wire is not reported to OpenSSL: it would send an alert and invalidate the session, which is not justified
-    // for the many servers that omit close_notify. The engine records the end and handles it.
-    if mayRetry { unsafe lupine_BIO_set_retry_read(bio) }
+    // The end of the wire is not reported to OpenSSL, which would send an alert and invalidate the session; many servers omit
+    // close_notify, and their sessions are still valid. The engine has recorded the end (`lastReceive`) and handles it.
+    if isOpen { unsafe lupine_BIO_set_retry_read(bio) }
     return 0
 }
 

@@ -14,15 +14,15 @@ struct ServerName: Hashable {
             name = 1..<name.upperBound - 1
         }
         var isAddress = Self.endsInNumber(octets, name)
-        var isSendable = true
+        var isVisibleASCII = true
         for index in name {
             if octets[index] == UInt8(ascii: ":") { isAddress = true }
-            if octets[index] <= 0x20 || octets[index] >= 0x7F { isSendable = false }
+            if octets[index] <= 0x20 || octets[index] >= 0x7F { isVisibleASCII = false }
         }
         if !isAddress, !name.isEmpty, octets[name.upperBound - 1] == UInt8(ascii: ".") {
             name = name.lowerBound..<name.upperBound - 1
         }
-        guard !name.isEmpty, name.count <= 253, isSendable else { throw .configuration(.host(text)) }
+        guard !name.isEmpty, name.count <= 253, isVisibleASCII else { throw .configuration(.host(text)) }
         host =
             name.count == octets.count
             ? text : String(Substring(text.utf8.dropFirst(name.lowerBound).prefix(name.count)))

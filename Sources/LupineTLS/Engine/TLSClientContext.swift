@@ -4,7 +4,7 @@ internal import CLupineOpenSSL
 
 /// The state that the connections of one client configuration share: created once, used on any thread.
 ///
-/// It makes no trust decision: each engine stops at the peer's chain and asks its owner.
+/// It makes no trust decision: each engine stops when the peer's chain has arrived, and its owner decides.
 package final class TLSClientContext: Sendable {
     /// The configuration that it was created from.
     package let configuration: TLSConfiguration
@@ -32,23 +32,24 @@ package final class TLSClientContext: Sendable {
             let status = unsafe protocols.withUnsafeBufferPointer { bytes in
                 unsafe SSL_CTX_set_alpn_protos(pointer, bytes.baseAddress, UInt32(bytes.count))
             }
-            guard status == 0 else { throw OpenSSLContext.refused() }
+            guard status == 0 else { throw OpenSSLContext.rejectedSetting() }
         }
-        if let identity = configuration.identity { try OpenSSLContext.use(identity, in: handle) }
+        if let identity = configuration.identity { try OpenSSLContext.setIdentity(identity, in: handle) }
         unsafe SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER, nil)
-        unsafe SSL_CTX_set_cert_verify_callback(pointer, verifyChainFromPeer, nil)
-        unsafe SSL_CTX_set_cert_cb(pointer, identityIsWanted, nil)
+        unsafe SSL_CTX_set_cert_verify_callback(pointer, verifyCallback, nil)
+        unsafe SSL_CTX_set_cert_cb(pointer, certificateCallback, nil)
         unsafe _ = lupine_SSL_CTX_set_tlsext_status_type(pointer, Int32(TLSEXT_STATUSTYPE_ocsp))
         if configuration.resumesSessions {
-            // The owner of the engine stores sessions, not OpenSSL, because it knows the trust policy that they belong to.
+            // OpenSSL passes new sessions to the callback and stores none: the engine's owner stores them, because it knows the
+            // trust policy under which each may be resumed.
             unsafe _ = lupine_SSL_CTX_set_session_cache_mode(
                 pointer, Int(SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL))
-            unsafe SSL_CTX_sess_set_new_cb(pointer, storeSessionFromPeer)
+            unsafe SSL_CTX_sess_set_new_cb(pointer, newSessionCallback)
         } else {
             unsafe _ = lupine_SSL_CTX_set_session_cache_mode(pointer, Int(SSL_SESS_CACHE_OFF))
             unsafe _ = SSL_CTX_set_options(pointer, lupine_SSL_OP_NO_TICKET())
         }
-        if keyLog != nil { unsafe SSL_CTX_set_keylog_callback(pointer, secretIsKnown) }
+        if keyLog != nil { unsafe SSL_CTX_set_keylog_callback(pointer, keyLogCallback) }
     }
 }
 
@@ -56,7 +57,7 @@ extension TLSClientContext {
     /// Reads the roots unless they have been read. Blocks: never call it on a loop's thread.
     package func loadRoots() throws(TLSError) {
         do throws(TrustRootsError) { try store.load() } catch {
-            throw TLSError.refused(.rootsUnusable(error))
+            throw TLSError.chainRefused(.rootsUnusable(error))
         }
     }
 }
@@ -64,13 +65,14 @@ extension TLSClientContext {
 extension TLSError {
     /// The error for a refused chain. If the roots could not be read, it is a configuration error and says nothing about the
     /// peer.
-    static func refused(_ failure: TrustFailure) -> TLSError {
+    static func chainRefused(_ failure: TrustFailure) -> TLSError {
         guard case .rootsUnusable(let error) = failure else { return .untrusted(failure) }
         return .configuration(.roots(error.description))
     }
 }
 
-private func verifyChainFromPeer(_ chain: OpaquePointer?, _ unused: UnsafeMutableRawPointer?) -> Int32 {
+/// OpenSSL's callback that replaces its own verification of the chain.
+private func verifyCallback(_ chain: OpaquePointer?, _ unused: UnsafeMutableRawPointer?) -> Int32 {
     let index = SSL_get_ex_data_X509_STORE_CTX_idx()
     guard let connection = unsafe X509_STORE_CTX_get_ex_data(chain, index),
         let engine = unsafe TLSEngine.engine(of: OpaquePointer(connection))
@@ -86,7 +88,8 @@ private func verifyChainFromPeer(_ chain: OpaquePointer?, _ unused: UnsafeMutabl
     }
 }
 
-private func identityIsWanted(_ connection: OpaquePointer?, _ unused: UnsafeMutableRawPointer?) -> Int32 {
+/// OpenSSL's callback before a client sends its certificate.
+private func certificateCallback(_ connection: OpaquePointer?, _ unused: UnsafeMutableRawPointer?) -> Int32 {
     guard let connection = unsafe connection, let engine = unsafe TLSEngine.engine(of: connection) else {
         return 0
     }
@@ -97,7 +100,8 @@ private func identityIsWanted(_ connection: OpaquePointer?, _ unused: UnsafeMuta
     }
 }
 
-private func storeSessionFromPeer(_ connection: OpaquePointer?, _ session: OpaquePointer?) -> Int32 {
+/// OpenSSL's callback for a session that the server has issued. Returning 1 keeps the reference.
+private func newSessionCallback(_ connection: OpaquePointer?, _ session: OpaquePointer?) -> Int32 {
     guard let connection = unsafe connection, let engine = unsafe TLSEngine.engine(of: connection),
         let handle = unsafe OpenSSLHandle<SessionObject>(owning: session)
     else { return 0 }
@@ -105,7 +109,8 @@ private func storeSessionFromPeer(_ connection: OpaquePointer?, _ session: Opaqu
     return 1
 }
 
-private func secretIsKnown(_ connection: OpaquePointer?, _ line: UnsafePointer<CChar>?) {
+/// OpenSSL's callback for a line of the key log.
+private func keyLogCallback(_ connection: OpaquePointer?, _ line: UnsafePointer<CChar>?) {
     guard let connection = unsafe connection, let line = unsafe line else { return }
     unsafe TLSEngine.engine(of: connection)?.keyLog?.append(line)
 }

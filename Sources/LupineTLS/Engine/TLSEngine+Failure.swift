@@ -10,22 +10,23 @@ extension TLSEngine {
         return error
     }
 
-    /// The error of an operation that stopped for `reason`, one of OpenSSL's `SSL_ERROR_` numbers.
-    func failure(for reason: Int32) -> TLSError {
+    /// Returns the error of an operation that stopped with `reason`, one of OpenSSL's `SSL_ERROR_` numbers. Empties the error
+    /// queue.
+    func stopError(for reason: Int32) -> TLSError {
         let failures = OpenSSLErrors.take()
-        if case .refused(let failure, _) = gate.state { return .refused(failure) }
-        if let refusedGroup {
+        if case .refused(let failure, _) = gate.state { return .chainRefused(failure) }
+        if let refusedGroupBits {
             return .protocolViolation(
                 OpenSSLFailure(
                     library: ERR_LIB_SSL, reason: SSL_R_BAD_DH_VALUE,
-                    description: "a Diffie-Hellman group of \(refusedGroup) bits, over the limit of "
+                    description: "a Diffie-Hellman group of \(refusedGroupBits) bits, over the limit of "
                         + "\(OpenSSLContext.groupLimit)"))
         }
         for failure in failures where failure.library == ERR_LIB_SSL {
-            if let alert = failure.receivedAlert { return error(for: alert) }
+            if let alert = failure.receivedAlert { return error(forAlert: alert) }
         }
         if let failure = failures.first(where: { $0.library == ERR_LIB_SSL }) ?? failures.first {
-            return error(for: failure)
+            return error(forFailure: failure)
         }
         // A close_notify before the handshake was complete.
         if reason == SSL_ERROR_ZERO_RETURN && phase == .handshaking { return .closedInHandshake }
@@ -38,7 +39,8 @@ extension TLSEngine {
         }
     }
 
-    private func error(for alert: TLSAlert) -> TLSError {
+    /// The error of a connection that the peer has ended with `alert`.
+    private func error(forAlert alert: TLSAlert) -> TLSError {
         switch (alert, identityState) {
         case (.handshakeFailure, _) where hasRefusedRenegotiation: return .renegotiation
         case (.certificateRequired, _), (.handshakeFailure, .absent): return .clientCertificateRequired
@@ -55,7 +57,8 @@ extension TLSEngine {
         }
     }
 
-    private func error(for failure: OpenSSLFailure) -> TLSError {
+    /// The error of a connection on which OpenSSL itself has failed.
+    private func error(forFailure failure: OpenSSLFailure) -> TLSError {
         guard failure.library == ERR_LIB_SSL else { return .protocolViolation(failure) }
         switch failure.reason {
         case SSL_R_UNSUPPORTED_PROTOCOL, SSL_R_NO_PROTOCOLS_AVAILABLE, SSL_R_VERSION_TOO_LOW,
@@ -73,7 +76,7 @@ extension TLSEngine {
         }
     }
 
-    /// Whether no handshake message of the peer has arrived: an alert then refuses the ClientHello.
+    /// Whether no handshake message of the peer has arrived. An alert that arrives now refuses the ClientHello.
     private var isBeforeServerHello: Bool {
         let state = unsafe SSL_get_state(connection)
         return state == TLS_ST_CW_CLNT_HELLO || state == TLS_ST_BEFORE

@@ -2,7 +2,8 @@
 
 internal import CLupineOpenSSL
 
-/// The handshake, and the two points at which it stops for an answer of the owner.
+/// The handshake, and the two points at which it stops until the owner answers: at the peer's chain, and at the peer's request
+/// for a client certificate.
 extension TLSEngine {
     /// Advances the handshake as far as possible. Call it again when the wire is ready, and after each answer.
     package func handshake() throws(TLSError) -> Progress {
@@ -12,9 +13,11 @@ extension TLSEngine {
         case .closed: throw .closedInHandshake
         case .failed(let failure): throw failure
         }
-        // A send error is ignored here: the peer may have sent an alert that explains it.
+        // A send error is ignored here, because the peer may have sent an alert that explains it; `hasSendingFailed` records it.
         if !isCorked { try? flush() }
-        if gate.isAsking && gate.state != .stopped, let trust = askedTrust { return try question(trust) }
+        if gate.needsAnswer && gate.state != .stopped, let trust = presentedTrust {
+            return try requestTrust(trust)
+        }
         if case .refused(let failure, from: .flightRead) = gate.state {
             throw refuse(failure, sendingAlert: true)
         }
@@ -30,25 +33,26 @@ extension TLSEngine {
         return try explainStop(unsafe SSL_get_error(connection, result))
     }
 
+    /// Returns what the owner has to do after OpenSSL has stopped with `reason`, one of its `SSL_ERROR_` numbers, or throws.
     private func explainStop(_ reason: Int32) throws(TLSError) -> Progress {
         switch reason {
         case SSL_ERROR_WANT_READ:
             try? flush()
-            if sendingFailed { throw fail(.wireFailed) }
+            if hasSendingFailed { throw fail(.wireFailed) }
             if bytesWithoutData > Self.controlLimit {
                 throw fail(.onlyControlMessages(bytes: bytesWithoutData))
             }
             return .wouldBlock
         case SSL_ERROR_WANT_RETRY_VERIFY, SSL_ERROR_WANT_WRITE, SSL_ERROR_WANT_X509_LOOKUP:
             try? flush()
-            if gate.isAsking, let trust = askedTrust { return try question(trust) }
+            if gate.needsAnswer, let trust = presentedTrust { return try requestTrust(trust) }
             guard case .asking = identityState else { throw fail(.closedInHandshake) }
             return .awaitsIdentity(identityRequest)
         default:
             // Before the flush: flushing a wire that is itself an engine empties the error queue.
-            let failure = failure(for: reason)
+            let error = stopError(for: reason)
             try? flush()
-            throw fail(failure)
+            throw fail(error)
         }
     }
 
@@ -63,10 +67,10 @@ extension TLSEngine {
                     throw fail(.untrusted(.noCertificate))
                 }
                 _ = gate.handle(.resumedWithoutChain)
-                if let trust = askedTrust { return .awaitsTrust(trust) }
+                if let trust = presentedTrust { return .awaitsTrust(trust) }
             }
-            // The last line of defense: whatever OpenSSL reports, a client's handshake does not complete unless the peer was
-            // accepted.
+            // The last line of defense: even if OpenSSL reports success, a client's handshake completes only if the owner has
+            // accepted the peer.
             guard gate.state == .accepted else {
                 throw fail(.untrusted(.refused("the handshake ended without a verdict")))
             }
@@ -74,7 +78,7 @@ extension TLSEngine {
                 throw fail(.protocolNotOffered(chosen))
             }
         }
-        if sendingFailed { throw fail(.wireFailed) }
+        if hasSendingFailed { throw fail(.wireFailed) }
         phase = .established
         unsafe lupine_SSL_count_messages(connection)
         if case .client = role { keepsBuffers = true }
@@ -100,10 +104,10 @@ extension TLSEngine {
         }
         OpenSSLErrors.clear()
         let chain = OpenSSLChain(identity.intermediates)
-        let done = unsafe SSL_use_cert_and_key(
+        let status = unsafe SSL_use_cert_and_key(
             connection, identity.certificate.handle.pointer, identity.privateKey.handle.pointer, chain.stack,
             1)
-        if done == 1 {
+        if status == 1 {
             identityState = .sent
             ownCertificate = identity.certificate
         } else {
@@ -111,24 +115,28 @@ extension TLSEngine {
         }
     }
 
-    // MARK: What OpenSSL's callbacks report
+    // MARK: Called by OpenSSL's callbacks
 
+    /// Handles the arrival of the peer's chain.
     func chainReceived() -> TrustGate.Advice {
         if gate.state == .noChain {
-            // The data of an offered session belongs to another chain.
+            // The server has not resumed the offered session, whose chain and staple these were.
             peerCertificates = []
             stapledResponse = nil
         }
-        let comesWithStaple = unsafe SSL_version(connection) >= TLS1_3_VERSION
-        return gate.handle(.chain(comesWithStaple: comesWithStaple))
+        // With TLS 1.3 the staple is an extension of the certificate message (RFC 8446 §4.4.2.1).
+        let includesStaple = unsafe SSL_version(connection) >= TLS1_3_VERSION
+        return gate.handle(.chain(includesStaple: includesStaple))
     }
 
+    /// The answer to OpenSSL's certificate callback.
     enum IdentityAdvice { case proceed, wait, fail }
 
+    /// Handles the server's request for a client certificate: uses the configuration's identity, or stops to ask the owner.
     func identityRequested() -> IdentityAdvice {
         guard case .client(let context, _) = role else { return .proceed }
-        // With TLS 1.2 the certificate request is processed before the verdict.
-        switch gate.handle(.wantsToAnswer) {
+        // With TLS 1.2 the certificate request arrives before the verdict about the server.
+        switch gate.handle(.wantsToSend) {
         case .proceed: break
         case .wait: return .wait
         case .refuse: return .fail
@@ -147,23 +155,25 @@ extension TLSEngine {
         return asksForIdentity ? .wait : .proceed
     }
 
+    /// Stores a session that the server has issued, for `takeSessions`.
     func sessionReceived(_ handle: OpenSSLHandle<SessionObject>) {
         guard case .client = role else { return }
-        // A server may send any number of tickets, so only the last ones are kept.
+        // A server may send any number of tickets, so the engine keeps only the last ones.
         var sessions = newSessions
         newSessions = []
-        if sessions.count == Self.sessionsKept { sessions.removeFirst() }
+        if sessions.count == Self.newSessionLimit { sessions.removeFirst() }
         sessions.append(
             TLSSession(handle, certificates: peerCertificates, stapledResponse: stapledResponse))
         newSessions = sessions
     }
 
-    private static var sessionsKept: Int { 4 }
+    private static var newSessionLimit: Int { 4 }
 
     // MARK: Private
 
-    /// The peer to ask the owner about. Chain and staple are taken from OpenSSL at the first access.
-    private var askedTrust: PeerTrust? {
+    /// The peer's chain and staple, which the owner has to judge; nil on a server. Unless the handshake is resumed, each access
+    /// reads the chain from OpenSSL, and the first one moves the staple into the engine.
+    private var presentedTrust: PeerTrust? {
         guard case .client(let context, let host) = role else { return nil }
         if gate.state != .resumed {
             peerCertificates = presentedChain(isServer: false)
@@ -175,8 +185,8 @@ extension TLSEngine {
             intermediates: context.configuration.intermediates)
     }
 
-    /// Asks the owner about the peer, unless processing the chain would cost too much.
-    private func question(_ trust: PeerTrust) throws(TLSError) -> Progress {
+    /// Returns the request to judge the peer, or throws if reading its chain would cost too much.
+    private func requestTrust(_ trust: PeerTrust) throws(TLSError) -> Progress {
         if let certificate = trust.certificates.first(where: { $0.isCostlyToRead }) {
             throw fail(
                 .untrusted(
@@ -188,6 +198,7 @@ extension TLSEngine {
         return .awaitsTrust(trust)
     }
 
+    /// Returns the peer's certificates, leaf first. OpenSSL's list contains the leaf only on clients.
     private func presentedChain(isServer: Bool) -> [Certificate] {
         var chain: [Certificate] = []
         if isServer, let leaf = unsafe SSL_get0_peer_certificate(connection) {
@@ -201,6 +212,7 @@ extension TLSEngine {
         return chain
     }
 
+    /// Moves the stapled response out of OpenSSL; returns the one moved earlier if OpenSSL has none.
     private func takeStaple() -> [UInt8]? {
         var bytes: UnsafePointer<UInt8>?
         let count = unsafe lupine_SSL_get_tlsext_status_ocsp_resp(connection, &bytes)
@@ -225,8 +237,8 @@ extension TLSEngine {
         return TLSIdentityRequest(acceptableIssuers: issuers)
     }
 
-    /// Ends the connection because of a refused chain. If OpenSSL cannot send the alert itself, it is written here: this side has
-    /// not encrypted anything yet, because its output was held back.
+    /// Ends the connection because the owner has refused the chain. With `sendingAlert`, writes the alert as a plaintext record,
+    /// because OpenSSL cannot send it: this side has encrypted nothing yet, since its output was held back.
     private func refuse(_ failure: TrustFailure, sendingAlert: Bool) -> TLSError {
         if sendingAlert {
             let minor = unsafe UInt8(truncatingIfNeeded: SSL_version(connection))
@@ -237,6 +249,6 @@ extension TLSEngine {
             unsafe _ = SSL_shutdown(connection)
         }
         try? flush()
-        return fail(.refused(failure))
+        return fail(.chainRefused(failure))
     }
 }

@@ -2,12 +2,12 @@
 
 internal import CLupineOpenSSL
 
-/// Functions for servers, in particular the origin of the tests: inspecting clients whose handshake failed, and protocol features
-/// that a test server, or a test client, exercises against its peer.
+/// Functions for servers, mostly for the origin of the tests: they inspect the client, even after a failed handshake, and perform
+/// protocol features that a test exercises against its peer.
 extension TLSEngine {
     /// The server name that the client has requested (SNI, RFC 6066 §3); nil if none. Available once its first message has
     /// arrived, even if the handshake failed.
-    package var askedServerName: String? {
+    package var requestedServerName: String? {
         unsafe SSL_get_servername(connection, TLSEXT_NAMETYPE_host_name).map { unsafe String(cString: $0) }
     }
 
@@ -23,8 +23,8 @@ extension TLSEngine {
         return chain
     }
 
-    /// Sends close_notify and continues reading: nothing may be written afterwards. Output that the wire does not accept at once
-    /// stays pending.
+    /// Sends close_notify and continues reading; nothing may be written afterwards. Output that the wire does not accept at once
+    /// stays pending. Unlike `closeWriting`, it does not send a last flight that is being held for the first write.
     package func closeForWriting() {
         guard phase == .established else { return }
         OpenSSLErrors.clear()
@@ -37,25 +37,25 @@ extension TLSEngine {
     package func requestRenegotiation() throws(TLSError) {
         unsafe _ = SSL_clear_options(connection, lupine_SSL_OP_NO_RENEGOTIATION())
         OpenSSLErrors.clear()
-        guard unsafe SSL_renegotiate(connection) == 1 else { throw fail(failure(for: SSL_ERROR_SSL)) }
-        try say()
+        guard unsafe SSL_renegotiate(connection) == 1 else { throw fail(stopError(for: SSL_ERROR_SSL)) }
+        try sendQueuedMessage()
     }
 
     /// Updates this side's sending keys (KeyUpdate, RFC 8446 §4.6.3), and requests the same of the peer if `both`; TLS 1.3 only.
     package func updateKeys(both: Bool) throws(TLSError) {
         OpenSSLErrors.clear()
         let kind = both ? SSL_KEY_UPDATE_REQUESTED : SSL_KEY_UPDATE_NOT_REQUESTED
-        guard unsafe SSL_key_update(connection, kind) == 1 else { throw fail(failure(for: SSL_ERROR_SSL)) }
-        try say()
+        guard unsafe SSL_key_update(connection, kind) == 1 else { throw fail(stopError(for: SSL_ERROR_SSL)) }
+        try sendQueuedMessage()
     }
 
-    /// Sends the queued message.
-    private func say() throws(TLSError) {
+    /// Sends the handshake message that OpenSSL has queued.
+    private func sendQueuedMessage() throws(TLSError) {
         OpenSSLErrors.clear()
         let result = unsafe SSL_do_handshake(connection)
         if result == 1 { return }
         let reason = unsafe SSL_get_error(connection, result)
         guard reason != SSL_ERROR_WANT_READ else { return }
-        throw fail(failure(for: reason))
+        throw fail(stopError(for: reason))
     }
 }

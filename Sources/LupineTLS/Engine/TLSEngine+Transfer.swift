@@ -4,9 +4,11 @@ internal import CLupineOpenSSL
 
 /// Transfers plaintext to and from the owner, and ciphertext between OpenSSL and the wire.
 extension TLSEngine {
-    /// Reads plaintext into the beginning of `buffer`, which must not be empty; reads nothing after `close`. Reads as many
-    /// records as fit and the wire has, but at most `recordsInOneRead`, so that many small records do not delay others.
-    /// Afterwards output may be pending, because the protocol sends answers of its own.
+    /// Reads plaintext into the beginning of `buffer`, which must not be empty; after `close`, returns the end.
+    ///
+    /// Reads as many records as the wire has and the buffer can hold, but at most `recordsInOneRead`, so that a peer with many
+    /// small records does not delay other connections. Afterwards output may be pending, because OpenSSL answers some messages,
+    /// such as a KeyUpdate.
     package func read(into buffer: inout MutableSpan<UInt8>) throws(TLSError) -> TLSReadOutcome {
         hasPendingEnd = false
         if phase == .closed { return .end }
@@ -19,7 +21,7 @@ extension TLSEngine {
         var filled = 0
         var result: Int32 = 0
         let target = unsafe connection
-        unsafe SSL_set_default_read_buffer_len(target, room > Self.burst ? Self.burst : 0)
+        unsafe SSL_set_default_read_buffer_len(target, room > Self.largeReceive ? Self.largeReceive : 0)
         unsafe buffer.withUnsafeMutableBytes { raw in
             for _ in 0..<Self.recordsInOneRead where filled < room {
                 var count = 0
@@ -40,7 +42,7 @@ extension TLSEngine {
         if filled > 0 {
             hasPendingEnd = reason != SSL_ERROR_NONE && reason != SSL_ERROR_WANT_READ
             // OpenSSL reports the error of the next record only once; storing it makes the next call repeat it.
-            if hasPendingEnd && reason != SSL_ERROR_ZERO_RETURN { _ = fail(failure(for: reason)) }
+            if hasPendingEnd && reason != SSL_ERROR_ZERO_RETURN { _ = fail(stopError(for: reason)) }
             return .bytes(filled)
         }
         switch reason {
@@ -55,40 +57,42 @@ extension TLSEngine {
             if waiting > Self.answerLimit { throw fail(.answersNotRead(bytes: waiting)) }
             return .wouldBlock
         case SSL_ERROR_ZERO_RETURN: return .end
-        default: throw fail(failure(for: reason))
+        default: throw fail(stopError(for: reason))
         }
     }
 
-    /// The amount of ciphertext to receive with one call when the reader's buffer is larger than this.
-    private static var burst: Int { 64 * 1024 }
+    /// The size of OpenSSL's read buffer, and so of one receive, when the reader's buffer is larger than this.
+    private static var largeReceive: Int { 64 * 1024 }
 
-    /// Whether there is more to read without reading from the wire: bytes, or the end.
+    /// Whether OpenSSL has buffered input, or the last `read` has found the end or an error, which the next `read` reports.
     package var hasBufferedInput: Bool { unsafe hasPendingEnd || SSL_has_pending(connection) == 1 }
 
-    /// Encrypts and sends a prefix of `bytes` and returns its length: 0 while output is pending, or while the peer has sent only
-    /// part of a protocol message, whose rest has to be read first; otherwise at least one record.
+    /// Encrypts and sends a prefix of `bytes`, and returns its length.
+    ///
+    /// Returns 0 while output is pending, or while only part of a protocol message has arrived: OpenSSL has to read all of it
+    /// first. Otherwise sends at least one record.
     package func write(_ bytes: Span<UInt8>) throws(TLSError) -> Int {
         try requireEstablished()
-        var taken = 0
-        while taken < bytes.count && (pending.isEmpty || isCorked) {
-            let rest = bytes.extracting(taken...)
+        var written = 0
+        while written < bytes.count && (pending.isEmpty || isCorked) {
+            let unwritten = bytes.extracting(written...)
             var count = 0
             OpenSSLErrors.clear()
-            let result = unsafe rest.withUnsafeBufferPointer { raw in
+            let result = unsafe unwritten.withUnsafeBufferPointer { raw in
                 unsafe SSL_write_ex(connection, raw.baseAddress, raw.count, &count)
             }
             guard result == 1 else {
                 let reason = unsafe SSL_get_error(connection, result)
-                // Part of a ticket has arrived, and OpenSSL has to read the rest before it writes.
-                if reason == SSL_ERROR_WANT_READ { return taken }
-                throw fail(failure(for: reason))
+                // Only part of a ticket has arrived; OpenSSL writes after it has read all of it.
+                if reason == SSL_ERROR_WANT_READ { return written }
+                throw fail(stopError(for: reason))
             }
             if isCorked { try flush() }
-            if sendingFailed { throw .wireFailed }
-            taken += count
+            if hasSendingFailed { throw .wireFailed }
+            written += count
         }
         releaseBuffers()
-        return taken
+        return written
     }
 
     /// Whether the wire has not accepted all output; call `flush` when the wire is writable.
@@ -107,17 +111,18 @@ extension TLSEngine {
                     pendingStart = start
                     return
                 }
-                sendingFailed = true
+                hasSendingFailed = true
                 break
             }
             start += count
         }
         pending = []
         pendingStart = 0
-        if sendingFailed { throw .wireFailed }
+        if hasSendingFailed { throw .wireFailed }
     }
 
-    /// Sends close_notify. Does not wait: output that the wire does not accept is pending.
+    /// Ends the connection: sends close_notify, and reads nothing more. Does not wait: output that the wire does not accept stays
+    /// pending.
     package func close() {
         guard phase == .established else { return }
         phase = .closed
@@ -126,8 +131,8 @@ extension TLSEngine {
         if isCorked { try? flush() }
     }
 
-    /// Sends close_notify and continues reading: the other direction is closed separately (RFC 8446 §6.1). Does not wait: output
-    /// that the wire does not accept is pending. Nothing may be written afterwards.
+    /// Sends close_notify and continues reading, because the peer closes its direction separately (RFC 8446 §6.1). Nothing may be
+    /// written afterwards. Does not wait: output that the wire does not accept stays pending.
     package func closeWriting() {
         guard phase == .established else { return }
         OpenSSLErrors.clear()
@@ -137,10 +142,11 @@ extension TLSEngine {
     }
 
     /// Frees OpenSSL's two buffers of 16 KiB each, unless they contain part of a record: the next data may take long to arrive.
+    ///
     /// SSL_MODE_RELEASE_BUFFERS would free them after every handshake message too, and leaves the write buffer allocated after a
-    /// TLS 1.3 ticket. The read state has to be checked for a header that was read: SSL_free_buffers does not check it before
-    /// 3.0.14 (CVE-2024-4741). Called after reading and writing, but not after a client's handshake, which is usually followed by
-    /// a write.
+    /// TLS 1.3 ticket. Before 3.0.14, SSL_free_buffers does not check for a record whose header has been read (CVE-2024-4741), so
+    /// this function does: "RH" is the state between two records. Called after reading and writing, but not after a client's
+    /// handshake, which a write usually follows.
     func releaseBuffers() {
         keepsBuffers = false
         guard unsafe SSL_has_pending(connection) == 0, let state = unsafe SSL_rstate_string(connection),
@@ -159,32 +165,32 @@ extension TLSEngine {
         }
     }
 
-    // MARK: What OpenSSL's BIO calls
+    // MARK: Called by OpenSSL's BIO
 
     /// The most bytes that a peer may send in its handshake, or in one read without application data: 15 times the largest
-    /// record, more than OpenSSL accepts for a chain (100 KiB) and a list of issuers (as much) together, and more than any
+    /// record. This exceeds the 100 KiB each that OpenSSL accepts for a chain and for a list of issuers together, and any
     /// post-handshake message.
     static var controlLimit: Int { 256 * 1024 }
     /// The most output that may be pending for a peer that keeps sending requests without reading the answers: one record of
     /// data, and the answers to some hundreds of messages.
     private static var answerLimit: Int { 24 * 1024 }
 
-    /// The most records per read: at the largest size, four times what any reader has space for.
+    /// The most records per read. At their largest size, these are four times the largest buffer of any reader.
     private static var recordsInOneRead: Int { 64 }
-    /// The most post-handshake messages, plus one for every 16 KiB of data: tickets and key updates, each of which costs more
-    /// than many octets of data.
+    /// The most post-handshake messages (tickets and key updates) that a peer may send, in addition to one for every 16 KiB of
+    /// data. Each costs more time than many octets of data.
     static var messageLimit: Int { 1024 }
 
     private var sendsTooManyMessages: Bool {
         unsafe lupine_SSL_messages(connection) > Self.messageLimit + plaintextRead >> 14
     }
 
-    /// Fills `output` from the wire; returns false when no more input can come.
+    /// Fills `output` from the wire. Returns false when the wire has ended or failed; true even if it received nothing.
     func receive(into output: inout OutputSpan<UInt8>) -> Bool {
         guard mayReceive, bytesWithoutData <= Self.controlLimit,
             pending.count - pendingStart <= Self.answerLimit, !sendsTooManyMessages
         else { return true }
-        // OpenSSL waits for the peer's next message, so ours must have been sent.
+        // OpenSSL waits for the peer's next message, and the peer may wait for the output that is still pending.
         if phase == .handshaking { try? flush() }
         lastReceive = wire.receive(into: &output)
         switch lastReceive {
@@ -195,41 +201,42 @@ extension TLSEngine {
         }
     }
 
-    /// Accepts a record for the wire; returns false when it is held back because the peer has not been judged yet.
+    /// Sends a record to the wire, or adds it to `pending`. Returns false when the record is held back because the owner has not
+    /// accepted the peer yet; OpenSSL then tries again.
     func send(_ record: Span<UInt8>) -> Bool {
         // Alerts pass: they reveal only that the connection ends.
         if gate.allowsOnlyAlerts && record[0] != 21 {
-            _ = gate.handle(.wantsToAnswer)
+            _ = gate.handle(.wantsToSend)
             return false
         }
-        if sendingFailed { return true }
+        if hasSendingFailed { return true }
         var sent = 0
         if case .client = role, phase == .handshaking, record[0] != 21 {
             // `handshake` flushes when it waits for the peer, and leaves the last flight to the first write.
-            keep(record)
+            appendToPending(record)
             return true
         }
         while pending.isEmpty && sent < record.count {
             let outcome = wire.send(record.extracting(sent...))
             guard case .bytes(let count) = outcome, count > 0 else {
                 if outcome == .wouldBlock { break }
-                sendingFailed = true
+                hasSendingFailed = true
                 return true
             }
             sent += count
         }
-        if sent < record.count { keep(record.extracting(sent...)) }
+        if sent < record.count { appendToPending(record.extracting(sent...)) }
         return true
     }
 
-    /// Appends to `pending`. The array is moved out for that: modifying it in place would add a run-time exclusivity check to
-    /// every access.
-    private func keep(_ bytes: Span<UInt8>) {
-        var kept = pending
+    /// Appends to `pending`. The array is moved out and back, because modifying it in place would add a run-time exclusivity
+    /// check to every access.
+    private func appendToPending(_ bytes: Span<UInt8>) {
+        var grown = pending
         pending = []
         // The last flight consists of two or three records.
-        if kept.isEmpty { kept.reserveCapacity(max(512, bytes.count)) }
-        unsafe bytes.withUnsafeBufferPointer { unsafe kept.append(contentsOf: $0) }
-        pending = kept
+        if grown.isEmpty { grown.reserveCapacity(max(512, bytes.count)) }
+        unsafe bytes.withUnsafeBufferPointer { unsafe grown.append(contentsOf: $0) }
+        pending = grown
     }
 }

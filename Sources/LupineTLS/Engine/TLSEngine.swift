@@ -4,23 +4,23 @@ internal import CLupineOpenSSL
 
 /// One TLS connection: plaintext on one side, a `TLSWire` on the other, OpenSSL in between.
 ///
-/// It owns no socket, never waits and reads no clock. It belongs to one owner at a time, who calls it when the wire is ready, and
-/// it calls only its wire. OpenSSL's writes always succeed; output that the wire does not accept is kept here
-/// (`hasPendingOutput`) until `flush`, and until then nothing more is encrypted.
+/// It owns no socket, never waits and reads no clock. It belongs to one owner at a time, who calls it when the wire is ready. The
+/// engine calls only its wire. It stores output that the wire does not accept until `flush` (`hasPendingOutput`), and encrypts
+/// nothing more until then.
 ///
-/// A client's handshake stops at the peer's chain. Neither its own certificate nor any application byte is sent before
+/// A client's handshake stops at the peer's chain. The client sends neither its own certificate nor any application byte before
 /// `answerTrust(.success)`, with TLS 1.2 (RFC 5246) as with TLS 1.3 (RFC 8446).
 @safe package final class TLSEngine {
     /// The progress of a handshake.
     package enum Progress {
-        /// The connection may be used. A client's last flight is sent with the first `write`, or by `sendLastFlight`, which the owner
-        /// calls after writing, or when it has nothing to write immediately.
+        /// The handshake is complete. A client's last flight is sent with the first `write`, or by `sendLastFlight`, which the
+        /// owner calls after writing, or when it has nothing to write immediately.
         case done
-        /// Call again when the wire is readable, or writable if output is pending.
+        /// Call `handshake` again when the wire is readable, or writable if output is pending.
         case wouldBlock
-        /// Call again after `answerTrust`.
+        /// Judge the peer, pass the verdict to `answerTrust`, and call `handshake` again.
         case awaitsTrust(PeerTrust)
-        /// Call again after `answerIdentity`.
+        /// Choose a client certificate, pass it to `answerIdentity`, and call `handshake` again.
         case awaitsIdentity(TLSIdentityRequest)
     }
 
@@ -38,19 +38,21 @@ internal import CLupineOpenSSL
 
     /// The state of a server's request for a client certificate.
     enum IdentityState {
-        case notAsked  // -> asking, absent, sent
-        case asking  // -> absent, sent
-        case absent
-        case sent
+        case notAsked  // -> asking, absent, sent; the server has not requested a certificate
+        case asking  // -> absent, sent; the owner has to choose an identity
+        case absent  // the client sends no certificate
+        case sent  // the client sends, or has sent, `ownCertificate`
     }
 
-    /// Whether the owner is asked for an identity that the configuration does not have. Set it before the handshake.
+    /// Whether the handshake stops to ask the owner for an identity if the server requests one and the configuration has none.
+    /// Set it before the handshake.
     package var asksForIdentity = false
 
     let role: Role
     /// The application protocols that a client offers.
     let offeredProtocols: [String]
     let wire: any TLSWire
+    /// The `SSL` object of OpenSSL, which the engine owns.
     let connection: OpaquePointer
     var phase = Phase.handshaking
     var gate = TrustGate()
@@ -60,27 +62,30 @@ internal import CLupineOpenSSL
     /// Output that the wire has not accepted, starting at `pendingStart`.
     var pending: [UInt8] = []
     var pendingStart = 0
-    /// Whether `pending` is the last flight of a client's handshake, kept to be sent with the first write: this saves one call
-    /// and one segment per connection.
+    /// Whether `pending` is the last flight of a client's handshake, which is held until the first write, like output on a socket
+    /// with TCP_CORK: this saves one call and one segment per connection.
     var isCorked = false
     /// Whether a client's handshake has left OpenSSL's buffers allocated, and neither reading nor writing has freed them since.
     var keepsBuffers = false
     /// Whether sending has failed. Reading continues: an alert that explains it may have arrived.
-    var sendingFailed = false
-    /// The result of the last receive.
+    var hasSendingFailed = false
+    /// The result of the last receive from the wire.
     var lastReceive = TLSWireOutcome.wouldBlock
     /// The bytes received in the handshake, or since the last plaintext within one call of `read`.
     var bytesWithoutData = 0
     /// The plaintext bytes read so far.
     var plaintextRead = 0
-    /// Whether reading has reached the end, orderly or not, after bytes that were returned first.
+    /// Whether the last `read` returned bytes, and found the end of the stream or an error after them.
     var hasPendingEnd = false
-    /// The length of a server's Diffie-Hellman group, if it exceeded the limit.
-    var refusedGroup: Int32?
-    /// Whether the wire may be read from.
+    /// The length in bits of a server's Diffie-Hellman group that exceeded the limit.
+    var refusedGroupBits: Int32?
+    /// Whether OpenSSL may receive from the wire; false within a `read` that has plaintext and a drained wire.
     var mayReceive = true
+    /// The sessions received since the last `takeSessions`.
     var newSessions: [TLSSession] = []
+    /// The peer's chain, or that of the session that the client offers to resume.
     var peerCertificates: [Certificate] = []
+    /// The OCSP response that was stapled to `peerCertificates`.
     var stapledResponse: [UInt8]?
 
     /// Creates a connection to a server. `host` is a name, which is sent to the server (SNI), or an IP literal, which is not (RFC
@@ -91,7 +96,9 @@ internal import CLupineOpenSSL
     ) throws(TLSError) {
         let name = try ServerName(host)
         OpenSSLErrors.clear()
-        guard let connection = unsafe SSL_new(context.handle.pointer) else { throw OpenSSLContext.refused() }
+        guard let connection = unsafe SSL_new(context.handle.pointer) else {
+            throw OpenSSLContext.rejectedSetting()
+        }
         role = .client(context, host: name.host)
         offeredProtocols = protocols ?? context.configuration.applicationProtocols
         self.wire = wire
@@ -99,8 +106,8 @@ internal import CLupineOpenSSL
         try attach()
         unsafe SSL_set_connect_state(connection)
         if let protocols { try offer(protocols) }
-        if let asked = name.indication {
-            guard unsafe lupine_SSL_set_tlsext_host_name(connection, asked) == 1 else {
+        if let indication = name.indication {
+            guard unsafe lupine_SSL_set_tlsext_host_name(connection, indication) == 1 else {
                 throw .configuration(.host(host))
             }
         }
@@ -114,7 +121,9 @@ internal import CLupineOpenSSL
     /// Creates a connection from a client.
     package init(server context: TLSServerContext, over wire: any TLSWire) throws(TLSError) {
         OpenSSLErrors.clear()
-        guard let connection = unsafe SSL_new(context.first.pointer) else { throw OpenSSLContext.refused() }
+        guard let connection = unsafe SSL_new(context.first.pointer) else {
+            throw OpenSSLContext.rejectedSetting()
+        }
         role = .server(context)
         offeredProtocols = []
         self.wire = wire
@@ -123,6 +132,7 @@ internal import CLupineOpenSSL
         unsafe SSL_set_accept_state(connection)
     }
 
+    /// Offers these application protocols (RFC 7301).
     private func offer(_ protocols: [String]) throws(TLSError) {
         let encoded = try OpenSSLContext.encoded(protocols: protocols)
         OpenSSLErrors.clear()
@@ -130,17 +140,18 @@ internal import CLupineOpenSSL
         let status = unsafe encoded.withUnsafeBufferPointer { bytes in
             unsafe SSL_set_alpn_protos(connection, bytes.baseAddress, UInt32(bytes.count))
         }
-        guard status == 0 else { throw OpenSSLContext.refused() }
+        guard status == 0 else { throw OpenSSLContext.rejectedSetting() }
     }
 
+    /// Connects the `SSL` object with the wire, and makes OpenSSL refuse Certificate messages that cost too much to parse.
     private func attach() throws(TLSError) {
-        guard unsafe OpenSSLWire.attach(self, to: connection) else { throw OpenSSLContext.refused() }
+        guard unsafe OpenSSLWire.attach(self, to: connection) else { throw OpenSSLContext.rejectedSetting() }
         unsafe lupine_SSL_guard_certificates(connection)
     }
 
     deinit {
-        // Without these flags, freeing before close_notify would invalidate the session for later connections. A failure has done
-        // so already.
+        // Without these flags, freeing the connection before close_notify would invalidate its session for later connections.
+        // OpenSSL itself has invalidated the session of a connection that failed.
         unsafe SSL_set_shutdown(connection, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN)
         unsafe SSL_free(connection)
     }
@@ -150,8 +161,8 @@ internal import CLupineOpenSSL
         unsafe OpenSSLWire.engine(of: SSL_get_rbio(connection))
     }
 
-    /// Called when nothing is written right after the handshake, or once it has been written: sends the last flight if it still
-    /// waits, and frees the buffers that were kept for the write.
+    /// Sends the last flight of the handshake if it is still pending, and frees the buffers that were kept for the first write.
+    /// The owner calls it after its first write, or after the handshake if it has nothing to write.
     package func sendLastFlight() throws(TLSError) {
         if keepsBuffers { releaseBuffers() }
         if isCorked { try flush() }
@@ -159,19 +170,19 @@ internal import CLupineOpenSSL
 
     /// Returns the sessions received since the last call; with TLS 1.3 they arrive with the first reads.
     package func takeSessions() -> [TLSSession] {
-        let taken = newSessions
-        if !taken.isEmpty { newSessions = [] }
-        return taken
+        let sessions = newSessions
+        if !sessions.isEmpty { newSessions = [] }
+        return sessions
     }
 
     /// The result of the handshake. Valid once it is done.
     package var info: TLSInfo {
-        let asked = unsafe SSL_get_servername(connection, TLSEXT_NAMETYPE_host_name)
+        let serverName = unsafe SSL_get_servername(connection, TLSEXT_NAMETYPE_host_name)
             .map { unsafe String(cString: $0) }
         return TLSInfo(
             version: version, cipherSuite: cipherSuite,
             cipherSuiteNumber: cipherSuiteNumber,
-            isResumed: isResumed, applicationProtocol: applicationProtocol, serverName: asked,
+            isResumed: isResumed, applicationProtocol: applicationProtocol, serverName: serverName,
             peerCertificates: peerCertificates)
     }
 
@@ -180,8 +191,8 @@ internal import CLupineOpenSSL
         TLSVersion(rawValue: UInt16(truncatingIfNeeded: unsafe SSL_version(connection))) ?? .v1_2
     }
 
-    /// Whether the peer has requested a renegotiation and was refused. With HTTP/1.1 the connection continues; a later
-    /// handshake_failure alert is then attributed to the refusal.
+    /// Whether the peer has requested a renegotiation, which was refused. Over HTTP/1.1 the connection continues;
+    /// `stopError(for:)` attributes a later handshake_failure alert to the refusal.
     package var hasRefusedRenegotiation: Bool { unsafe lupine_SSL_refused_renegotiation(connection) == 1 }
 
     /// The cipher suite, by its name in the RFCs.
@@ -198,12 +209,12 @@ internal import CLupineOpenSSL
     /// Whether the handshake resumed a session.
     package var isResumed: Bool { unsafe SSL_session_reused(connection) == 1 }
 
-    /// The client identity that the server of this handshake has received; in a resumed handshake, nothing new.
+    /// The client identity that the server has received in this handshake; `notAsked` if the handshake was resumed.
     package var identity: PeerEvidence.ClientIdentity {
         switch identityState {
         case .notAsked: .notAsked
-        case .asking, .absent: .nobody
-        case .sent: ownCertificate.map { .certificate($0.fingerprint) } ?? .nobody
+        case .asking, .absent: .noCertificate
+        case .sent: ownCertificate.map { .certificate($0.fingerprint) } ?? .noCertificate
         }
     }
 
@@ -216,6 +227,7 @@ internal import CLupineOpenSSL
         return unsafe String(decoding: UnsafeBufferPointer(start: bytes, count: Int(length)), as: UTF8.self)
     }
 
+    /// The key log of a client's configuration.
     var keyLog: OpenSSLKeyLog? {
         switch role {
         case .client(let context, _): context.keyLog

@@ -4,8 +4,8 @@ internal import CLupineOpenSSL
 
 /// The state that the connections of one server share: created once, used on any thread.
 ///
-/// Each identity has an `SSL_CTX` of its own; a connection begins with the first, and the server name that the client requests
-/// (SNI) may switch it to another.
+/// Each identity has its own `SSL_CTX`. A connection begins with the first, and switches to another one if the client requests
+/// that identity's server name (SNI).
 package final class TLSServerContext: Sendable {
     /// The configuration that it was created from.
     package let configuration: TLSServerConfiguration
@@ -26,13 +26,13 @@ package final class TLSServerContext: Sendable {
         let owner = unsafe Unmanaged.passUnretained(self).toOpaque()
         for handle in handles {
             let pointer = unsafe handle.pointer
-            unsafe _ = lupine_SSL_CTX_set_tlsext_servername_callback(pointer, nameIsAskedFor)
+            unsafe _ = lupine_SSL_CTX_set_tlsext_servername_callback(pointer, serverNameCallback)
             unsafe _ = lupine_SSL_CTX_set_tlsext_servername_arg(pointer, owner)
-            unsafe _ = lupine_SSL_CTX_set_tlsext_status_cb(pointer, stapleIsAskedFor)
+            unsafe _ = lupine_SSL_CTX_set_tlsext_status_cb(pointer, statusCallback)
             unsafe _ = lupine_SSL_CTX_set_tlsext_status_arg(pointer, owner)
-            if !protocols.isEmpty { unsafe SSL_CTX_set_alpn_select_cb(pointer, protocolsAreOffered, owner) }
-            if configuration.refusesWith != nil {
-                unsafe SSL_CTX_set_client_hello_cb(pointer, firstMessageCame, owner)
+            if !protocols.isEmpty { unsafe SSL_CTX_set_alpn_select_cb(pointer, alpnSelectCallback, owner) }
+            if configuration.refusalAlert != nil {
+                unsafe SSL_CTX_set_client_hello_cb(pointer, clientHelloCallback, owner)
             }
         }
     }
@@ -48,12 +48,12 @@ package final class TLSServerContext: Sendable {
             limits: OpenSSLContext.Limits(
                 minimumVersion: configuration.minimumVersion, maximumVersion: configuration.maximumVersion,
                 cipherList: configuration.cipherList, cipherSuites: configuration.cipherSuites))
-        try OpenSSLContext.use(identity.identity, in: context)
-        try ask(configuration.clientCertificates, in: context)
+        try OpenSSLContext.setIdentity(identity.identity, in: context)
+        try request(configuration.clientCertificates, in: context)
         let pointer = unsafe context.pointer
         let name: [UInt8] = Array("lupine".utf8)
         unsafe _ = SSL_CTX_set_session_id_context(pointer, name, UInt32(name.count))
-        // Tickets contain the whole session; nothing is cached here.
+        // Tickets contain the whole session, so the server caches none.
         unsafe _ = lupine_SSL_CTX_set_session_cache_mode(pointer, Int(SSL_SESS_CACHE_OFF))
         if !configuration.issuesTickets {
             unsafe _ = SSL_CTX_set_options(pointer, lupine_SSL_OP_NO_TICKET())
@@ -62,12 +62,14 @@ package final class TLSServerContext: Sendable {
         return context
     }
 
-    private static func ask(
-        _ wish: TLSServerConfiguration.ClientCertificates, in context: OpenSSLHandle<ContextObject>
+    /// Makes the context request client certificates as the configuration says.
+    private static func request(
+        _ clientCertificates: TLSServerConfiguration.ClientCertificates,
+        in context: OpenSSLHandle<ContextObject>
     ) throws(TLSError) {
         let pointer = unsafe context.pointer
         let roots: [Certificate]
-        switch wish {
+        switch clientCertificates {
         case .none: return
         case .requested(let given):
             roots = given
@@ -81,22 +83,24 @@ package final class TLSServerContext: Sendable {
             let certificate = unsafe root.handle.pointer
             guard unsafe X509_STORE_add_cert(SSL_CTX_get_cert_store(pointer), certificate) == 1,
                 unsafe SSL_CTX_add_client_CA(pointer, certificate) == 1
-            else { throw OpenSSLContext.refused() }
+            else { throw OpenSSLContext.rejectedSetting() }
         }
     }
 
+    /// Switches the connection to the identity for the server name that the client requests. Returns an `SSL_TLSEXT_ERR_` number.
     fileprivate func chooseIdentity(for connection: OpaquePointer) -> Int32 {
         guard let name = unsafe SSL_get_servername(connection, TLSEXT_NAMETYPE_host_name) else {
             return SSL_TLSEXT_ERR_NOACK
         }
-        let asked = unsafe String(cString: name)
-        guard let index = configuration.identities.firstIndex(where: { $0.answers(for: asked) }) else {
+        let serverName = unsafe String(cString: name)
+        guard let index = configuration.identities.firstIndex(where: { $0.isFor(serverName) }) else {
             return SSL_TLSEXT_ERR_NOACK
         }
         unsafe _ = SSL_set_SSL_CTX(connection, handles[index].pointer)
         return SSL_TLSEXT_ERR_OK
     }
 
+    /// Staples the OCSP response of the connection's identity. Returns an `SSL_TLSEXT_ERR_` number.
     fileprivate func staple(to connection: OpaquePointer) -> Int32 {
         let current = unsafe SSL_get_SSL_CTX(connection)
         guard let index = handles.firstIndex(where: { unsafe $0.pointer == current }),
@@ -114,19 +118,20 @@ package final class TLSServerContext: Sendable {
     fileprivate func chooseProtocol(
         from offered: UnsafeBufferPointer<UInt8>, on connection: OpaquePointer?
     ) -> Range<Int>? {
-        var own = protocols[...]
-        let mayBeHTTP2 = unsafe configuration.choosesHTTP2Anyhow || carriesHTTP2(connection)
-        while let length = own.first {
-            let name = own.dropFirst().prefix(Int(length))
-            var at = mayBeHTTP2 || !name.elementsEqual("h2".utf8) ? 0 : offered.count
-            while at < offered.count {
-                let start = at + 1
-                let end = unsafe start + Int(offered[at])
+        var supported = protocols[...]
+        let mayBeHTTP2 = unsafe configuration.ignoresHTTP2Requirements || allowsHTTP2(connection)
+        while let length = supported.first {
+            let name = supported.dropFirst().prefix(Int(length))
+            // A protocol that must not be chosen is compared with nothing.
+            var position = mayBeHTTP2 || !name.elementsEqual("h2".utf8) ? 0 : offered.count
+            while position < offered.count {
+                let start = position + 1
+                let end = unsafe start + Int(offered[position])
                 guard end <= offered.count else { break }
                 if unsafe offered[start..<end].elementsEqual(name) { return start..<end }
-                at = end
+                position = end
             }
-            own = own.dropFirst(Int(length) + 1)
+            supported = supported.dropFirst(Int(length) + 1)
         }
         return nil
     }
@@ -134,38 +139,39 @@ package final class TLSServerContext: Sendable {
 
 /// Whether the negotiated parameters suffice for HTTP/2 (RFC 9113 §9.2). OpenSSL has chosen version and cipher suite before it
 /// calls the ALPN callback.
-private func carriesHTTP2(_ connection: OpaquePointer?) -> Bool {
+private func allowsHTTP2(_ connection: OpaquePointer?) -> Bool {
     guard let connection = unsafe connection,
         let version = TLSVersion(rawValue: UInt16(truncatingIfNeeded: unsafe SSL_version(connection)))
     else { return false }
     let name = unsafe SSL_CIPHER_standard_name(SSL_get_pending_cipher(connection))
-    return unsafe version.carriesHTTP2(with: name.map { unsafe String(cString: $0) } ?? "")
+    return unsafe version.allowsHTTP2(with: name.map { unsafe String(cString: $0) } ?? "")
 }
 
-private func owner(_ argument: UnsafeMutableRawPointer?) -> TLSServerContext? {
+/// The server context whose pointer was passed to OpenSSL as a callback's argument.
+private func serverContext(_ argument: UnsafeMutableRawPointer?) -> TLSServerContext? {
     guard let argument = unsafe argument else { return nil }
     return unsafe Unmanaged<TLSServerContext>.fromOpaque(argument).takeUnretainedValue()
 }
 
-private func nameIsAskedFor(
+private func serverNameCallback(
     _ connection: OpaquePointer?, _ alert: UnsafeMutablePointer<Int32>?, _ argument: UnsafeMutableRawPointer?
 ) -> Int32 {
     guard let connection = unsafe connection else { return SSL_TLSEXT_ERR_NOACK }
-    return unsafe owner(argument)?.chooseIdentity(for: connection) ?? SSL_TLSEXT_ERR_NOACK
+    return unsafe serverContext(argument)?.chooseIdentity(for: connection) ?? SSL_TLSEXT_ERR_NOACK
 }
 
-private func stapleIsAskedFor(_ connection: OpaquePointer?, _ argument: UnsafeMutableRawPointer?) -> Int32 {
+private func statusCallback(_ connection: OpaquePointer?, _ argument: UnsafeMutableRawPointer?) -> Int32 {
     guard let connection = unsafe connection else { return SSL_TLSEXT_ERR_NOACK }
-    return unsafe owner(argument)?.staple(to: connection) ?? SSL_TLSEXT_ERR_NOACK
+    return unsafe serverContext(argument)?.staple(to: connection) ?? SSL_TLSEXT_ERR_NOACK
 }
 
-private func protocolsAreOffered(
+private func alpnSelectCallback(
     _ connection: OpaquePointer?, _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
     _ chosenLength: UnsafeMutablePointer<UInt8>?, _ offered: UnsafePointer<UInt8>?, _ length: UInt32,
     _ argument: UnsafeMutableRawPointer?
 ) -> Int32 {
     let offer = unsafe UnsafeBufferPointer(start: offered, count: Int(length))
-    guard let range = unsafe owner(argument)?.chooseProtocol(from: offer, on: connection),
+    guard let range = unsafe serverContext(argument)?.chooseProtocol(from: offer, on: connection),
         let start = offer.baseAddress
     else { return SSL_TLSEXT_ERR_ALERT_FATAL }
     unsafe chosen?.pointee = start + range.lowerBound
@@ -173,10 +179,10 @@ private func protocolsAreOffered(
     return SSL_TLSEXT_ERR_OK
 }
 
-private func firstMessageCame(
+private func clientHelloCallback(
     _ connection: OpaquePointer?, _ alert: UnsafeMutablePointer<Int32>?, _ argument: UnsafeMutableRawPointer?
 ) -> Int32 {
-    guard let refusal = unsafe owner(argument)?.configuration.refusesWith else {
+    guard let refusal = unsafe serverContext(argument)?.configuration.refusalAlert else {
         return SSL_CLIENT_HELLO_SUCCESS
     }
     unsafe alert?.pointee = Int32(refusal.rawValue)

@@ -7,21 +7,21 @@
 package protocol TLSWire: AnyObject {
     /// Receives into the free part of `output`, which is not empty: OpenSSL's own buffer.
     func receive(into output: inout OutputSpan<UInt8>) -> TLSWireOutcome
-    /// Sends a prefix of `bytes`, which is not empty. The engine keeps the rest.
+    /// Sends a prefix of `bytes`, which is not empty. The engine stores the other bytes.
     func send(_ bytes: Span<UInt8>) -> TLSWireOutcome
-    /// Whether nothing is known to be available for reading. After it has decrypted some plaintext, an engine continues receiving
-    /// only if this is false.
+    /// False if the wire knows that more bytes are available. An engine that has decrypted some plaintext continues receiving
+    /// only then.
     var isDrained: Bool { get }
 }
 
 extension TLSWire {
-    /// By default a wire is received from once per read.
+    /// True by default: an engine then stops receiving as soon as it has plaintext.
     package var isDrained: Bool { true }
 }
 
 /// The result of sending to or receiving from a wire.
 package enum TLSWireOutcome: Hashable, Sendable {
-    /// So many bytes were transferred, at least one.
+    /// This number of bytes was transferred, at least one.
     case bytes(Int)
     /// No bytes can be transferred now.
     case wouldBlock
@@ -33,9 +33,9 @@ package enum TLSWireOutcome: Hashable, Sendable {
 
 /// The result of reading from an engine.
 package enum TLSReadOutcome: Hashable, Sendable {
-    /// So many bytes of plaintext, at least one; there may be more.
+    /// This number of bytes of plaintext was read, at least one; there may be more.
     case bytes(Int)
-    /// No plaintext until the wire has more.
+    /// There is no plaintext until the wire has more input.
     case wouldBlock
     /// The peer has sent close_notify, and everything was read.
     case end

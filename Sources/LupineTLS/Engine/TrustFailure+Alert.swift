@@ -18,7 +18,7 @@ extension TrustFailure {
         }
     }
 
-    /// OpenSSL's verification error that makes it send this alert.
+    /// A verification error (`X509_V_ERR_`) for which OpenSSL sends this alert.
     var verifyError: Int32 {
         switch alert {
         case .certificateExpired: X509_V_ERR_CERT_HAS_EXPIRED

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// The state of a client's connection between receiving the peer's chain and the verdict about it. Pure.
+/// The state machine of a client's connection from the arrival of the peer's chain to the verdict about it.
 ///
-/// With TLS 1.3 OpenSSL stops at the chain. With TLS 1.2 the stapled response follows the chain (RFC 6066 §8), so OpenSSL reads
-/// on to the end of the server's flight, and its output is held back until the verdict. A resumed handshake has no chain: that of
-/// the session is judged before anything else is sent.
+/// With TLS 1.3, OpenSSL stops when it has the chain. With TLS 1.2, the stapled response follows the chain (RFC 6066 §8), so
+/// OpenSSL continues to the end of the server's flight, and the engine holds back OpenSSL's output until the verdict. A resumed
+/// handshake has no chain: the owner judges the chain of the session before the client sends anything else.
 struct TrustGate {
     enum State: Hashable {
         case noChain  // -> stopped, readingFlight, resumed
@@ -24,9 +24,13 @@ struct TrustGate {
     }
 
     enum Event {
-        case chain(comesWithStaple: Bool)
-        case wantsToAnswer
+        /// The peer's chain arrived; `includesStaple` is true with TLS 1.3.
+        case chain(includesStaple: Bool)
+        /// OpenSSL is about to send its next flight, or to choose the client certificate for it.
+        case wantsToSend
+        /// The handshake was complete before a chain arrived, because it resumes a session.
         case resumedWithoutChain
+        /// The owner's verdict.
         case answer(Result<Void, TrustFailure>)
     }
 
@@ -39,8 +43,8 @@ struct TrustGate {
 
     private(set) var state = State.noChain
 
-    /// Whether the owner has to answer before the handshake can continue.
-    var isAsking: Bool {
+    /// Whether the handshake waits for the owner's verdict.
+    var needsAnswer: Bool {
         switch state {
         case .stopped, .flightRead, .resumed: true
         case .noChain, .readingFlight, .accepted, .refused: false
@@ -58,19 +62,19 @@ struct TrustGate {
     /// The only function that changes `state`.
     mutating func handle(_ event: Event) -> Advice {
         switch (state, event) {
-        case (.noChain, .chain(comesWithStaple: true)):
+        case (.noChain, .chain(includesStaple: true)):
             state = .stopped
             return .wait
-        case (.noChain, .chain(comesWithStaple: false)):
+        case (.noChain, .chain(includesStaple: false)):
             state = .readingFlight
             return .proceed
         case (.noChain, .resumedWithoutChain):
             state = .resumed
             return .wait
-        case (.readingFlight, .wantsToAnswer):
+        case (.readingFlight, .wantsToSend):
             state = .flightRead
             return .wait
-        case (.stopped, .chain), (.stopped, .wantsToAnswer), (.flightRead, .wantsToAnswer): return .wait
+        case (.stopped, .chain), (.stopped, .wantsToSend), (.flightRead, .wantsToSend): return .wait
         case (.stopped, .answer(.success)), (.flightRead, .answer(.success)), (.resumed, .answer(.success)):
             state = .accepted
             return .proceed
@@ -83,17 +87,17 @@ struct TrustGate {
         case (.resumed, .answer(.failure(let failure))):
             state = .refused(failure, from: .resumed)
             return .refuse(failure)
-        case (.noChain, .wantsToAnswer), (.resumed, .wantsToAnswer), (.accepted, .wantsToAnswer),
+        case (.noChain, .wantsToSend), (.resumed, .wantsToSend), (.accepted, .wantsToSend),
             (.accepted, .chain), (.accepted, .resumedWithoutChain):
             return .proceed
-        case (.refused(let failure, _), .chain), (.refused(let failure, _), .wantsToAnswer),
+        case (.refused(let failure, _), .chain), (.refused(let failure, _), .wantsToSend),
             (.refused(let failure, _), .resumedWithoutChain):
             return .refuse(failure)
         case (.stopped, .resumedWithoutChain), (.readingFlight, .chain),
             (.readingFlight, .resumedWithoutChain),
             (.flightRead, .chain), (.flightRead, .resumedWithoutChain), (.resumed, .chain),
             (.resumed, .resumedWithoutChain):
-            // A second chain in one handshake, which OpenSSL does not let happen.
+            // OpenSSL accepts only one chain in a handshake, so these do not occur.
             return .refuse(.refused("the peer's chain came twice"))
         case (.noChain, .answer), (.readingFlight, .answer), (.accepted, .answer), (.refused, .answer):
             preconditionFailure("nobody has asked for an answer about trust")

@@ -4,7 +4,7 @@
 public struct DistinguishedName: Sendable, CustomStringConvertible {
     /// The DER.
     public let der: [UInt8]
-    /// The form of RFC 4514: the last part first, with control characters escaped.
+    /// The string form of RFC 4514: the last RDN first, with control characters escaped.
     public let description: String
     /// The last common name; never compared with a host name.
     public let commonName: String?

@@ -17,7 +17,7 @@ public struct SHA256Digest: Sendable, Hashable, CustomStringConvertible {
     /// A digest with these bytes, which the caller knows to be 32.
     init(verified bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Hashes only the first bytes, because all of them are as good as random.
+    /// Hashes only the first bytes, which are distributed like random numbers.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(bytes[..<8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
     }

@@ -18,41 +18,43 @@ public struct UnixTime: Hashable, Comparable, Sendable {
 
 /// The proleptic Gregorian calendar, without limits in either direction.
 extension UnixTime: CustomStringConvertible {
-    private static let day: Int64 = 86_400
-    /// The days of 400 years, after which the calendar repeats.
-    private static let era: Int64 = 146_097
-    /// The days from 0000-03-01 to the epoch. Years are counted from March, so that the leap day is the last of its year.
-    private static let epoch: Int64 = 719_468
+    private static let secondsPerDay: Int64 = 86_400
+    /// The days of an era of 400 years, after which the calendar repeats.
+    private static let daysPerEra: Int64 = 146_097
+    /// The days from 0000-03-01 to the epoch. Years begin in March here, so that the leap day is the last day of its year.
+    private static let daysToEpoch: Int64 = 719_468
 
     /// The time with these calendar components in UTC; nil when one is out of range, or the year is not between 0 and 9999.
     init?(year: Int64, month: Int64, day: Int64, hour: Int64, minute: Int64, second: Int64) {
         guard (0...9999).contains(year), (1...12).contains(month), (1...31).contains(day),
             (0...23).contains(hour), (0...59).contains(minute), (0...60).contains(second)
         else { return nil }
-        let shifted = month > 2 ? year : year - 1
-        let century = shifted >= 0 ? shifted / 400 : -1
-        let yearOfEra = shifted - century * 400
+        let marchYear = month > 2 ? year : year - 1
+        let era = marchYear >= 0 ? marchYear / 400 : -1
+        let yearOfEra = marchYear - era * 400
         let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
         let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-        let days = century * UnixTime.era + dayOfEra - UnixTime.epoch
-        self.init(seconds: days * UnixTime.day + hour * 3600 + minute * 60 + second)
+        let days = era * UnixTime.daysPerEra + dayOfEra - UnixTime.daysToEpoch
+        self.init(seconds: days * UnixTime.secondsPerDay + hour * 3600 + minute * 60 + second)
     }
 
     /// The ISO 8601 form: `2099-12-31T23:59:59Z`.
     public var description: String {
-        var (days, rest) = seconds.quotientAndRemainder(dividingBy: UnixTime.day)
-        if rest < 0 { (days, rest) = (days - 1, rest + UnixTime.day) }
-        var (eras, dayOfEra) = (days + UnixTime.epoch).quotientAndRemainder(dividingBy: UnixTime.era)
-        if dayOfEra < 0 { (eras, dayOfEra) = (eras - 1, dayOfEra + UnixTime.era) }
+        var (days, secondOfDay) = seconds.quotientAndRemainder(dividingBy: UnixTime.secondsPerDay)
+        if secondOfDay < 0 { (days, secondOfDay) = (days - 1, secondOfDay + UnixTime.secondsPerDay) }
+        var (eras, dayOfEra) = (days + UnixTime.daysToEpoch).quotientAndRemainder(
+            dividingBy: UnixTime.daysPerEra)
+        if dayOfEra < 0 { (eras, dayOfEra) = (eras - 1, dayOfEra + UnixTime.daysPerEra) }
         let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
         let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let shiftedMonth = (5 * dayOfYear + 2) / 153
-        let day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
-        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+        let marchMonth = (5 * dayOfYear + 2) / 153
+        let day = dayOfYear - (153 * marchMonth + 2) / 5 + 1
+        let month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
         let year = yearOfEra + eras * 400 + (month <= 2 ? 1 : 0)
         let sign = year < 0 ? "-" : ""
         let date = [sign + padded(abs(year), 4), padded(month, 2), padded(day, 2)].joined(separator: "-")
-        let time = [rest / 3600, rest / 60 % 60, rest % 60].map { padded($0, 2) }.joined(separator: ":")
+        let time = [secondOfDay / 3600, secondOfDay / 60 % 60, secondOfDay % 60]
+            .map { padded($0, 2) }.joined(separator: ":")
         return "\(date)T\(time)Z"
     }
 

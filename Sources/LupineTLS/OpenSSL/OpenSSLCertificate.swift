@@ -2,7 +2,7 @@
 
 internal import CLupineOpenSSL
 
-/// Reads the fields of a certificate with OpenSSL. Nothing here evaluates trust.
+/// Reads the fields of a certificate with OpenSSL, without evaluating trust.
 extension OpenSSLHandle where Object == X509Object {
     /// Parses a certificate; with `trustSettings`, the data that follows it in a TRUSTED CERTIFICATE is accepted.
     static func certificate(der: [UInt8], trustSettings: Bool) throws(CertificateError) -> OpenSSLHandle {
@@ -20,7 +20,7 @@ extension OpenSSLHandle where Object == X509Object {
     /// The SHA-256 of `der`.
     var fingerprint: SHA256Digest { SHA256Digest.of(der) }
 
-    /// The last bytes of the signature: enough to distinguish certificates in a hash table.
+    /// The last 16 bytes of the signature, which suffice to distinguish certificates in a hash table.
     var signatureEnd: ArraySlice<UInt8> {
         var signature: UnsafePointer<ASN1_BIT_STRING>?
         unsafe X509_get0_signature(&signature, nil, pointer)
@@ -35,8 +35,9 @@ extension OpenSSLHandle where Object == X509Object {
         unsafe OpenSSLEncoding.write { unsafe i2d_ASN1_INTEGER(X509_get0_serialNumber(pointer), $0) }
     }
 
-    /// Nil for a malformed time.
+    /// The start of the validity; nil for a malformed time.
     var notBefore: UnixTime? { unsafe Self.time(X509_get0_notBefore(pointer)) }
+    /// The end of the validity; nil for a malformed time.
     var notAfter: UnixTime? { unsafe Self.time(X509_get0_notAfter(pointer)) }
 
     /// The SubjectPublicKeyInfo; empty when there is none.
@@ -82,8 +83,8 @@ extension OpenSSLHandle where Object == X509Object {
         return unsafe X509_check_issued(issuer.pointer, pointer) == X509_V_OK
     }
 
-    /// Whether the private key belongs to the certificate.
-    func fits(_ key: OpenSSLHandle<KeyObject>) -> Bool {
+    /// Whether the certificate contains the public key of this private key.
+    func matches(_ key: OpenSSLHandle<KeyObject>) -> Bool {
         defer { OpenSSLErrors.clear() }
         return unsafe X509_check_private_key(pointer, key.pointer) == 1
     }
@@ -115,7 +116,7 @@ extension OpenSSLHandle where Object == X509Object {
     /// The name in the form of RFC 4514, in UTF-8; if its strings are malformed, they are dumped in hexadecimal.
     private static func text(of name: OpaquePointer) -> String {
         defer { OpenSSLErrors.clear() }
-        // First without escaping non-ASCII characters; then with every value dumped.
+        // First tries to print non-ASCII characters unescaped; if a string is malformed, dumps every value.
         let readable = lupine_XN_FLAG_RFC2253() & ~UInt(ASN1_STRFLGS_ESC_MSB)
         let dumped = lupine_XN_FLAG_RFC2253() | UInt(ASN1_STRFLGS_DUMP_ALL)
         for flags in [readable, dumped] {
@@ -147,7 +148,7 @@ extension OpenSSLHandle where Object == X509Object {
         return shown
     }
 
-    /// Nil for no time and for a malformed one.
+    /// Converts a time; returns nil for a null pointer and for a malformed time.
     static func time(_ time: UnsafePointer<ASN1_TIME>?) -> UnixTime? {
         guard let time = unsafe time else { return nil }
         var parts = unsafe tm()

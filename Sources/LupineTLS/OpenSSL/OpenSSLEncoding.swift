@@ -14,9 +14,9 @@ enum OpenSSLEncoding {
         }
     }
 
-    /// Returns the object that a `d2i` function makes of all the bytes. `release` frees it if bytes remain.
+    /// Returns the object that a `d2i` function parses from exactly these bytes. `release` frees the object if bytes remain.
     ///
-    /// - Throws: `malformed` with OpenSSL's reason when the function fails.
+    /// - Throws: `malformed`: with OpenSSL's reason when the function fails, and when bytes remain.
     static func read<Object>(
         _ der: [UInt8], as input: CertificateInput,
         _ decode: (UnsafeMutablePointer<UnsafePointer<UInt8>?>, Int) -> Object?,

@@ -32,9 +32,10 @@ public struct OpenSSLFailure: Hashable, Sendable, CustomStringConvertible {
 
 /// The calling thread's OpenSSL error queue.
 package enum OpenSSLErrors {
-    /// Empties the queue, before a call whose failure is to be read from it. Nearly every entry into OpenSSL calls this first.
+    /// Empties the queue, so that it then contains only the failures of the next call. Nearly every use of OpenSSL begins with
+    /// this.
     package static func clear() {
-        _ = OpenSSLLibrary.stays
+        _ = OpenSSLLibrary.isInitialized
         // Usually the queue is empty, and peeking is cheaper than clearing its sixteen entries.
         if ERR_peek_error() != 0 { ERR_clear_error() }
     }
@@ -49,8 +50,9 @@ package enum OpenSSLErrors {
     /// Empties the queue and returns the description of the root cause.
     static func reason() -> String { take().first?.description ?? "unknown reason" }
 
-    /// Empties the queue after a failed decryption: the algorithm is not available, or else the password is wrong.
-    static func decryption(of input: CertificateInput) -> CertificateError {
+    /// Empties the queue after a failed decryption, and returns its error: `unsupported` if OpenSSL lacks the algorithm,
+    /// otherwise `wrongPassword`.
+    static func decryptionError(of input: CertificateInput) -> CertificateError {
         let failures = take()
         let missing = failures.first { failure in
             switch (failure.library, failure.reason) {

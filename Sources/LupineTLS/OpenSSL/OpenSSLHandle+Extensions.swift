@@ -53,16 +53,18 @@ extension OpenSSLHandle where Object == X509Object {
         return isListed ?? false
     }
 
+    /// Reads an extension that is a list. Returns an empty list when it is absent, and nil when it is malformed or occurs twice.
     private func values<Element>(_ identifier: Int32, _ read: (OpaquePointer) -> [Element]) -> [Element]? {
         unsafe values(identifier, empty: [], read)
     }
 
-    /// Reads an extension with `read`, which owns its argument; nil when the extension is malformed or occurs twice.
+    /// Reads an extension with `read`, which has to free its argument. Returns `empty` when the extension is absent, and nil when
+    /// it is malformed or occurs twice.
     private func values<Value>(_ identifier: Int32, empty: Value, _ read: (OpaquePointer) -> Value) -> Value?
     {
         defer { OpenSSLErrors.clear() }
-        // If nothing is returned, this tells why. -1: there is no such extension. -2: there are several, and none is decoded. 0
-        // or 1: there is one, and it is malformed.
+        // If OpenSSL returns no value, `critical` is the reason: -1 if there is no such extension, -2 if there are several, and 0
+        // or 1 if the extension is malformed.
         var critical: Int32 = 0
         guard let value = unsafe X509_get_ext_d2i(pointer, identifier, &critical, nil) else {
             return critical == -1 ? empty : nil

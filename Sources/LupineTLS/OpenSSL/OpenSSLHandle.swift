@@ -5,7 +5,7 @@ internal import CLupineOpenSSL
 /// Owns one reference to a reference-counted OpenSSL object, and releases it when deallocated.
 ///
 /// A handle may be used on any thread: the objects are never modified once they are wrapped, and OpenSSL protects reference
-/// counts and internal caches with locks of its own. An object must be modified before it is wrapped. Not for objects of a single
+/// counts and internal caches with its own locks. An object must be modified before it is wrapped. Not for objects of a single
 /// connection: `TLSEngine` owns those.
 @safe package final class OpenSSLHandle<Object: OpenSSLObject>: @unchecked Sendable {
     /// The object; valid as long as the handle.
@@ -14,7 +14,7 @@ internal import CLupineOpenSSL
     /// Takes ownership of a reference.
     package init(owning pointer: OpaquePointer) { unsafe self.pointer = pointer }
 
-    /// The same; nil for a null pointer, which OpenSSL returns on failure.
+    /// Takes ownership of a reference; nil for a null pointer, which OpenSSL returns on failure.
     package convenience init?(owning pointer: OpaquePointer?) {
         guard let pointer = unsafe pointer else { return nil }
         unsafe self.init(owning: pointer)
@@ -29,7 +29,7 @@ internal import CLupineOpenSSL
     deinit { unsafe Object.release(pointer) }
 }
 
-/// How references to one type of object are retained and released.
+/// Retains and releases references to one type of object.
 package protocol OpenSSLObject {
     /// Adds a reference.
     static func retain(_ pointer: OpaquePointer)

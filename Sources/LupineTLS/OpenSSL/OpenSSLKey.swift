@@ -29,7 +29,7 @@ extension OpenSSLHandle where Object == KeyObject {
     static func privateKey(
         taking information: OpaquePointer?, in input: CertificateInput
     ) throws(CertificateError) -> OpenSSLHandle {
-        guard let information = unsafe information else { throw OpenSSLErrors.decryption(of: input) }
+        guard let information = unsafe information else { throw OpenSSLErrors.decryptionError(of: input) }
         defer { unsafe PKCS8_PRIV_KEY_INFO_free(information) }
         guard let key = unsafe OpenSSLHandle(owning: EVP_PKCS82PKEY(information)) else {
             throw .malformed(input, reason: OpenSSLErrors.reason())
@@ -50,7 +50,8 @@ extension OpenSSLHandle where Object == KeyObject {
         return unsafe try privateKey(encrypted: encrypted, password: password, in: .privateKey)
     }
 
-    /// Reads a PEM block that OpenSSL itself decrypts according to its headers: the key derivation is one round of MD5.
+    /// Reads a PEM block that OpenSSL decrypts as its headers say (RFC 1421). The cost needs no check: the key derivation is one
+    /// round of MD5.
     static func privateKey(block: [UInt8], password: [UInt8]) throws(CertificateError) -> OpenSSLHandle {
         OpenSSLErrors.clear()
         // The bytes must not move while the BIO reads them.
@@ -61,11 +62,11 @@ extension OpenSSLHandle where Object == KeyObject {
             defer { unsafe _ = BIO_free(input) }
             var password = password
             return unsafe withUnsafeMutablePointer(to: &password) { password in
-                unsafe PEM_read_bio_PrivateKey(input, nil, answerPassword, password)
+                unsafe PEM_read_bio_PrivateKey(input, nil, passwordCallback, password)
             }
         }
         guard let key = unsafe OpenSSLHandle(owning: pointer) else {
-            throw OpenSSLErrors.decryption(of: .privateKey)
+            throw OpenSSLErrors.decryptionError(of: .privateKey)
         }
         return key
     }
@@ -114,8 +115,8 @@ extension OpenSSLHandle where Object == KeyObject {
     }
 }
 
-/// OpenSSL's callback for the password of a PEM block; `context` points to it as `[UInt8]`.
-private func answerPassword(
+/// OpenSSL's callback for the password of a PEM block; `context` points to the password, a `[UInt8]`.
+private func passwordCallback(
     _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int32, _ isForWriting: Int32,
     _ context: UnsafeMutableRawPointer?
 ) -> Int32 {
@@ -127,9 +128,9 @@ private func answerPassword(
 }
 
 extension [UInt8] {
-    /// Passes the bytes as C characters; if there are none, the pointer is still not null.
+    /// Passes the bytes to `body` as C characters; the pointer is not null even if there are none.
     func withCharacters<Result>(_ body: (UnsafePointer<CChar>?, Int32) -> Result) -> Result {
-        let ended = map(CChar.init(bitPattern:)) + [0]
-        return unsafe ended.withUnsafeBufferPointer { unsafe body($0.baseAddress, Int32(clamping: count)) }
+        let string = map(CChar.init(bitPattern:)) + [0]
+        return unsafe string.withUnsafeBufferPointer { unsafe body($0.baseAddress, Int32(clamping: count)) }
     }
 }

@@ -2,11 +2,12 @@
 
 internal import CLupineOpenSSL
 
-/// Keeps OpenSSL initialized until the process ends.
+/// Initializes OpenSSL so that it stays initialized until the process ends.
 ///
-/// By default OpenSSL frees its global state in `exit`, while event loops may still be decrypting: a program that exits with open
-/// connections would crash occasionally. If other code has initialized OpenSSL before, its setting remains.
+/// By default OpenSSL frees its global state in `exit`. Event loops may still be decrypting then, so that a program that exits
+/// with open connections would crash occasionally. If other code has initialized OpenSSL first, its choice remains.
 enum OpenSSLLibrary {
-    /// Read before the first OpenSSL call on any thread; false when OpenSSL could not be initialized.
-    static let stays = OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil) == 1
+    /// Whether OpenSSL has been initialized. The first access initializes it, and each thread reads this before its first call of
+    /// OpenSSL.
+    static let isInitialized = OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil) == 1
 }

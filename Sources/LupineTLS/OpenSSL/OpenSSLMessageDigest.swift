@@ -21,10 +21,10 @@ package enum MessageDigest: Hashable, Sendable, CaseIterable {
                 case .sha512Cut256: unsafe EVP_sha512_256()
                 case .sha512: unsafe EVP_sha512()
                 }
-            let isDone = unsafe bytes.withUnsafeBytes { input in
+            let status = unsafe bytes.withUnsafeBytes { input in
                 unsafe EVP_Digest(input.baseAddress, input.count, buffer.baseAddress, &count, function, nil)
             }
-            written = isDone == 1 ? Int(count) : 0
+            written = status == 1 ? Int(count) : 0
         }
         if digest.isEmpty {
             ERR_clear_error()

@@ -7,7 +7,7 @@ internal import CLupineOpenSSL
 /// May be used by one thread at a time.
 @safe package final class RunningDigest {
     private let context: OpaquePointer
-    private var isBroken = false
+    private var hasFailed = false
 
     /// Starts a digest; nil when the system's policy disables the function, as FIPS does MD5.
     package init?(_ function: MessageDigest) {
@@ -33,18 +33,18 @@ internal import CLupineOpenSSL
 
     /// Adds data that is borrowed for the call.
     package func update(_ bytes: Span<UInt8>) {
-        let isDone = unsafe bytes.withUnsafeBytes { input in
+        let status = unsafe bytes.withUnsafeBytes { input in
             unsafe EVP_DigestUpdate(context, input.baseAddress, input.count)
         }
-        if isDone != 1 { isBroken = true }
+        if status != 1 { hasFailed = true }
     }
 
     /// Returns the digest of all data; nil when OpenSSL failed. Call it once.
     package func finish() -> [UInt8]? {
         let digest = unsafe [UInt8](unsafeUninitializedCapacity: Int(EVP_MAX_MD_SIZE)) { buffer, written in
             var count: UInt32 = 0
-            let isDone = unsafe EVP_DigestFinal_ex(context, buffer.baseAddress, &count)
-            written = isDone == 1 && !isBroken ? Int(count) : 0
+            let status = unsafe EVP_DigestFinal_ex(context, buffer.baseAddress, &count)
+            written = status == 1 && !hasFailed ? Int(count) : 0
         }
         if digest.isEmpty { ERR_clear_error() }
         return digest.isEmpty ? nil : digest

@@ -3,7 +3,7 @@
 internal import CLupineOpenSSL
 
 extension UnixTime {
-    /// The time of an ASN.1 time; nil for none and for a malformed one.
+    /// Converts an ASN.1 time; nil for a null pointer and for a malformed time.
     init?(asn1 time: UnsafePointer<ASN1_TIME>?) {
         guard let time = unsafe OpenSSLHandle<X509Object>.time(time) else { return nil }
         self = time

@@ -22,7 +22,7 @@ struct OCSPAnswer {
     /// The end of the validity, including the skew.
     let until: UnixTime
 
-    /// Returns the request to send, which identifies the certificate by SHA-1, as every responder supports.
+    /// Returns the request to send. It identifies the certificate by SHA-1, which every responder supports.
     static func request(about certificate: Certificate, issuer: Certificate) -> [UInt8]? {
         guard let request = unsafe OCSP_REQUEST_new() else { return nil }
         defer { unsafe OCSP_REQUEST_free(request) }
@@ -110,8 +110,9 @@ struct OCSPAnswer {
         defer { unsafe OCSP_RESPONSE_free(response) }
         let status = unsafe OCSP_response_status(response)
         guard status == OCSP_RESPONSE_STATUS_SUCCESSFUL else { throw .responderRefused(status: Int(status)) }
-        // The key of a responder's certificate is parsed immediately too, so explicit curve parameters are refused first. The
-        // response is re-encoded for the check, so that nothing in it is split into segments.
+        // Extracting the basic response parses the keys of the responder's certificates. So explicit curve parameters are refused
+        // first: RFC 5480 §2.1.1 forbids them, and a peer can make them slow to parse. The check searches a re-encoding of the
+        // response, in which no string is split into segments.
         let whole = unsafe OpenSSLEncoding.write { unsafe i2d_OCSP_RESPONSE(response, $0) }
         guard unsafe lupine_has_spelled_out_curve(whole, whole.count) == 0 else { throw .malformed }
         guard let basic = unsafe OCSP_response_get1_basic(response) else { throw .malformed }
@@ -134,21 +135,23 @@ struct OCSPAnswer {
         of basic: OpaquePointer, issuer: Certificate, at time: UnixTime
     ) throws(RevocationProblem) {
         guard unsafe OCSP_BASICRESP_get_ext_by_critical(basic, 1, -1) < 0 else { throw .malformed }
-        guard let known = unsafe lupine_sk_X509_new() else { throw .malformed }
-        defer { unsafe lupine_sk_X509_free(known) }
-        unsafe _ = lupine_sk_X509_push(known, issuer.handle.pointer)
-        // The signer's authorization is checked before the signature, at the time of the evaluation: any other key could be made
-        // slow.
-        var found: OpaquePointer?
-        guard unsafe OCSP_resp_get0_signer(basic, &found, known) == 1, let found = unsafe found else {
+        guard let certificates = unsafe lupine_sk_X509_new() else { throw .malformed }
+        defer { unsafe lupine_sk_X509_free(certificates) }
+        unsafe _ = lupine_sk_X509_push(certificates, issuer.handle.pointer)
+        // The signer's authorization, at the time of the evaluation, is checked before the signature: verifying with an
+        // unauthorized key, which a peer may have chosen to be slow, would cost too much.
+        var signerPointer: OpaquePointer?
+        guard unsafe OCSP_resp_get0_signer(basic, &signerPointer, certificates) == 1,
+            let signerPointer = unsafe signerPointer
+        else {
             throw .badSignature
         }
-        let signer = unsafe Certificate(OpenSSLHandle(sharing: found))
+        let signer = unsafe Certificate(OpenSSLHandle(sharing: signerPointer))
         guard unsafe !usesWeakDigest(basic),
             signer == issuer
                 || signer.signatureCost != nil && !signer.isCostlyToRead
                     && isDelegate(signer, of: issuer, at: time),
-            unsafe OCSP_basic_verify(basic, known, nil, UInt(OCSP_NOVERIFY)) == 1
+            unsafe OCSP_basic_verify(basic, certificates, nil, UInt(OCSP_NOVERIFY)) == 1
         else {
             throw .badSignature
         }
@@ -176,13 +179,13 @@ struct OCSPAnswer {
         return WeakDigest.includes(digest)
     }
 
-    /// Whether the response is about this certificate, whichever digest identifies it.
+    /// Whether the response is about this certificate. The responder may have identified it with one of several digests.
     private static func isAbout(_ certificate: Certificate, _ issuer: Certificate, _ single: OpaquePointer)
         -> Bool
     {
         var digest: OpaquePointer?
-        guard let named = unsafe OCSP_SINGLERESP_get0_id(single),
-            unsafe OCSP_id_get0_info(nil, &digest, nil, nil, named) == 1
+        guard let identifier = unsafe OCSP_SINGLERESP_get0_id(single),
+            unsafe OCSP_id_get0_info(nil, &digest, nil, nil, identifier) == 1
         else { return false }
         let number = unsafe OBJ_obj2nid(digest)
         switch number {
@@ -190,9 +193,9 @@ struct OCSPAnswer {
         default: return false
         }
         guard let method = unsafe EVP_get_digestbyname(OBJ_nid2sn(number)),
-            let own = unsafe OCSP_cert_to_id(method, certificate.handle.pointer, issuer.handle.pointer)
+            let expected = unsafe OCSP_cert_to_id(method, certificate.handle.pointer, issuer.handle.pointer)
         else { return false }
-        defer { unsafe OCSP_CERTID_free(own) }
-        return unsafe OCSP_id_cmp(own, named) == 0
+        defer { unsafe OCSP_CERTID_free(expected) }
+        return unsafe OCSP_id_cmp(expected, identifier) == 0
     }
 }

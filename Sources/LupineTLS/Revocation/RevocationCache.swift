@@ -8,7 +8,7 @@ package protocol RevocationCaching: Sendable {
     func keep(_ answer: RevocationAnswer, for key: RevocationKey, at time: UnixTime)
 }
 
-/// The subject of an answer.
+/// What an answer is about.
 package enum RevocationKey: Hashable, Sendable {
     /// One certificate and its issuer, by their SHA-256 fingerprints.
     case status(certificate: SHA256Digest, issuer: SHA256Digest)
@@ -35,9 +35,9 @@ package struct RevocationAnswer: Sendable {
     let size: Int
 }
 
-/// Caches verified answers until they expire, bounded in entries and bytes; the least recently used is dropped first.
+/// Caches verified answers until they expire. Limited in entries and bytes; the least recently used answer is dropped first.
 ///
-/// A plain value: share it behind a lock. A revocation list counts with its `weight`.
+/// A plain value: share it behind a lock. A revocation list counts with its `memorySize`.
 package struct RevocationCache: Sendable {
     private struct Entry {
         let answer: RevocationAnswer
@@ -49,6 +49,7 @@ package struct RevocationCache: Sendable {
     /// The most bytes in the cache.
     package let byteLimit: Int
     private var entries: [RevocationKey: Entry] = [:]
+    /// The number of uses so far, which serves as a clock for `Entry.lastUse`.
     private var uses: UInt64 = 0
     /// The number of bytes in the cache.
     package private(set) var bytes = 0

@@ -25,7 +25,7 @@ public struct RevocationQuery: Sendable, Hashable {
     }
 }
 
-/// Why a revocation answer could not be fetched.
+/// The reason why a revocation answer could not be fetched.
 public enum RevocationFetchError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The deadline has passed.
     case timedOut

@@ -16,7 +16,7 @@ public struct RevocationList: Sendable, Hashable {
     /// The length of the DER.
     let size: Int
     /// The approximate size in memory: an entry of some 40 bytes becomes objects of some 300.
-    var weight: Int { size.multipliedReportingOverflow(by: 8).partialValue }
+    var memorySize: Int { size.multipliedReportingOverflow(by: 8).partialValue }
     private let fingerprint: [UInt8]
     private let scope: RevocationScope
 
@@ -55,7 +55,7 @@ public struct RevocationList: Sendable, Hashable {
     }
 
     /// Whether the list names this certificate's subject as its issuer.
-    func isNamed(after issuer: Certificate) -> Bool {
+    func hasIssuerName(of issuer: Certificate) -> Bool {
         unsafe X509_NAME_cmp(
             X509_CRL_get_issuer(handle.pointer), X509_get_subject_name(issuer.handle.pointer)) == 0
     }
@@ -63,7 +63,7 @@ public struct RevocationList: Sendable, Hashable {
     /// Throws unless this issuer may sign lists and has signed this one.
     func verifySignature(of issuer: Certificate) throws(RevocationProblem) {
         defer { OpenSSLErrors.clear() }
-        guard isNamed(after: issuer) else { throw .otherCertificate }
+        guard hasIssuerName(of: issuer) else { throw .otherCertificate }
         var digest: Int32 = 0
         let algorithm = unsafe X509_CRL_get_signature_nid(handle.pointer)
         // OpenSSL returns all bits set when the certificate has no key usage extension.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Why a revocation answer could not be used.
+/// The reason why a revocation answer could not be used.
 public enum RevocationProblem: Error, Hashable, Sendable {
     /// The certificate names no source, or none may be queried.
     case noSource
@@ -42,7 +42,7 @@ extension RevocationProblem: CustomStringConvertible {
         }
     }
 
-    /// RFC 6960 §4.2.1.
+    /// The name of an OCSP response status (RFC 6960 §4.2.1).
     private static func name(of status: Int) -> String {
         switch status {
         case 1: "malformedRequest"

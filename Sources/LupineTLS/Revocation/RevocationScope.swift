@@ -2,7 +2,7 @@
 
 internal import CLupineOpenSSL
 
-/// The certificates of its issuer that a revocation list covers (RFC 5280 §5.2.5).
+/// Describes which certificates of its issuer a revocation list covers (RFC 5280 §5.2.5).
 struct RevocationScope: Sendable, Hashable {
     private var excludesAuthorities = false
     private var excludesOthers = false
@@ -29,8 +29,8 @@ struct RevocationScope: Sendable, Hashable {
         excludesAuthorities = unsafe point.pointee.onlyuser > 0
         excludesOthers = unsafe point.pointee.onlyCA > 0
         if let name = unsafe point.pointee.distpoint {
-            guard let named = unsafe RevocationScope.fullNames(name) else { throw .unsupported }
-            distributionPoints = named
+            guard let names = unsafe RevocationScope.fullNames(name) else { throw .unsupported }
+            distributionPoints = names
         }
     }
 
@@ -45,11 +45,11 @@ struct RevocationScope: Sendable, Hashable {
     private static func checkExtensions(
         of list: OpenSSLHandle<RevocationListObject>
     ) throws(RevocationProblem) {
-        var place: Int32 = -1
+        var position: Int32 = -1
         while true {
-            place = unsafe X509_CRL_get_ext_by_critical(list.pointer, 1, place)
-            guard place >= 0 else { break }
-            let kind = unsafe OBJ_obj2nid(X509_EXTENSION_get_object(X509_CRL_get_ext(list.pointer, place)))
+            position = unsafe X509_CRL_get_ext_by_critical(list.pointer, 1, position)
+            guard position >= 0 else { break }
+            let kind = unsafe OBJ_obj2nid(X509_EXTENSION_get_object(X509_CRL_get_ext(list.pointer, position)))
             switch kind {
             case NID_issuing_distribution_point, NID_authority_key_identifier, NID_crl_number: continue
             default: throw .unsupported
@@ -59,11 +59,12 @@ struct RevocationScope: Sendable, Hashable {
         guard let entries = unsafe X509_CRL_get_REVOKED(list.pointer) else { return }
         for index in 0..<max(unsafe lupine_sk_X509_REVOKED_num(entries), 0) {
             guard let entry = unsafe lupine_sk_X509_REVOKED_value(entries, index) else { continue }
-            var place: Int32 = -1
+            var position: Int32 = -1
             while true {
-                place = unsafe X509_REVOKED_get_ext_by_critical(entry, 1, place)
-                guard place >= 0 else { break }
-                let kind = unsafe OBJ_obj2nid(X509_EXTENSION_get_object(X509_REVOKED_get_ext(entry, place)))
+                position = unsafe X509_REVOKED_get_ext_by_critical(entry, 1, position)
+                guard position >= 0 else { break }
+                let kind = unsafe OBJ_obj2nid(
+                    X509_EXTENSION_get_object(X509_REVOKED_get_ext(entry, position)))
                 guard kind == NID_crl_reason else { throw .unsupported }
             }
         }

@@ -5,7 +5,7 @@ enum RevocationStatus: Sendable, Hashable {
     case good
     case revoked(at: UnixTime?, reason: String?)
 
-    /// The name of a reason code (RFC 5280 §5.3.1); nil without one.
+    /// The name of a reason code (RFC 5280 §5.3.1); nil for a negative code, which means that there is none.
     static func reason(_ code: Int) -> String? {
         switch code {
         case ..<0: nil
@@ -24,7 +24,7 @@ enum RevocationStatus: Sendable, Hashable {
     }
 }
 
-/// The validity of a signed answer.
+/// The period in which a signed answer is valid.
 struct RevocationWindow: Sendable, Hashable {
     let from: UnixTime
     let until: UnixTime

@@ -2,10 +2,10 @@
 
 internal import Glibc
 
-/// Describes the state of files and folders, to tell whether the roots in them have changed.
+/// Describes the state of files and folders, so that a change of the roots in them can be detected.
 extension CertificateFile {
-    /// Returns a description of a file's state that differs after the file is written to or replaced. Constant for a pipe. Reads
-    /// no content.
+    /// Returns a description of a file's state, which changes when the file is written to or replaced. That of a pipe never
+    /// changes. Does not read the file.
     static func version(_ path: String) -> String {
         var status = stat()
         guard !path.utf8.contains(0), unsafe stat(path, &status) == 0 else { return "\(path) is not there" }
@@ -18,7 +18,7 @@ extension CertificateFile {
 
     /// Returns the states of a folder and of everything in it.
     static func version(folder path: String) -> [String] {
-        let names = (try? names(in: path, limit: RootReader.longestNames)) ?? []
+        let names = (try? names(in: path, limit: RootReader.defaultNamesLimit)) ?? []
         return [version(path)] + names.map { version("\(path)/\($0)") }
     }
 }

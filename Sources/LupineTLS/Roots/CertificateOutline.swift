@@ -2,14 +2,14 @@
 
 /// Finds the subject's name in a certificate's DER (RFC 5280 §4.1) without parsing the rest.
 ///
-/// The result is only a range: the certificate is validated when it is parsed as a whole. Nil for any input that is not strictly
-/// laid out as a certificate; the caller then parses the whole.
+/// The result is only a range; parsing the whole certificate validates it. Returns nil for any input that is not strictly laid
+/// out as a certificate; the caller then parses the whole input.
 enum CertificateOutline {
     /// The range of the subject's Name including its tag. With `trustSettings`, other data may follow the certificate.
     static func subject(in der: [UInt8], trustSettings: Bool = false) -> Range<Int>? {
         var whole = DERReader(der[...])
-        guard var certificate = whole.next(DERReader.sequence)?.inside, trustSettings || whole.isAtEnd,
-            var fields = certificate.next(DERReader.sequence)?.inside
+        guard var certificate = whole.next(DERReader.sequence)?.contentReader, trustSettings || whole.isAtEnd,
+            var fields = certificate.next(DERReader.sequence)?.contentReader
         else { return nil }
         guard var field = fields.next() else { return nil }
         if field.tag == version {

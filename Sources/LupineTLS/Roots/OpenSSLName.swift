@@ -4,7 +4,7 @@ internal import CLupineOpenSSL
 
 /// A distinguished name with OpenSSL's comparison: by its canonical form, which ignores case and repeated spaces.
 ///
-/// An own copy that is never modified: the canonical form is computed at creation, and comparing only reads.
+/// Owns its copy of the name, which is never modified: the initializer computes the canonical form, and comparing only reads it.
 @safe package final class OpenSSLName: @unchecked Sendable {
     private let pointer: OpaquePointer
     /// The first octets of the SHA-1 of the canonical form, by which OpenSSL names the files of a folder; 0 if SHA-1 is not

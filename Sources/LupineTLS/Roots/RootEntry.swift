@@ -2,13 +2,13 @@
 
 internal import Synchronization
 
-/// A trusted certificate of which only the subject is read until it is needed; then it is parsed, once. May be used on any
+/// A trusted certificate of which only the subject is read at first. It is parsed once, when a chain needs it. May be used on any
 /// thread.
 final class RootEntry: Sendable {
     /// The source of a certificate.
     struct Origin: Sendable, Hashable {
         let path: String
-        /// Starts at 1.
+        /// The position of the certificate in the file, starting at 1.
         let number: Int
         /// Whether a certificate that cannot be parsed is skipped, as in a folder, instead of being an error.
         let isLenient: Bool
@@ -39,7 +39,7 @@ final class RootEntry: Sendable {
     /// Creates an entry for the DER of a block or a file, reading only the subject. If that is not possible, parses the
     /// certificate.
     ///
-    /// - Throws: The error of the certificate, as far as it is known by now.
+    /// - Throws: The error of a certificate that is parsed now.
     convenience init(der: [UInt8], trustSettings: Bool, _ origin: Origin) throws(CertificateError) {
         guard der.count <= Certificate.largestSize,
             let subject = CertificateOutline.subject(in: der, trustSettings: trustSettings),
@@ -68,7 +68,7 @@ final class RootEntry: Sendable {
         func hash(into hasher: inout Hasher) { hasher.combine(der.suffix(16)) }
     }
 
-    /// Nil for a certificate that was given in parsed form.
+    /// The input of the certificate; nil for a certificate that was given in parsed form.
     var octets: Octets? {
         guard case .der(let der, let trustSettings, _, _) = content else { return nil }
         return Octets(der: der, trustSettings: trustSettings)
@@ -90,10 +90,10 @@ final class RootEntry: Sendable {
         switch content {
         case .parsed(let certificate): return certificate
         case .der(let der, let trustSettings, _, let origin):
-            // Concurrent callers may both parse it; one result is kept.
-            let known =
+            // Two threads may both parse it; `outcome` stores one result.
+            let parsed =
                 outcome.load() ?? outcome.storeIfNil(Outcome(Self.parse(der, trustSettings, origin)))
-            return origin.isLenient ? try? known.result.get() : try known.result.get()
+            return origin.isLenient ? try? parsed.result.get() : try parsed.result.get()
         }
     }
 
@@ -103,8 +103,8 @@ final class RootEntry: Sendable {
         do throws(CertificateError) {
             return .success(try Certificate(der: der, trustSettings: trustSettings))
         } catch {
-            let place = CertificateError.at(number: origin.number, path: origin.path, error)
-            return .failure(.unusable(path: origin.path, place))
+            let located = CertificateError.at(number: origin.number, path: origin.path, error)
+            return .failure(.unusable(path: origin.path, located))
         }
     }
 }

@@ -6,6 +6,7 @@
 /// used on any thread.
 package final class RootIndex: Sendable {
     private let entries: [RootEntry]
+    /// The positions in `entries` by the hash of the subject.
     private let byHash: [UInt32: [Int]]
     /// The number of files that were read for it.
     let filesRead: Int
@@ -16,9 +17,12 @@ package final class RootIndex: Sendable {
         var byHash: [UInt32: [Int]] = [:]
         known.reserveCapacity(entries.count)
         byHash.reserveCapacity(entries.count)
-        let kept = entries.filter { $0.octets.map { known.insert($0).inserted } ?? true }
-        for (index, entry) in kept.enumerated() { byHash[entry.hash, default: []].append(index) }
-        self.entries = kept
+        let unique = entries.filter { entry in
+            guard let octets = entry.octets else { return true }
+            return known.insert(octets).inserted
+        }
+        for (index, entry) in unique.enumerated() { byHash[entry.hash, default: []].append(index) }
+        self.entries = unique
         self.byHash = byHash
         self.filesRead = filesRead
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// Reads the files and folders of trusted certificates, without parsing certificates whose subject can be found by their outline.
+/// Reads the files and folders of trusted certificates. Does not parse the certificates if `CertificateOutline` finds their
+/// subjects.
 ///
 /// Blocks: never use it on a loop's thread. Input is limited: `PEM.largestSize` for a file, `namesLimit` and `contentLimit` for a
 /// folder.
@@ -10,15 +11,15 @@ package struct RootReader {
     private let namesLimit: Int
     private let contentLimit: Int
 
-    /// The most octets of all file names in a folder together.
-    package static let longestNames = 4 << 20
+    /// The default of `namesLimit`.
+    package static let defaultNamesLimit = 4 << 20
 
     /// Creates a reader.
     ///
     /// - Parameters:
     ///   - namesLimit: The most octets of all file names in a folder together.
     ///   - contentLimit: The most octets of all files in a folder together.
-    package init(namesLimit: Int = longestNames, contentLimit: Int = 64 << 20) {
+    package init(namesLimit: Int = defaultNamesLimit, contentLimit: Int = 64 << 20) {
         self.namesLimit = namesLimit
         self.contentLimit = contentLimit
     }
@@ -82,7 +83,7 @@ package struct RootReader {
             entries.append(try RootEntry(der: der, trustSettings: trustSettings, origin))
         }
         do throws(CertificateError) {
-            guard PEM.isLikely(bytes) else {
+            guard PEM.containsBlock(bytes) else {
                 try add(bytes, trustSettings: false)
                 return entries
             }

@@ -20,7 +20,7 @@ final class RootSource: Sendable {
 
     init(_ roots: TrustRoots) { self.roots = roots }
 
-    /// Identifies the roots: their name when they were read; before that, the name by the current state of their files.
+    /// Identifies the roots (`TrustRoots.name`): the name at the time they were read; before that, the current name.
     var name: String { loaded.load()?.name ?? roots.name }
 
     /// The indexes, if they have been read.
@@ -32,13 +32,13 @@ final class RootSource: Sendable {
     ///   per process.
     func load() throws(TrustRootsError) -> [RootIndex] {
         if let indexes { return indexes }
-        let (indexes, name) = try Self.reading(roots.name, read)
+        let (indexes, name) = try Self.readConsistently(roots.name, read)
         return loaded.storeIfNil(Loaded(indexes, name: name)).indexes
     }
 
     private func read() throws(TrustRootsError) -> [RootIndex] {
         var indexes: [RootIndex] = []
-        if roots.includesSystem { indexes.append(try SystemRoots.reading.index.get()) }
+        if roots.includesSystem { indexes.append(try SystemRoots.shared.index.get()) }
         var reader = RootReader()
         for path in roots.files { try reader.read(file: path) }
         for path in roots.directories { try reader.read(folder: path) }
@@ -47,9 +47,9 @@ final class RootSource: Sendable {
         return indexes
     }
 
-    /// Reads files, and returns the name that they had meanwhile. If the files change during the reading, they are read again;
-    /// files that keep changing get a unique random name.
-    static func reading<Content>(
+    /// Calls `read`, and returns its result with the name of the files, which describes their state. If the name changes while
+    /// `read` runs, calls it again, up to three times; files that keep changing get a unique random name.
+    static func readConsistently<Content>(
         _ name: @autoclosure () -> String, _ read: () throws(TrustRootsError) -> Content
     ) throws(TrustRootsError) -> (content: Content, name: String) {
         for _ in 0..<3 {

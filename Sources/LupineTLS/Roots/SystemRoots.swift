@@ -25,23 +25,26 @@ struct SystemRoots {
         "/etc/ssl/cert.pem",
     ]
 
-    /// The locations by the process's environment. `getenv` races with `setenv` in other code, so it is called once per process.
+    /// Returns the locations that the process's environment names. `getenv` races with `setenv` in other code, so this is called
+    /// once per process.
     static func fromEnvironment() -> SystemRoots {
         var roots = SystemRoots()
         roots.file = value(of: "SSL_CERT_FILE")
         roots.directories = (value(of: "SSL_CERT_DIR") ?? "").split(separator: ":").map(String.init)
-        if let own = unsafe X509_get_default_cert_file() { unsafe roots.bundles.append(String(cString: own)) }
+        if let bundle = unsafe X509_get_default_cert_file() {
+            unsafe roots.bundles.append(String(cString: bundle))
+        }
         return roots
     }
 
     /// The result of reading the system's roots.
-    final class Reading: Sendable {
+    final class Loaded: Sendable {
         let index: Result<RootIndex, TrustRootsError>
         let name: String
 
         fileprivate init(_ roots: SystemRoots) {
             do throws(TrustRootsError) {
-                let found = try RootSource.reading(roots.name) { () throws(TrustRootsError) in
+                let found = try RootSource.readConsistently(roots.name) { () throws(TrustRootsError) in
                     try roots.load()
                 }
                 (index, name) = (.success(found.content), found.name)
@@ -50,11 +53,11 @@ struct SystemRoots {
     }
 
     private static let ofProcess = fromEnvironment()
-    private static let published = AtomicLazyReference<Reading>()
-    /// The roots by the process's environment, read once.
-    static let reading = published.storeIfNil(Reading(ofProcess))
+    private static let published = AtomicLazyReference<Loaded>()
+    /// The roots that the process's environment names. The first access reads them, and blocks.
+    static let shared = published.storeIfNil(Loaded(ofProcess))
 
-    /// Identifies the roots: their name when they were read; before that, the name by the current state of their files.
+    /// Identifies the process's roots: the name at the time they were read; before that, the current name.
     static var name: String { published.load()?.name ?? ofProcess.name }
 
     /// Identifies these roots: by their locations and the state of the files there.

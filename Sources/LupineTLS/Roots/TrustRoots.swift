@@ -35,9 +35,11 @@ public struct TrustRoots: Sendable, Hashable {
         TrustRoots(includesSystem: false, certificates: certificates)
     }
 
-    /// Identifies these roots, in other processes too: a digest of which they are, and of the state of their files, so that it
-    /// changes when a file is replaced; for the system's roots, as they were read, if they have been. Blocks to query the state
-    /// of each file, but reads none.
+    /// Identifies these roots, in other processes too.
+    ///
+    /// A digest of this description and of the state of its files, so that it changes when a file is replaced. For the system's
+    /// roots, the state is that of the time they were read, if they have been. Blocks to query the state of each file, but reads
+    /// no file.
     package var name: String {
         if isPlainSystem { return SystemRoots.name }
         var parts = [includesSystem ? SystemRoots.name : ""]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Why roots could not be loaded. A store is never silently empty or incomplete.
+/// The reason why roots could not be loaded. A store is never silently empty or incomplete.
 public enum TrustRootsError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A bundle or directory of the configuration cannot be read, or has invalid contents.
     case unusable(path: String, CertificateError)

@@ -33,8 +33,8 @@ package struct TrustStore: Sendable {
         }
     }
 
-    /// Identifies the roots, in other processes too (`TrustRoots.name`): as they were read; before that, by the current state of
-    /// their files. Nil for a store that was not created from a description.
+    /// Identifies the roots, in other processes too (`TrustRoots.name`): the name at the time they were read; before that, the
+    /// current name. Nil for a store that was not created from a description.
     package var name: String? {
         if case .source(let source)? = layers.first, layers.count == 1 { return source.name }
         return fixedName
@@ -117,14 +117,14 @@ package struct TrustStore: Sendable {
     struct Anchors {
         /// Certificates of the same name are in the store's order.
         var certificates: [Certificate] = []
-        /// The error of what could not be read or parsed.
+        /// The error of roots that could not be read, or of an anchor that could not be parsed.
         var failure: TrustRootsError?
 
         /// The anchors as an OpenSSL store.
         ///
         /// It is filled before it is wrapped and never modified later, and has no lookup method that would load a file.
         var handle: OpenSSLHandle<StoreObject> {
-            _ = OpenSSLLibrary.stays
+            _ = OpenSSLLibrary.isInitialized
             // Null only when memory is exhausted.
             guard let store = unsafe X509_STORE_new() else { preconditionFailure("OpenSSL is out of memory") }
             for anchor in certificates { unsafe _ = X509_STORE_add_cert(store, anchor.handle.pointer) }
@@ -146,7 +146,7 @@ package struct TrustStore: Sendable {
 }
 
 extension Certificate {
-    /// The certificates of a stack, which are retained.
+    /// The certificates in an OpenSSL stack; each is retained.
     static func all(in stack: OpaquePointer) -> [Certificate] {
         var all: [Certificate] = []
         let count = unsafe lupine_sk_X509_num(stack)

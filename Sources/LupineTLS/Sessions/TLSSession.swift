@@ -4,11 +4,12 @@ internal import CLupineOpenSSL
 
 /// A session that a later connection to the same server can resume, with the certificates that the peer had presented.
 ///
-/// A value that may be used on any thread. Its owner makes sure that it is offered only under the trust policy under which it was
-/// created, and at most once if it is single-use.
+/// A value that may be used on any thread. Its owner offers it only under the trust policy under which it was created, and at
+/// most once if it is single-use.
 package struct TLSSession: Sendable {
     let handle: OpenSSLHandle<SessionObject>
-    /// Whether it may be offered only once: tickets of TLS 1.3, so that connections cannot be linked (RFC 8446 §C.4).
+    /// Whether it may be offered only once, like a ticket of TLS 1.3: observers could link connections that offer the same ticket
+    /// (RFC 8446 §C.4).
     package let isSingleUse: Bool
     /// The time at which the server discards it.
     package let expires: UnixTime
@@ -16,9 +17,9 @@ package struct TLSSession: Sendable {
     package let certificates: [Certificate]
     /// The OCSP response that was stapled to that chain.
     package let stapledResponse: [UInt8]?
-    /// The evidence of that handshake, if the owner stores it.
+    /// The evidence of that handshake, if the owner has stored it here.
     package var evidence: PeerEvidence?
-    /// The time until which the verdict about that chain is valid, if the owner stores one.
+    /// The time until which the verdict about that chain is valid, if the owner has stored it here.
     package var acceptedUntil: UnixTime?
 }
 
@@ -38,10 +39,11 @@ extension TLSSession {
         expires = unsafe UnixTime(seconds: Int64(SSL_SESSION_get_time(pointer)) + Int64(lifetime))
     }
 
-    /// The lifetime of a session in seconds: at most a week, whatever the server says, and 0 if it says zero for a TLS 1.3 ticket
-    /// (RFC 8446 §4.6.1). With TLS 1.2, zero means unspecified (RFC 5077 §3.3).
+    /// The lifetime of a session in seconds: that of the server, but at most a week. For a TLS 1.3 ticket, 0 means that the
+    /// client must discard it (RFC 8446 §4.6.1); with TLS 1.2, 0 means unspecified (RFC 5077 §3.3).
     static func lifetime(hint: UInt, timeout: Int, isSingleUse: Bool) -> Int {
-        let promised = hint == 0 && !isSingleUse ? timeout : Int(clamping: hint)
-        return max(0, min(promised, 7 * 24 * 3600))
+        let isUnspecified = hint == 0 && !isSingleUse
+        let lifetime = isUnspecified ? timeout : Int(clamping: hint)
+        return max(0, min(lifetime, 7 * 24 * 3600))
     }
 }

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: MIT
 
-/// Sessions for resumption, by a key that distinguishes connections that must not share one (host, port, trust policy).
+/// A cache of sessions to resume. Its key (host, port, trust policy) distinguishes connections that must not share a session.
 ///
-/// A value without lock or clock: its owner has both. Bounded per key and in total; beyond that, the sessions of the least
-/// recently stored key are dropped. `take` removes a single-use session; others stay until they expire.
+/// A value without lock or clock: its owner has both. Limited per key and in total. Beyond the total, the cache drops the
+/// sessions of the key that was stored to least recently. `take` removes a single-use session; others stay until they expire.
 package struct TLSSessionCache<Key: Hashable & Sendable>: Sendable {
     private struct KeyEntry {
+        /// The latest session last.
         var sessions: [TLSSession] = []
+        /// The value of `putCount` at the last `put` for the key.
         var lastPut: UInt64
 
+        /// Returns the newest session that has not expired, and updates the cache's `count`.
         mutating func take(now: UnixTime, _ count: inout Int) -> TLSSession? {
-            func isOver(_ session: TLSSession) -> Bool {
+            func hasExpired(_ session: TLSSession) -> Bool {
                 session.expires <= now || session.acceptedUntil.map { $0 <= now } ?? false
             }
-            if sessions.contains(where: isOver) {
+            if sessions.contains(where: hasExpired) {
                 count -= sessions.count
-                sessions.removeAll(where: isOver)
+                sessions.removeAll(where: hasExpired)
                 count += sessions.count
             }
             guard let newest = sessions.last else { return nil }
@@ -26,6 +29,7 @@ package struct TLSSessionCache<Key: Hashable & Sendable>: Sendable {
             return newest
         }
 
+        /// Stores a session, and updates the cache's `count`.
         mutating func put(_ session: TLSSession, at put: UInt64, limit: Int, _ count: inout Int) {
             lastPut = put
             count -= sessions.count
@@ -43,10 +47,11 @@ package struct TLSSessionCache<Key: Hashable & Sendable>: Sendable {
     /// The number of sessions in the cache.
     package private(set) var count = 0
     private var entries: [Key: KeyEntry] = [:]
-    private var puts: UInt64 = 0
+    /// The number of calls of `put`, which serves as a clock for `KeyEntry.lastPut`.
+    private var putCount: UInt64 = 0
 
-    /// Creates an empty cache. The limit per key allows as many simultaneous new connections to resume with a ticket each;
-    /// servers send two at a time by default.
+    /// Creates an empty cache. `perKey` is also the number of connections that can be opened at the same time with a ticket each;
+    /// servers send two tickets per connection by default.
     package init(perKey: Int = 32, capacity: Int = 512) {
         precondition(perKey > 0 && capacity > 0, "a cache without room is none")
         self.perKey = perKey
@@ -55,19 +60,19 @@ package struct TLSSessionCache<Key: Hashable & Sendable>: Sendable {
 
     /// Returns a session to offer, the newest that has not expired; nil if there is none.
     ///
-    /// A session whose verdict has expired is not offered: its chain has expired or lacks current evidence, and only a full
-    /// handshake shows the server's current chain.
+    /// Drops sessions whose verdict has expired (`acceptedUntil`): only a full handshake shows the server's current chain, and
+    /// current evidence about it.
     package mutating func take(for key: Key, now: UnixTime) -> TLSSession? {
-        guard let place = entries.index(forKey: key) else { return nil }
-        let taken = entries.values[place].take(now: now, &count)
-        if entries.values[place].sessions.isEmpty { entries.remove(at: place) }
-        return taken
+        guard let index = entries.index(forKey: key) else { return nil }
+        let session = entries.values[index].take(now: now, &count)
+        if entries.values[index].sessions.isEmpty { entries.remove(at: index) }
+        return session
     }
 
     /// Stores a session. A reusable session replaces all earlier ones, because it is the server's latest.
     package mutating func put(_ session: TLSSession, for key: Key) {
-        puts &+= 1
-        entries[key, default: KeyEntry(lastPut: puts)].put(session, at: puts, limit: perKey, &count)
+        putCount &+= 1
+        entries[key, default: KeyEntry(lastPut: putCount)].put(session, at: putCount, limit: perKey, &count)
         while count > capacity { evictOldest() }
     }
 

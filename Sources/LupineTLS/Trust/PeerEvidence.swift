@@ -2,28 +2,29 @@
 
 internal import Synchronization
 
-/// The evidence of a handshake about both of its ends, for owners that store data received on the connection.
+/// The evidence of a handshake about the identities of its client and server. A cache stores it with the data that was received
+/// on the connection.
 ///
-/// Created once per full handshake and shared by the connections that resume it, which have no chain of their own. The path and
-/// the default evaluation, which take time, are computed on first use and cached. May be used on any thread.
+/// Created once per full handshake, and shared by the connections that resume its session, in which the server sends no chain.
+/// The path and the default evaluation, which take time, are computed on first use and cached. May be used on any thread.
 package final class PeerEvidence: Sendable {
-    /// What the server has learnt about the client.
+    /// The client identity that the server has received.
     package enum ClientIdentity: Hashable, Sendable {
         /// The server requested no certificate.
         case notAsked
         /// The server requested a certificate, and none was sent.
-        case nobody
+        case noCertificate
         /// The SHA-256 of the certificate that was sent.
         case certificate(SHA256Digest)
     }
 
     /// How the server was accepted.
     package enum Acceptance: Hashable, Sendable {
-        /// By an evaluation that includes the default one.
+        /// The chain passed an evaluation that includes the default one.
         case standard
-        /// By another evaluation, or by a delegate.
+        /// The chain passed another evaluation, or a delegate accepted it.
         case otherwise
-        /// By a delegate, without a check that the chain has passed.
+        /// Nothing was checked: the evaluator has no checks, or a delegate accepted a chain that had passed none.
         case unchecked
     }
 
@@ -55,30 +56,30 @@ package final class PeerEvidence: Sendable {
         self.identity = identity
     }
 
-    /// Whether more facts about the chain require reading the roots, which must not be done on a loop's thread. Accepting a peer
-    /// without a check does not read them.
+    /// Whether `chainFacts` has to read the roots first, which must not be done on a loop's thread. The roots have not been read
+    /// if the peer was accepted without a check.
     package var needsRoots: Bool { cachedFacts.load() == nil && !trust.store.isLoaded }
 
-    /// The name of the roots that the chain is evaluated with; roots that differ have different names.
+    /// The name of the roots that the chain is evaluated with (`TrustRoots.name`); roots that differ have different names.
     package var rootsName: String? { trust.store.name }
 
     /// Reads the roots. Blocks. If they cannot be read, the chain passes no evaluation.
     package func readRoots() { try? trust.store.load() }
 
-    /// Whether the server was accepted by an evaluation that includes the default one, which would also have passed for this
-    /// host: its certificate is valid for it too.
+    /// Whether the server was accepted by an evaluation that includes the default one, and its certificate is also valid for
+    /// `host`, so that the evaluation would also have passed for that host.
     package func isStandard(forHost host: String) -> Bool {
         guard acceptance == .standard, let leaf = trust.certificates.first else { return false }
         return PeerIdentity.matches(host: host, certificate: leaf)
     }
 
-    /// Whether the chain has passed no check, and the default evaluation, which is performed now, refuses it.
+    /// Whether the chain has passed no check, and the default evaluation, which this function performs, refuses it.
     package func isUnproven(at time: UnixTime) -> Bool {
         acceptance == .unchecked && !chainFacts(at: time).passesDefault
     }
 
-    /// Returns the facts about the chain. The first call builds the path and evaluates it unless that was done: this takes only
-    /// CPU time, so that a loop's thread may do it, unless `needsRoots`.
+    /// Returns the facts about the chain. The first call builds the path and evaluates it, which takes only CPU time, so that a
+    /// loop's thread may call it unless `needsRoots`.
     package func chainFacts(at time: UnixTime) -> ChainFacts {
         if let cached = cachedFacts.load() { return cached.facts }
         let path = TrustPath(of: trust, at: time)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// What a peer presented, and what it is evaluated against: its chain, the stapled response, the requested host.
+/// The subject of a trust evaluation: the chain and the stapled response that a peer has presented, the requested host, and the
+/// anchors.
 ///
 /// Creating one evaluates nothing. A value: it may be used on any thread, also after the connection is closed, and changing the
 /// anchors of one copy affects no other. Evaluation takes only CPU time, so that a loop's thread may do it, with two exceptions:
@@ -39,7 +40,8 @@ public struct PeerTrust: Sendable {
         evaluate(policy, at: time, revocation: .none)
     }
 
-    /// The same, with access to cached answers and the network for a policy about revocation.
+    /// Evaluates the chain like `evaluate(_:at:)`. `revocation` gives a policy about revocation access to cached answers and the
+    /// network.
     package func evaluate(
         _ policy: TrustPolicy, at time: UnixTime, revocation: RevocationAccess
     ) -> Result<Void, TrustFailure> {

@@ -5,7 +5,7 @@
 /// Stapled and supplied answers are used first; then, as the options allow, cached ones and the network. A signed "revoked"
 /// always fails the check. Without a definite answer the path passes, unless a positive one is required.
 package struct RevocationCheck: Sendable, Hashable {
-    /// The most URLs of a certificate that are tried.
+    /// The most URLs of a certificate that are queried.
     static let urlLimit = 3
 
     /// The allowed methods and requirements.
@@ -23,12 +23,13 @@ package struct RevocationCheck: Sendable, Hashable {
         !options.contains(.networkAccessDisabled) && !options.isDisjoint(with: .any)
     }
 
-    /// Returns the failure of the path, including revocation. It also has to be anchored and within its validity (I-10.10).
+    /// Returns the failure of the path, including revocation; nil if there is none. The path also has to end at an anchor, and be
+    /// within its validity (I-10.10).
     func failure(
         of trust: PeerTrust, on path: TrustPath, at time: UnixTime, access: RevocationAccess
     ) -> TrustFailure? {
         let chainFailure = path.failure(asServer: false, at: time)
-        if let chainFailure, chainFailure.severity < TrustFailure.severityOfDates { return chainFailure }
+        if let chainFailure, chainFailure.severity < TrustFailure.severityOfExpiry { return chainFailure }
         // A path that is refused anyway does not justify a network query.
         let allowed = reachesNetwork && chainFailure == nil ? access : .cached(access.cache)
         let lookup = RevocationLookup(options: options, lists: lists, access: allowed, time: time)
@@ -46,7 +47,7 @@ package struct RevocationCheck: Sendable, Hashable {
         return chainFailure ?? (options.contains(.requirePositiveResponse) ? unknown : nil)
     }
 
-    /// The time until which the stapled response that the leaf requires is valid; nil when it requires none.
+    /// The time until which the stapled response is valid if the leaf requires one (RFC 7633); nil if it requires none.
     static func stapleEnd(of trust: PeerTrust, on path: TrustPath, at time: UnixTime) -> UnixTime? {
         guard path.built.count > 1, let leaf = path.built.first, leaf.mustStaple else { return nil }
         let answer = try? trust.stapledResponse.map { staple throws(RevocationProblem) in

@@ -10,6 +10,7 @@ struct RevocationLookup {
     let access: RevocationAccess
     let time: UnixTime
 
+    /// The two methods of querying a certificate's own sources: its responder, or its distribution points.
     private enum Method { case ocsp, crl }
 
     /// Returns the definite status, or the problem of the first source that failed.
@@ -18,12 +19,12 @@ struct RevocationLookup {
     ) -> Result<RevocationStatus, RevocationProblem> {
         var outcome = Outcome()
         if let staple {
-            outcome.note { () throws(RevocationProblem) in
+            outcome.record { () throws(RevocationProblem) in
                 try OCSPAnswer(staple, about: certificate, issuer: issuer, at: time).status
             }
         }
-        for list in lists where list.isNamed(after: issuer) {
-            outcome.note { () throws(RevocationProblem) in
+        for list in lists where list.hasIssuerName(of: issuer) {
+            outcome.record { () throws(RevocationProblem) in
                 try list.verifySignature(of: issuer)
                 return try list.status(of: certificate, at: time)
             }
@@ -38,9 +39,11 @@ struct RevocationLookup {
         return outcome.result
     }
 
+    /// The allowed methods in order of preference.
     private var methods: [Method] {
-        let allowed: [Method] =
-            (options.contains(.ocsp) ? [.ocsp] : []) + (options.contains(.crl) ? [.crl] : [])
+        var allowed: [Method] = []
+        if options.contains(.ocsp) { allowed.append(.ocsp) }
+        if options.contains(.crl) { allowed.append(.crl) }
         return options.contains(.preferCRL) ? allowed.reversed() : allowed
     }
 
@@ -48,11 +51,11 @@ struct RevocationLookup {
     private func queryOCSP(_ certificate: Certificate, _ issuer: Certificate, _ outcome: inout Outcome) {
         let key = RevocationKey.status(certificate: certificate.fingerprint, issuer: issuer.fingerprint)
         if case .status(let status)? = access.cache?.answer(for: key, at: time)?.content {
-            return outcome.note { status }
+            return outcome.record { status }
         }
         for url in RevocationLookup.usable(certificate.ocspURLs) where !outcome.isDefinite {
             let failureKey = RevocationKey.failure(url: url, certificate: certificate.fingerprint)
-            outcome.note { () throws(RevocationProblem) in
+            outcome.record { () throws(RevocationProblem) in
                 try cachingFailure(failureKey) { () throws(RevocationProblem) in
                     guard let request = OCSPAnswer.request(about: certificate, issuer: issuer) else {
                         throw .notFetched(url: url, "OpenSSL cannot make the request")
@@ -76,11 +79,11 @@ struct RevocationLookup {
         for url in RevocationLookup.usable(certificate.crlURLs) where !outcome.isDefinite {
             let key = RevocationKey.list(url: url, issuer: issuer.fingerprint)
             if case .list(let list)? = access.cache?.answer(for: key, at: time)?.content {
-                outcome.note { () throws(RevocationProblem) in try list.status(of: certificate, at: time) }
+                outcome.record { () throws(RevocationProblem) in try list.status(of: certificate, at: time) }
                 continue
             }
             let failureKey = RevocationKey.failure(url: url, certificate: issuer.fingerprint)
-            outcome.note { () throws(RevocationProblem) in
+            outcome.record { () throws(RevocationProblem) in
                 let list = try cachingFailure(failureKey) { () throws(RevocationProblem) in
                     let bytes = try fetch(
                         RevocationQuery(url: url, body: nil, limit: RevocationList.sizeLimit))
@@ -90,7 +93,7 @@ struct RevocationLookup {
                     access.cache?.keep(
                         RevocationAnswer(
                             content: .list(list), from: list.window.from, until: list.window.until,
-                            size: list.weight),
+                            size: list.memorySize),
                         for: key, at: time)
                     return list
                 }
@@ -111,7 +114,8 @@ struct RevocationLookup {
         return bytes
     }
 
-    /// Runs `body`, unless it has failed recently; caches a new failure.
+    /// Returns the result of `body`. If it throws, caches the problem, and throws it again without calling `body` for the next
+    /// `failurePause` seconds.
     private func cachingFailure<Answer>(
         _ key: RevocationKey, _ body: () throws(RevocationProblem) -> Answer
     ) throws(RevocationProblem) -> Answer {
@@ -129,14 +133,14 @@ struct RevocationLookup {
         }
     }
 
-    /// The URLs that can be used: plain `http`, because `https` would itself need a revocation check.
+    /// The URLs that can be queried: only `http`, because `https` would itself need a revocation check.
     private static func usable(_ urls: [String]) -> ArraySlice<String> {
         urls.filter { $0.utf8.count <= 2048 && $0.lowercased().hasPrefix("http://") }
             .prefix(RevocationCheck.urlLimit)
     }
 }
 
-/// The results of the sources so far.
+/// The results of the sources that have been queried so far.
 private struct Outcome {
     private var status: RevocationStatus?
     private var problem: RevocationProblem?
@@ -150,7 +154,8 @@ private struct Outcome {
         return .failure(problem ?? .noSource)
     }
 
-    mutating func note(_ source: () throws(RevocationProblem) -> RevocationStatus) {
+    /// Records the status that `source` returns, or its problem.
+    mutating func record(_ source: () throws(RevocationProblem) -> RevocationStatus) {
         do throws(RevocationProblem) {
             let found = try source()
             if status == nil || status == .good { status = found }

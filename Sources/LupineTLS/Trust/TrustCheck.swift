@@ -4,17 +4,17 @@ internal import Synchronization
 
 /// One step of an evaluator, classified by where it may run.
 package enum TrustCheck: Sendable, Hashable {
-    /// Takes only CPU time: on any thread.
+    /// Takes only CPU time: may run on any thread.
     case local(LocalTrustCheck)
-    /// Waits for the network: on a worker.
+    /// Waits for the network: runs on a worker.
     case fetching(RevocationCheck)
-    /// The caller's closure, which replies at any time.
+    /// Calls the program's closure, which may reply at any time.
     case custom(CustomTrustCheck)
 }
 
-/// A step that needs only the peer's trust.
+/// A step that needs only a `PeerTrust`.
 package enum LocalTrustCheck: Sendable, Hashable {
-    /// The subject of a validation.
+    /// What a validation covers.
     package enum Validation: Sendable, Hashable {
         case chain, chainAndHost
     }
@@ -71,7 +71,7 @@ public struct CustomTrustCheck: Sendable, Hashable {
         let ask: @Sendable (PeerTrust, @escaping Reply) -> Void
     }
 
-    /// Holds the closure until `empty` removes it, so that it does not matter which thread releases the box last.
+    /// Holds the closure until `empty` removes it. Whichever thread then releases the box does not release the closure.
     private final class Box: Sendable {
         private let lock: Mutex<Evaluation>
 
@@ -80,18 +80,20 @@ public struct CustomTrustCheck: Sendable, Hashable {
         var evaluation: Evaluation { lock.withLock { $0 } }
 
         func empty() {
-            var gone = Evaluation { _, reply in reply(.failure(.noCertificate)) }
-            lock.withLock { swap(&$0, &gone) }
+            // The closure moves into `removed`, and is released after the lock.
+            var removed = Evaluation { _, reply in reply(.failure(.noCertificate)) }
+            lock.withLock { swap(&$0, &removed) }
         }
     }
 
+    /// Shared by the copies of a check; its end empties the box.
     private final class Body: Sendable {
         let box: Box
 
         init(_ evaluation: Evaluation) { box = Box(evaluation) }
 
-        // The last reference may be a connection's, on its event loop; the closure may hold objects of the program's, so it is
-        // released in a task.
+        // A connection may release the last reference, on its event loop. The closure may hold the program's objects, whose
+        // deinitializers must not run there, so a task releases it.
         deinit { Task.detached { [box] in box.empty() } }
     }
 

@@ -2,16 +2,16 @@
 
 /// The acceptance of a peer, and the time for which the verdict may be reused.
 package struct TrustVerdict: Sendable, Hashable {
-    /// The time until which a resumed session needs no further evaluation: the earliest expiry in the chain, or that of the
-    /// stapled response if the leaf requires one. Nil when the next connection needs a new evaluation, as after a custom check or
-    /// a check of revocation.
+    /// The time until which a resumed session needs no further evaluation: the earliest expiry in the chain, or the end of the
+    /// stapled response if that is earlier and the leaf requires one. Nil after a custom check or a check of revocation, when the
+    /// next connection needs a new evaluation.
     package let reusableUntil: UnixTime?
 }
 
 /// The progress of one peer through an evaluator's checks.
 ///
-/// A value without a thread: its owner calls `resume` and performs the returned step. The path is validated once, however many
-/// checks use it, unless one of them changes the anchors.
+/// A value without a thread: its owner calls `resume` and performs the returned step. All checks share one validation of the
+/// path; a check that changes the anchors causes another one.
 package struct TrustEvaluation: Sendable {
     /// What the owner has to do next.
     package enum Step: Sendable {
@@ -24,8 +24,10 @@ package struct TrustEvaluation: Sendable {
     }
 
     private var trust: PeerTrust
+    /// The validated path, once a check has needed it.
     private var path: TrustPath?
-    private var rest: ArraySlice<TrustCheck>
+    /// The checks that have not passed yet, the current one first.
+    private var remaining: ArraySlice<TrustCheck>
     private let time: UnixTime
     private var reusableUntil: UnixTime? = UnixTime(seconds: .max)
 
@@ -33,24 +35,24 @@ package struct TrustEvaluation: Sendable {
     package init(of trust: PeerTrust, by evaluator: TrustEvaluator, at time: UnixTime) {
         self.trust = trust
         self.time = time
-        rest = evaluator.checks[...]
+        remaining = evaluator.checks[...]
     }
 
-    /// Performs checks up to the next one that has to wait: for the network, or for roots that have not been read. `revocation`
-    /// may have a cache; its fetcher is not used.
+    /// Performs checks until one has to wait: for the network, for roots that have not been read, or for the program's closure.
+    /// Uses the cache of `revocation`, but not its fetcher.
     package mutating func resume(revocation: RevocationAccess = .none) -> Step {
-        resume(revocation: revocation, mayRead: false)
+        resume(revocation: revocation, mayReadRoots: false)
     }
 
-    private mutating func resume(revocation: RevocationAccess, mayRead: Bool) -> Step {
-        while let check = rest.first {
+    private mutating func resume(revocation: RevocationAccess, mayReadRoots: Bool) -> Step {
+        while let check = remaining.first {
             switch check {
             case .local(let check):
-                if !mayRead, path == nil, check.needsRoots, !trust.store.isLoaded { return .needsWorker }
+                if !mayReadRoots, path == nil, check.needsRoots, !trust.store.isLoaded { return .needsWorker }
                 if let failure = perform(check, .cached(revocation.cache)) {
                     return .finished(.failure(failure))
                 }
-                rest.removeFirst()
+                remaining.removeFirst()
             case .fetching: return .needsWorker
             case .custom(let check): return .asks(check, trust)
             }
@@ -60,24 +62,26 @@ package struct TrustEvaluation: Sendable {
 
     /// Reads the roots, or performs the check that waits for the network, and then continues. Never call it on a loop's thread.
     package mutating func resumeOnWorker(revocation: RevocationAccess) -> Step {
-        while case .fetching(let check)? = rest.first {
+        while case .fetching(let check)? = remaining.first {
             reusableUntil = nil
             if let failure = check.failure(of: trust, on: currentPath(), at: time, access: revocation) {
                 return .finished(.failure(failure))
             }
-            rest.removeFirst()
+            remaining.removeFirst()
         }
-        return resume(revocation: revocation, mayRead: true)
+        return resume(revocation: revocation, mayReadRoots: true)
     }
 
     /// Accepts the reply to `asks`, and continues like `resume`.
     package mutating func answer(
         _ reply: Result<Void, TrustFailure>, revocation: RevocationAccess = .none
     ) -> Step {
-        guard case .custom? = rest.first else { preconditionFailure("an answer that nobody has asked for") }
+        guard case .custom? = remaining.first else {
+            preconditionFailure("an answer that nobody has asked for")
+        }
         if case .failure(let failure) = reply { return .finished(.failure(failure)) }
         reusableUntil = nil
-        rest.removeFirst()
+        remaining.removeFirst()
         return resume(revocation: revocation)
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// How servers are evaluated: a value that is compared, so that a connection trusted under one evaluator is never used for a
-/// request with another.
+/// Describes how servers are evaluated. Evaluators are compared, so that a connection whose server was trusted under one of them
+/// is never used for a request with another.
 ///
 /// An evaluator does nothing by itself: `TrustEvaluation` performs its checks for one peer. Two custom evaluators are equal only
 /// when one is a copy of the other.
@@ -67,7 +67,7 @@ public struct TrustEvaluator: Sendable, Hashable {
     /// The closure is called on one of a few threads that exist only for this purpose, never on an event loop, and may block: it
     /// delays the connection that it is asked about, and others with a custom check once all these threads are busy. The
     /// handshake timeout keeps running. A connection that is given up before its turn is not asked about; a later reply is
-    /// ignored. Shutting down a client with event loops of its own waits until the closure has returned, so the closure must not
+    /// ignored. Shutting down a client that has its own event loops waits until the closure has returned, so the closure must not
     /// wait for the shutdown.
     ///
     /// - Parameter body: Receives the peer and the reply closure. Releasing the reply closure without calling it refuses the
@@ -101,7 +101,7 @@ public struct TrustEvaluator: Sendable, Hashable {
         return false
     }
 
-    /// Whether it calls code of the program's.
+    /// Whether it calls the program's code.
     package var asksProgram: Bool {
         checks.contains { if case .custom = $0 { true } else { false } }
     }

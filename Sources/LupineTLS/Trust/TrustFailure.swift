@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Why a chain is not trusted: the precise reason, with its evidence.
+/// The reason why a chain is not trusted, with its evidence.
 ///
 /// Subjects and issuers are names in the form of RFC 4514. When a chain has several problems, the most serious is reported
 /// (I-12.9).

@@ -4,12 +4,13 @@ internal import CLupineOpenSSL
 
 /// The verdict about a path: the problems found by OpenSSL and by Lupine become failures, and the most serious one counts.
 extension TrustPath {
-    /// Returns the failure of the path under the basic policy, or under the checks for a server too.
+    /// Returns the most serious failure of the path under the basic policy; nil if there is none. With `asServer`, the usage and
+    /// the strength that are required of servers count too.
     func failure(asServer: Bool, at time: UnixTime) -> TrustFailure? {
         guard !built.isEmpty else { return .noCertificate }
         if let rootsFailure { return .rootsUnusable(rootsFailure) }
         var worst: (failure: TrustFailure, depth: Int)?
-        func note(_ failure: TrustFailure, depth: Int) {
+        func record(_ failure: TrustFailure, depth: Int) {
             guard let known = worst else {
                 worst = (failure, depth)
                 return
@@ -20,16 +21,16 @@ extension TrustPath {
         let isTooLong = problems.contains { $0.code == X509_V_ERR_CERT_CHAIN_TOO_LONG }
         for problem in problems where !(isTooLong && problem.isAboutAnchoring) {
             if let failure = failure(for: problem, asServer: asServer, at: time) {
-                note(failure, depth: problem.depth)
+                record(failure, depth: problem.depth)
             }
         }
         for (depth, certificate) in built.enumerated().dropFirst() where !isAnchor(depth) {
             // OpenSSL accepts some certificates before X.509 version 3 as authorities.
             if !certificate.isAuthority {
-                note(.notAnAuthority(subject: certificate.subject.description), depth: depth)
+                record(.notAnAuthority(subject: certificate.subject.description), depth: depth)
             }
         }
-        if asServer { for (failure, depth) in weaknesses { note(failure, depth: depth) } }
+        if asServer { for (failure, depth) in weaknesses { record(failure, depth: depth) } }
         if worst == nil, !isAnchored {
             return .untrustedRoot(subject: built.last?.subject.description ?? "")
         }
@@ -109,8 +110,8 @@ extension TrustPath {
 }
 
 extension TrustFailure {
-    /// From this severity on, the chain itself is valid, and only times, names and answers are wrong.
-    static let severityOfDates = 5
+    /// The least severity at which the chain itself is valid, and only its dates, its names or a revocation answer are wrong.
+    static let severityOfExpiry = 5
 
     /// The order in which one of several problems is chosen, the most serious first.
     var severity: Int {
@@ -122,7 +123,7 @@ extension TrustFailure {
         case .notAnAuthority, .pathTooLong, .nameNotPermitted, .wrongUsage, .weakKey, .weakSignature,
             .unknownCriticalExtension, .invalidChain:
             4
-        case .expired: TrustFailure.severityOfDates
+        case .expired: TrustFailure.severityOfExpiry
         case .notYetValid: 6
         case .hostMismatch: 7
         case .stapleMissing, .revocationUnknown: 8
@@ -141,14 +142,14 @@ extension TrustPath {
         case .server(let host):
             let chainFailure = failure(asServer: true, at: time)
             // Revocation answers count only if the chain is anchored and its signatures are valid.
-            if let chainFailure, chainFailure.severity < TrustFailure.severityOfDates { return chainFailure }
+            if let chainFailure, chainFailure.severity < TrustFailure.severityOfExpiry { return chainFailure }
             let staple = RevocationCheck.stapleFailure(of: trust, on: self, at: time)
             if case .revoked? = staple { return staple }
             return chainFailure ?? nameFailure(for: host) ?? staple
         case .client(let host):
             // A server's extended key usage is irrelevant for a client; weak keys are not.
             let chainFailure = failure(asServer: false, at: time)
-            if let chainFailure, chainFailure.severity < TrustFailure.severityOfDates { return chainFailure }
+            if let chainFailure, chainFailure.severity < TrustFailure.severityOfExpiry { return chainFailure }
             return weakness ?? clientUsageFailure ?? chainFailure ?? nameFailure(for: host)
         case .revocation(let options):
             return RevocationCheck(options).failure(of: trust, on: self, at: time, access: revocation)
@@ -161,7 +162,7 @@ extension TrustPath {
     /// The first certificate whose key usage does not allow a client to present the leaf.
     private var clientUsageFailure: TrustFailure? {
         for (depth, certificate) in built.enumerated() where !isAnchor(depth) {
-            if !certificate.mayServeClients(asAuthority: depth > 0) {
+            if !certificate.isUsableByClients(asAuthority: depth > 0) {
                 return .wrongUsage(subject: certificate.subject.description)
             }
         }

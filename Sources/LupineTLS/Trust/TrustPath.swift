@@ -4,9 +4,9 @@ internal import CLupineOpenSSL
 
 /// The path that was built from a peer's certificates, and all of its problems.
 ///
-/// One run of OpenSSL's path validation (RFC 5280 §6) finds all problems, whichever policy is evaluated afterwards: the callback
-/// records each and lets the run continue. So a composite evaluation validates once. `failure(of:under:at:revocation:)` decides
-/// which problems count under a policy, and which one is the most serious.
+/// One run of OpenSSL's path validation (RFC 5280 §6) finds all problems: the callback records each problem and lets the run
+/// continue. Any number of policies can then be evaluated without validating again. `failure(of:under:at:revocation:)` decides
+/// which problems count under a policy, and which of them is the most serious.
 struct TrustPath: Sendable {
     /// A problem that OpenSSL found.
     struct Problem: Sendable, Hashable {
@@ -24,7 +24,7 @@ struct TrustPath: Sendable {
     let isAnchored: Bool
     /// The total cost of the certificates on all paths that were tried (`Certificate.signatureCost`).
     private(set) var work = 0
-    /// Why roots that might have completed the path could not be read; nil if the path is anchored.
+    /// The error of roots that could not be read and might have completed the path; nil if the path is anchored.
     private(set) var rootsFailure: TrustRootsError?
 
     /// The part of the path whose signatures are valid (I-12.5), without issuers that match only by name.
@@ -53,29 +53,30 @@ struct TrustPath: Sendable {
             return
         }
         let sent = trust.certificates.dropFirst() + trust.intermediates
-        var others = sent.filter { $0.signatureCost != nil }
-        // OpenSSL uses the first issuer that matches by name and never backtracks. If that one leads nowhere, the next run omits
-        // it: there may be another one, cross-signed or with the right key.
+        // The certificates among which OpenSSL may find issuers.
+        var candidates = sent.filter { $0.signatureCost != nil }
+        // OpenSSL uses the first issuer that matches by name and never backtracks. If that issuer does not lead to an anchor, the
+        // next run omits it: there may be another certificate of that name, cross-signed or with the right key.
         let anchors = trust.store.anchors(for: trust.certificates + trust.intermediates)
         let store = anchors.handle
-        var path = TrustPath(leaf: leaf, others: others, store: store, time: time)
+        var path = TrustPath(leaf: leaf, candidates: candidates, store: store, time: time)
         var best = path
         var work = path.cost
         for _ in 0..<TrustPath.alternativeLimit where work < TrustPath.workLimit {
-            guard let wrong = path.issuerToOmit, others.contains(wrong) else { break }
-            others.removeAll { $0 == wrong }
-            path = TrustPath(leaf: leaf, others: others, store: store, time: time)
+            guard let omitted = path.issuerToOmit, candidates.contains(omitted) else { break }
+            candidates.removeAll { $0 == omitted }
+            path = TrustPath(leaf: leaf, candidates: candidates, store: store, time: time)
             work += path.cost
             if path.isSound || path.linked.count > best.linked.count { best = path }
         }
-        if others.count < sent.count, !best.isAnchored, let end = best.built.last,
+        if candidates.count < sent.count, !best.isAnchored, let end = best.built.last,
             sent.contains(where: { $0.signatureCost == nil && $0.subject == end.issuer })
         {
             // Reports that the issuer's key is unsupported, rather than that the issuer is missing.
             let problem = Problem(
                 code: X509_V_ERR_UNSUPPORTED_SIGNATURE_ALGORITHM, depth: best.built.count - 1)
-            let others = best.problems.filter { !$0.isAboutAnchoring }
-            best = TrustPath(built: best.built, problems: others + [problem], isAnchored: false)
+            let kept = best.problems.filter { !$0.isAboutAnchoring }
+            best = TrustPath(built: best.built, problems: kept + [problem], isAnchored: false)
         }
         self = best
         self.work = work
@@ -84,10 +85,11 @@ struct TrustPath: Sendable {
 
     private var cost: Int { built.reduce(0) { $0 + ($1.signatureCost ?? 1) } }
 
-    /// The most comparisons of names with name constraints over all certificates that were sent: OpenSSL compares each name with
+    /// The most comparisons of names with name constraints (RFC 5280 §4.2.1.10) for one chain: OpenSSL compares each name with
     /// the constraints of each issuer above it, even if none of them is trusted.
     static let comparisonLimit = 1 << 17
 
+    /// The most comparisons that these certificates can cause: all their names with all their constraints.
     private static func comparisons(in certificates: [Certificate]) -> Int {
         let constraints = certificates.map { unsafe lupine_count_name_constraints($0.handle.pointer) }
         let sum = constraints.reduce(0, +)
@@ -97,12 +99,12 @@ struct TrustPath: Sendable {
         return overflow ? .max : product
     }
 
-    /// The most issuers that are omitted, one after the other, because they lead nowhere.
+    /// The most issuers that are omitted, one after the other, because they do not lead to an anchor.
     static let alternativeLimit = 8
     /// The most certificates between the leaf and the anchor; real chains have at most three. Each costs the loop's thread a
     /// signature verification, with a key that the peer may have chosen to be slow.
     static let intermediateLimit = 10
-    /// The amount of work after which no other path is tried.
+    /// The total cost (`work`) from which no other path is tried.
     static let workLimit = 24
 
     /// Whether signatures link the path to an anchor.
@@ -123,10 +125,11 @@ struct TrustPath: Sendable {
     }
 
     private init(
-        leaf: Certificate, others: [Certificate], store: OpenSSLHandle<StoreObject>, time: UnixTime?
+        leaf: Certificate, candidates: [Certificate], store: OpenSSLHandle<StoreObject>, time: UnixTime?
     ) {
         let collector = ProblemCollector()
-        let run = TrustPath.run(leaf: leaf, others: others, store: store, time: time, collector: collector)
+        let run = TrustPath.run(
+            leaf: leaf, candidates: candidates, store: store, time: time, collector: collector)
         guard let anchor = run.anchor else {
             self.init(built: run.built, problems: collector.problems, isAnchored: false)
             return
@@ -143,8 +146,9 @@ struct TrustPath: Sendable {
         var problems: [Problem] = []
     }
 
+    /// Runs OpenSSL's path validation once. Returns the certificates, and the index of the anchor among them; nil without one.
     private static func run(
-        leaf: Certificate, others: [Certificate], store: OpenSSLHandle<StoreObject>, time: UnixTime?,
+        leaf: Certificate, candidates: [Certificate], store: OpenSSLHandle<StoreObject>, time: UnixTime?,
         collector: ProblemCollector
     ) -> (built: [Certificate], anchor: Int?) {
         guard let context = unsafe X509_STORE_CTX_new(), let untrusted = unsafe lupine_sk_X509_new() else {
@@ -154,8 +158,8 @@ struct TrustPath: Sendable {
             unsafe X509_STORE_CTX_free(context)
             unsafe lupine_sk_X509_free(untrusted)
         }
-        // The stack does not retain its elements: `others` outlives it.
-        for other in others { unsafe _ = lupine_sk_X509_push(untrusted, other.handle.pointer) }
+        // The stack does not retain its elements: `candidates` outlives it.
+        for candidate in candidates { unsafe _ = lupine_sk_X509_push(untrusted, candidate.handle.pointer) }
         OpenSSLErrors.clear()
         guard unsafe X509_STORE_CTX_init(context, store.pointer, leaf.handle.pointer, untrusted) == 1
         else {
@@ -181,11 +185,11 @@ struct TrustPath: Sendable {
                 .problems.append(problem)
             return 1
         }
-        let outcome = withExtendedLifetime((collector, others)) { unsafe X509_verify_cert(context) }
+        let outcome = withExtendedLifetime((collector, candidates)) { unsafe X509_verify_cert(context) }
         defer { OpenSSLErrors.clear() }
         guard outcome == 1, let chain = unsafe X509_STORE_CTX_get0_chain(context) else {
-            // OpenSSL failed without calling back, for example without memory, and may not have verified any signature: only the
-            // leaf is known to be linked.
+            // OpenSSL failed without calling the callback, for example without memory, and may not have verified any signature.
+            // So the path consists of the leaf only.
             let code = unsafe X509_STORE_CTX_get_error(context)
             collector.problems.append(
                 Problem(code: code == X509_V_OK ? X509_V_ERR_UNSPECIFIED : code, depth: 0))

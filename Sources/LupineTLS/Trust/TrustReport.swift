@@ -2,7 +2,7 @@
 
 /// The evaluation of a peer under several policies at once, with the path that was built.
 ///
-/// For callers that show the path as well as the verdict. The path is built and validated once, however many policies there are.
+/// For callers that show the path as well as the verdict. The path is built and validated once for all policies.
 package struct TrustReport: Sendable {
     /// The leaf and each issuer that is linked by a signature (I-12.5).
     package let chain: [Certificate]
@@ -20,17 +20,20 @@ extension PeerTrust {
         revocation: RevocationAccess = .none
     ) -> TrustReport {
         let path = TrustPath(of: self, at: time)
-        let trust = answered(by: responses, on: path, at: time)
+        let trust = stapled(with: responses, on: path, at: time)
         var worst: TrustFailure?
         for policy in policies {
             let failure = path.failure(of: trust, under: policy, at: time, revocation: revocation)
             guard let failure else { continue }
-            if worst.map({ failure.severity < $0.severity }) ?? true { worst = failure }
+            if let known = worst, known.severity <= failure.severity { continue }
+            worst = failure
         }
         return TrustReport(chain: path.linked, isAnchored: path.isAnchored, failure: worst)
     }
 
-    private func answered(by responses: [[UInt8]], on path: TrustPath, at time: UnixTime) -> PeerTrust {
+    /// Returns this value with the first valid one of these responses in place of the stapled one; with the first of all if none
+    /// is valid.
+    private func stapled(with responses: [[UInt8]], on path: TrustPath, at time: UnixTime) -> PeerTrust {
         guard let first = responses.first else { return self }
         var chosen = first
         if responses.count > 1, path.built.count > 1 {

@@ -21,7 +21,7 @@ package struct TLSDetails: Hashable, Sendable {
     let isPersonal: Bool
 
     /// Whether HTTP/2 may be spoken (RFC 9113 §9.2).
-    var meetsHTTP2Requirements: Bool { version.carriesHTTP2(with: cipherSuite) }
+    var meetsHTTP2Requirements: Bool { version.allowsHTTP2(with: cipherSuite) }
 
     /// The parameters of an engine whose handshake is done.
     init(of engine: TLSEngine, under profile: TLSProfile, isPersonal: Bool = false) {

@@ -33,7 +33,7 @@ import Testing
         let parameters = Array(("a" + String(repeating: ";b=c", count: 5_000) + ";d=e").utf8)
         count = 0
         ListSyntax.forEachParameter(of: 0..<parameters.count, in: parameters.span) { _, _ in count += 1 }
-        #expect(count == ListSyntax.mostElements)
+        #expect(count == ListSyntax.elementLimit)
         #expect(ListSyntax.parameter("d", of: 0..<parameters.count, in: parameters.span) == nil)
     }
 

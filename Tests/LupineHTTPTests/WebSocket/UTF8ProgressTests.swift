@@ -11,8 +11,8 @@ import Testing
         var progress = UTF8Progress()
         let before = octets[..<cut]
         let behind = octets[cut...]
-        if let fault = progress.take(before.span) { return (fault, false) }
-        if let fault = progress.take(behind.span) { return (fault + cut, false) }
+        if let fault = progress.validate(before.span) { return (fault, false) }
+        if let fault = progress.validate(behind.span) { return (fault + cut, false) }
         return (nil, progress.isBetweenCharacters)
     }
 

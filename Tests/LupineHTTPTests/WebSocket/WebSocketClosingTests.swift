@@ -77,11 +77,11 @@ import Testing
             Row(
                 shows: "a client is answered", before: closing, event: .received(theirs),
                 state: .draining,
-                actions: Actions(outcome: .weClosed(ours, answer: theirs))),
+                actions: Actions(outcome: .locallyClosed(ours, answer: theirs))),
             Row(
                 shows: "a server is answered", role: .server, before: closing, event: .received(theirs),
                 state: .draining,
-                actions: Actions(wire: .closeWhenSent, outcome: .weClosed(ours, answer: theirs))),
+                actions: Actions(wire: .closeWhenSent, outcome: .locallyClosed(ours, answer: theirs))),
             Row(
                 shows: "a broken protocol behind our close frame gets no second one", before: closing,
                 event: .failed(error), state: .draining,
@@ -89,10 +89,10 @@ import Testing
             Row(
                 shows: "the connection ends instead of an answer", before: closing, event: .ended,
                 state: .closed,
-                actions: Actions(wire: .close, timer: .cancel, outcome: .weClosed(ours, answer: nil))),
+                actions: Actions(wire: .close, timer: .cancel, outcome: .locallyClosed(ours, answer: nil))),
             Row(
                 shows: "no answer comes in time", before: closing, event: .timedOut, state: .closed,
-                actions: Actions(wire: .close, outcome: .weClosed(ours, answer: nil))),
+                actions: Actions(wire: .close, outcome: .locallyClosed(ours, answer: nil))),
             Row(
                 shows: "all is said: no close", before: draining, event: .close(ours), state: .draining,
                 actions: Actions()),

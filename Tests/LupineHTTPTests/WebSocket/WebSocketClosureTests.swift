@@ -35,7 +35,7 @@ import Testing
         let reason = Array((String(repeating: "a", count: letters) + last).utf8)
         let closure = try WebSocketClosure(.normal, reason: reason)
         #expect(closure.reason == Array(reason.prefix(kept)), "reasons longer than 123 octets")
-        #expect(closure.payload.count <= WebSocketFrameHead.longestControl)
+        #expect(closure.payload.count <= WebSocketFrameHead.longestControlPayload)
     }
 
     @Test(arguments: [[0xFF], [0x61, 0xC3], [UInt8](repeating: 0x61, count: 200) + [0x80]])

@@ -86,7 +86,7 @@ import Testing
         let wire = WebSocketFrames.text("late") + WebSocketFrames.close(1000) + WebSocketFrames.text("later")
         #expect(WebSocketFrames.saidAtEveryCut(of: wire, by: client) == [["text 'late'", "close 1000 ''"]])
         let actions = client.close(.received(try WebSocketClosure(.normal)), mask: Self.mask, into: &output)
-        #expect(actions.outcome == .weClosed(closure, answer: try WebSocketClosure(.normal)))
+        #expect(actions.outcome == .locallyClosed(closure, answer: try WebSocketClosure(.normal)))
         #expect(output.isEmpty)
     }
 

@@ -8,7 +8,7 @@ import Testing
     struct Row: CustomTestStringConvertible {
         let shows: String
         var role = WebSocketRole.client
-        var limit = WebSocketCodec.usualMessageLimit
+        var limit = WebSocketCodec.defaultMessageLimit
         var allowsCompression = false
         let wire: [UInt8]
         let expected: [String]

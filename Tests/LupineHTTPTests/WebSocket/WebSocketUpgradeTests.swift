@@ -77,7 +77,7 @@ import Testing
             return
         }
         let ended = client.close(.received(reply), mask: nil, into: &toServer)
-        #expect(ended.outcome == .weClosed(closure, answer: try WebSocketClosure(.normal)))
+        #expect(ended.outcome == .locallyClosed(closure, answer: try WebSocketClosure(.normal)))
         #expect(client.close(.ended, mask: nil, into: &toServer).timer == .cancel)
         #expect(client.closingState == .closed)
     }

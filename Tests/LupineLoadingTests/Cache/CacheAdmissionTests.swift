@@ -40,7 +40,7 @@ import Testing
         ("unproven", secure(roots: nil)), ("unprovenB", secure(roots: nil, keys: [keyB])),
         ("judged1", secure(roots: nil, judge: judge(1))), ("judged2", secure(roots: nil, judge: judge(2))),
         ("proven1", secure(judge: judge(1))), ("alice", secure(.certificate(alice))),
-        ("alice1", secure(.certificate(alice), judge: judge(1))), ("anonymous", secure(.nobody)),
+        ("alice1", secure(.certificate(alice), judge: judge(1))), ("anonymous", secure(.noCertificate)),
         ("aliceUnproven", secure(.certificate(alice), roots: nil)),
     ]
 
@@ -165,7 +165,7 @@ import Testing
             (proven, Self.secure(keys: [Self.keyB]), Self.secure(keys: [Self.keyB])),
             (proven, Self.secure(judge: Self.judge(1)), nil),
             (proven, Self.secure(.certificate(Self.alice)), Self.secure(.certificate(Self.alice))),
-            (Self.secure(.nobody), Self.secure(.certificate(Self.alice)), nil),
+            (Self.secure(.noCertificate), Self.secure(.certificate(Self.alice)), nil),
             (Self.secure(.certificate(Self.bob)), Self.secure(.certificate(Self.alice)), nil),
             (proven, Self.secure(wasChecked: false), Self.secure(wasChecked: false)),
         ]

@@ -289,7 +289,7 @@ struct WebSocketDriverTests {
         _ = scene.server.close(.received(closure), mask: nil, into: &bytes)
         if isAnswered { _ = scene.client.received(bytes.span) } else { scene.wire.timer?() }
         let answer = isAnswered ? try WebSocketClosure(.goingAway) : nil
-        #expect(scene.owner.outcomes.withLock { $0 } == [.weClosed(closure, answer: answer)])
+        #expect(scene.owner.outcomes.withLock { $0 } == [.locallyClosed(closure, answer: answer)])
     }
 
     @Test("[U-8.11] a connection that is gone without a close frame is lost") func lost() {

@@ -32,13 +32,13 @@ import Testing
     func whatHappensWhenSendingFailsInTheMiddle(_ version: TLSVersion) throws {
         let pair = try EnginePair(.test(version))
         _ = try pair.client.handshake()
-        pair.client.sendingFailed = true
+        pair.client.hasSendingFailed = true
         // There is nothing left to read.
         #expect(throws: TLSError.wireFailed) { _ = try pair.client.handshake() }
 
         let told = try EnginePair(.test(version))
         _ = try told.client.handshake()
-        told.client.sendingFailed = true
+        told.client.hasSendingFailed = true
         told.toClient.put([21, 3, 3, 0, 2, 2, 80])
         #expect(throws: TLSError.alert(.internalError)) { _ = try told.client.handshake() }
     }

@@ -245,7 +245,7 @@ import Testing
     @Test(arguments: [TLSAlert.internalError, .accessDenied, .unrecognizedName])
     func aServerCanRefuseEverybody(_ alert: TLSAlert) throws {
         var server = try TLSServerConfiguration.test()
-        server.refusesWith = alert
+        server.refusalAlert = alert
         let pair = try EnginePair(.test, server)
         pair.shakeHands()
         #expect(pair.clientError == .alert(alert))

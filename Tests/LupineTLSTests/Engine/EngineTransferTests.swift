@@ -117,7 +117,7 @@ import Testing
     func anAlertIsHeardThoughSendingFails(_ version: TLSVersion) throws {
         let pair = try EnginePair.established(version)
         _ = try pair.server.write([9].span)
-        pair.client.sendingFailed = true
+        pair.client.hasSendingFailed = true
         #expect(throws: TLSError.wireFailed) { try pair.client.write([1].span) }
         #expect(try pair.read(client: true) == .bytes([9]))
     }

@@ -19,32 +19,32 @@ import Testing
 
     @Test func stoppedAtTheChain() {
         walk([
-            (.chain(comesWithStaple: true), .wait, .stopped),
-            (.chain(comesWithStaple: true), .wait, .stopped),
-            (.wantsToAnswer, .wait, .stopped),
+            (.chain(includesStaple: true), .wait, .stopped),
+            (.chain(includesStaple: true), .wait, .stopped),
+            (.wantsToSend, .wait, .stopped),
             (.answer(.success(())), .proceed, .accepted),
-            (.chain(comesWithStaple: true), .proceed, .accepted),
-            (.wantsToAnswer, .proceed, .accepted),
+            (.chain(includesStaple: true), .proceed, .accepted),
+            (.wantsToSend, .proceed, .accepted),
             (.resumedWithoutChain, .proceed, .accepted),
         ])
         walk([
-            (.chain(comesWithStaple: true), .wait, .stopped),
+            (.chain(includesStaple: true), .wait, .stopped),
             (.answer(.failure(no)), .refuse(no), .refused(no, from: .stopped)),
-            (.chain(comesWithStaple: true), .refuse(no), .refused(no, from: .stopped)),
-            (.wantsToAnswer, .refuse(no), .refused(no, from: .stopped)),
+            (.chain(includesStaple: true), .refuse(no), .refused(no, from: .stopped)),
+            (.wantsToSend, .refuse(no), .refused(no, from: .stopped)),
         ])
     }
 
     @Test func heldBeforeTheAnswer() {
         walk([
-            (.chain(comesWithStaple: false), .proceed, .readingFlight),
-            (.wantsToAnswer, .wait, .flightRead),
-            (.wantsToAnswer, .wait, .flightRead),
+            (.chain(includesStaple: false), .proceed, .readingFlight),
+            (.wantsToSend, .wait, .flightRead),
+            (.wantsToSend, .wait, .flightRead),
             (.answer(.success(())), .proceed, .accepted),
         ])
         walk([
-            (.chain(comesWithStaple: false), .proceed, .readingFlight),
-            (.wantsToAnswer, .wait, .flightRead),
+            (.chain(includesStaple: false), .proceed, .readingFlight),
+            (.wantsToSend, .wait, .flightRead),
             (.answer(.failure(no)), .refuse(no), .refused(no, from: .flightRead)),
             (.resumedWithoutChain, .refuse(no), .refused(no, from: .flightRead)),
         ])
@@ -52,9 +52,9 @@ import Testing
 
     @Test func resumed() {
         walk([
-            (.wantsToAnswer, .proceed, .noChain),
+            (.wantsToSend, .proceed, .noChain),
             (.resumedWithoutChain, .wait, .resumed),
-            (.wantsToAnswer, .proceed, .resumed),
+            (.wantsToSend, .proceed, .resumed),
             (.answer(.success(())), .proceed, .accepted),
         ])
         walk([
@@ -64,8 +64,8 @@ import Testing
     }
 
     @Test func aChainTooManyIsRefused() {
-        for first in [TrustGate.Event.chain(comesWithStaple: false), .resumedWithoutChain] {
-            for second in [TrustGate.Event.chain(comesWithStaple: true), .resumedWithoutChain] {
+        for first in [TrustGate.Event.chain(includesStaple: false), .resumedWithoutChain] {
+            for second in [TrustGate.Event.chain(includesStaple: true), .resumedWithoutChain] {
                 var gate = TrustGate()
                 _ = gate.handle(first)
                 guard case .refuse = gate.handle(second) else {
@@ -78,12 +78,12 @@ import Testing
 
     @Test func whatIsAskedAndWhatIsHeld() {
         var gate = TrustGate()
-        #expect(!gate.isAsking && !gate.allowsOnlyAlerts)
-        _ = gate.handle(.chain(comesWithStaple: false))
-        #expect(!gate.isAsking && gate.allowsOnlyAlerts)
-        _ = gate.handle(.wantsToAnswer)
-        #expect(gate.isAsking && gate.allowsOnlyAlerts)
+        #expect(!gate.needsAnswer && !gate.allowsOnlyAlerts)
+        _ = gate.handle(.chain(includesStaple: false))
+        #expect(!gate.needsAnswer && gate.allowsOnlyAlerts)
+        _ = gate.handle(.wantsToSend)
+        #expect(gate.needsAnswer && gate.allowsOnlyAlerts)
         _ = gate.handle(.answer(.failure(no)))
-        #expect(!gate.isAsking && gate.allowsOnlyAlerts)
+        #expect(!gate.needsAnswer && gate.allowsOnlyAlerts)
     }
 }

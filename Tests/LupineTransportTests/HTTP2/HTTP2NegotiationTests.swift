@@ -74,7 +74,7 @@ import Testing
     func aCipherThatIsNotEnough(_ list: String) async throws {
         var serving = try SecureStage.serving(["rsa"]) { tls in
             tls.applicationProtocols = ["h2"]
-            tls.choosesHTTP2Anyhow = true
+            tls.ignoresHTTP2Requirements = true
             tls.maximumVersion = .v1_2
             tls.cipherList = list
         }

@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test func anAlertIsToldByItsName() async throws {
-        try await withSecureStack(SecureStage.serving { $0.refusesWith = .unrecognizedName }) {
+        try await withSecureStack(SecureStage.serving { $0.refusalAlert = .unrecognizedName }) {
             client, origin in
             let url = SecureStage.url(origin)
             let error = await failure { () throws(TransportError) in try await client.get(url) }

@@ -39,7 +39,7 @@ enum CacheAdmission {
     private static func isSame(_ identity: PeerEvidence.ClientIdentity, _ client: SHA256Digest?) -> Bool {
         switch identity {
         case .notAsked: true
-        case .nobody: client == nil
+        case .noCertificate: client == nil
         case .certificate(let shown): shown == client
         }
     }

@@ -50,7 +50,7 @@ struct CacheControl: Hashable, Sendable {
             return
         }
         let octets = field.utf8.span
-        ListSyntax.forEachElement(in: octets, upTo: ListSyntax.mostElements) { element in
+        ListSyntax.forEachElement(in: octets, upTo: ListSyntax.elementLimit) { element in
             let equals = element.first { octets[$0] == 0x3D }
             let name = octets.trimmed(element.lowerBound..<(equals ?? element.upperBound))
             guard

@@ -86,7 +86,7 @@ enum CacheRule {
     private static func connectionOptions(of update: Fields) -> [String] {
         let octets = Array(update.values(of: .connection).joined(separator: ",").utf8)
         var names: [String] = []
-        ListSyntax.forEachElement(in: octets.span, upTo: ListSyntax.mostElements) {
+        ListSyntax.forEachElement(in: octets.span, upTo: ListSyntax.elementLimit) {
             names.append(String(decoding: octets[$0], as: UTF8.self))
         }
         return names

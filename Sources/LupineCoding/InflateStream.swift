@@ -4,8 +4,9 @@ import Glibc
 
 /// Owns zlib's inflate state: the only code that uses `z_stream` for decoding.
 ///
-/// It does not know members, detection or limits; ``InflateDecoder`` does. zlib stores a pointer back to its `z_stream`, which is
-/// therefore on the heap and never moves. Memory is accounted for in ``DecoderMemory``.
+/// It decodes one stream in a given wrapping. ``InflateDecoder`` handles several gzip members, and detects the wrapping. zlib
+/// stores a pointer back to its `z_stream`, which is therefore on the heap and never moves. Memory is accounted for in
+/// ``DecoderMemory``.
 @safe
 struct InflateStream: ~Copyable {
     /// The header and trailer around the deflate data; the raw value is zlib's `windowBits`. The window is always the full 32
@@ -18,6 +19,7 @@ struct InflateStream: ~Copyable {
 
     private let stream: UnsafeMutablePointer<z_stream>
     private let account: UnsafeMutablePointer<DecoderMemory>
+    /// Whether zlib's state has been created.
     private var isOpen = false
     private var wrapping: Wrapping
 
@@ -27,7 +29,7 @@ struct InflateStream: ~Copyable {
     /// Whether the last step ended between two deflate blocks.
     var isBetweenBlocks: Bool { unsafe stream.pointee.data_type & 128 != 0 }
 
-    /// zlib's state is created by the first ``step(_:into:at:room:)``.
+    /// Creates a stream; the first ``step(_:into:at:room:)`` creates zlib's state.
     init(_ wrapping: Wrapping, memoryLimit: Int) {
         self.wrapping = wrapping
         unsafe stream = .allocate(capacity: 1)
@@ -42,7 +44,7 @@ struct InflateStream: ~Copyable {
         unsafe account.deallocate()
     }
 
-    /// Starts a new stream, in the same memory.
+    /// Prepares for another stream, in the same memory.
     mutating func reset(_ wrapping: Wrapping) {
         self.wrapping = wrapping
         guard isOpen else { return }
@@ -50,19 +52,20 @@ struct InflateStream: ~Copyable {
         precondition(status == Z_OK, "inflateReset2 refused its own state")
     }
 
-    /// Calls `inflate` once: from `input` into `output[at..<at + room]`.
+    /// Calls `inflate` once: from `input` into `output[start..<start + room]`.
     mutating func step(
-        _ input: Span<UInt8>, into output: inout MutableSpan<UInt8>, at: Int, room: Int
+        _ input: Span<UInt8>, into output: inout MutableSpan<UInt8>, at start: Int, room: Int
     ) -> DecoderStep {
         guard open() else { return DecoderStep(consumed: 0, produced: 0, outcome: .outOfMemory) }
         let (status, consumed, produced) = unsafe stream.withBuffers(
-            input, &output, at: at, room: room
+            input, &output, at: start, room: room
         ) { stream in
             unsafe inflate(stream, Z_NO_FLUSH)
         }
         return DecoderStep(consumed: consumed, produced: produced, outcome: outcome(of: status))
     }
 
+    /// Creates zlib's state if necessary; returns false if there is no memory.
     private mutating func open() -> Bool {
         if isOpen { return true }
         unsafe stream.pointee.opaque = UnsafeMutableRawPointer(account)
@@ -90,7 +93,7 @@ struct InflateStream: ~Copyable {
         }
     }
 
-    /// zlib distinguishes its faults only by message.
+    /// The fault that zlib has found, which only its message identifies.
     private var fault: CodingError.Fault {
         let detail = unsafe stream.pointee.msg.map { unsafe String(cString: $0) } ?? "no detail"
         switch detail {
@@ -116,7 +119,8 @@ struct DeflateStream: ~Copyable {
 
     private let stream: UnsafeMutablePointer<z_stream>
 
-    /// Returns nil if there is no memory. A raw stream may have a window of 9 to 15 bits, the others have 15.
+    /// Creates a stream; nil if there is no memory. `rawWindowBits`, 9 to 15, is the window of a raw stream; the others have 15
+    /// bits.
     init?(_ wrapping: InflateStream.Wrapping, level: CInt, rawWindowBits: CInt = 15) {
         let windowBits = wrapping == .raw ? -rawWindowBits : wrapping.rawValue
         unsafe stream = .allocate(capacity: 1)
@@ -124,7 +128,7 @@ struct DeflateStream: ~Copyable {
         let status = unsafe deflateInit2_(
             stream, level, Z_DEFLATED, windowBits, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION,
             CInt(MemoryLayout<z_stream>.size))
-        // `deflateEnd`, in the deinit, has no effect on a state that was not created.
+        // The deinitializer still runs; `deflateEnd` has no effect on a state that was not created.
         if status != Z_OK { return nil }
     }
 
@@ -133,15 +137,15 @@ struct DeflateStream: ~Copyable {
         unsafe stream.deallocate()
     }
 
-    /// Starts a new stream, in the same memory.
+    /// Prepares for another stream, in the same memory.
     mutating func reset() {
         let status = unsafe deflateReset(stream)
         precondition(status == Z_OK, "deflateReset refused its own state")
     }
 
-    /// Calls `deflate` once: from `input` into `output[at...]`.
+    /// Calls `deflate` once: from `input` into `output[start...]`.
     mutating func step(
-        _ input: Span<UInt8>, into output: inout MutableSpan<UInt8>, at: Int, flush: Flush
+        _ input: Span<UInt8>, into output: inout MutableSpan<UInt8>, at start: Int, flush: Flush
     ) -> (consumed: Int, produced: Int, ended: Bool) {
         let mode =
             switch flush {
@@ -150,7 +154,7 @@ struct DeflateStream: ~Copyable {
             case .finish: Z_FINISH
             }
         let (status, consumed, produced) = unsafe stream.withBuffers(
-            input, &output, at: at, room: .max
+            input, &output, at: start, room: .max
         ) { stream in
             unsafe deflate(stream, mode)
         }
@@ -160,18 +164,19 @@ struct DeflateStream: ~Copyable {
 }
 
 extension UnsafeMutablePointer<z_stream> {
-    /// Passes `input` and `output[at...]`, of which at most `room` bytes, to one call of zlib; returns its status and the bytes
-    /// read and written.
+    /// Passes `input` and `output[start...]`, of which at most `room` bytes, to one call of zlib; returns its status and the
+    /// bytes read and written.
     fileprivate func withBuffers(
-        _ input: Span<UInt8>, _ output: inout MutableSpan<UInt8>, at: Int, room: Int, to call: (Self) -> CInt
+        _ input: Span<UInt8>, _ output: inout MutableSpan<UInt8>, at start: Int, room: Int,
+        to call: (Self) -> CInt
     ) -> (status: CInt, consumed: Int, produced: Int) {
         let offered = min(input.count, Int(CInt.max))
-        let wanted = min(room, Int(CInt.max), output.count - at)
+        let wanted = min(room, Int(CInt.max), output.count - start)
         let status = unsafe input.withUnsafeBufferPointer { source in
             unsafe output.withUnsafeMutableBufferPointer { target in
                 unsafe pointee.next_in = UnsafeMutablePointer<UInt8>(mutating: source.baseAddress)
                 unsafe pointee.avail_in = UInt32(offered)
-                unsafe pointee.next_out = target.baseAddress.map { unsafe $0 + at }
+                unsafe pointee.next_out = target.baseAddress.map { unsafe $0 + start }
                 unsafe pointee.avail_out = UInt32(wanted)
                 return unsafe call(self)
             }
