@@ -63,10 +63,10 @@ struct ByteChannel: ~Copyable {
     }
 
     /// Has the kernel probe the peer when the connection is silent. A connection that cannot be probed is used anyway.
-    func probe(_ probes: KeepAliveProbes) {
+    func setKeepAlive(_ probes: KeepAliveProbes) {
         switch link {
         case .plain(let socket): try? socket.setKeepAlive(probes)
-        case .secure(let channel): channel.probe(probes)
+        case .secure(let channel): channel.setKeepAlive(probes)
         case .closed: break
         }
     }

@@ -28,7 +28,7 @@ protocol ChannelWire: TLSWire {
     /// Closes the descriptor underneath.
     func close()
     /// Makes the kernel probe the peer when the underlying connection is silent.
-    func probe(_ probes: KeepAliveProbes)
+    func setKeepAlive(_ probes: KeepAliveProbes)
     /// The local address of the underlying socket.
     var localAddress: SocketAddress? { get }
 }

@@ -69,7 +69,7 @@ final class SocketWire: ChannelWire {
     /// Fails only if the peer is gone, which reading reports.
     func closeWriting() { try? socket?.shutdownWrite() }
     func close() { socket = nil }
-    func probe(_ probes: KeepAliveProbes) { try? socket?.setKeepAlive(probes) }
+    func setKeepAlive(_ probes: KeepAliveProbes) { try? socket?.setKeepAlive(probes) }
     var octetsAcknowledged: UInt64? { socket?.octetsAcknowledged }
     var localAddress: SocketAddress? { (try? socket?.localAddress()) ?? nil }
 }

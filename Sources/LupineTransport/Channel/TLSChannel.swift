@@ -157,7 +157,7 @@ final class TLSChannel {
     }
 
     /// Makes the kernel probe the peer when the connection is silent.
-    func probe(_ probes: KeepAliveProbes) { wire.probe(probes) }
+    func setKeepAlive(_ probes: KeepAliveProbes) { wire.setKeepAlive(probes) }
 
     var localAddress: SocketAddress? { wire.localAddress }
 

@@ -57,7 +57,7 @@ final class TunnelledWire: ChannelWire {
     func willClose() {}
     func closeWriting() { outer.closeWriting() }
     func close() { outer.close() }
-    func probe(_ probes: KeepAliveProbes) { outer.probe(probes) }
+    func setKeepAlive(_ probes: KeepAliveProbes) { outer.setKeepAlive(probes) }
     var octetsAcknowledged: UInt64? { outer.octetsAcknowledged }
     var localAddress: SocketAddress? { outer.localAddress }
 }

@@ -23,7 +23,7 @@ class Carrier {
     final var wasUsed = false
     /// The time from which the kernel is to probe the peer, unless something else starts the probes before; nil once they have
     /// started. A connection that carries one short exchange and closes never starts them.
-    final private(set) var probesBegin: Instant?
+    final private(set) var keepAliveProbesStart: Instant?
 
     /// Creates a connection over an established channel. The subclass takes over the registration.
     init(
@@ -37,7 +37,7 @@ class Carrier {
         self.mayRead = mayRead
         self.pool = pool
         self.loop = loop
-        if let probes = route.probes { probesBegin = loop.now + probes.latestStart }
+        if let probes = route.probes { keepAliveProbesStart = loop.now + probes.latestStart }
     }
 
     // MARK: for the pool
@@ -116,9 +116,9 @@ class Carrier {
     }
 
     /// Has the kernel probe the peer, so that a connection whose peer is gone does not stay open for ever.
-    final func beginProbes() {
-        guard probesBegin != nil, let probes = route.probes else { return }
-        probesBegin = nil
-        channel.probe(probes)
+    final func startKeepAliveProbes() {
+        guard keepAliveProbesStart != nil, let probes = route.probes else { return }
+        keepAliveProbesStart = nil
+        channel.setKeepAlive(probes)
     }
 }

@@ -38,12 +38,12 @@ package final class ConnectionPool: Sendable {
     /// reused, so every access to the table compares the whole ID.
     private struct Entry: Sendable {
         let id: ConnectionID
-        var handle: Handle
+        var phase: Phase
         /// The progress of its dial, while there is one.
         var progress: DialProgress?
     }
 
-    private enum Handle: Sendable {
+    private enum Phase: Sendable {
         /// The dial has been decided and has not begun.
         case reserved
         case dialing(EventLoop, LoopBound<Dialer>)
@@ -58,7 +58,7 @@ package final class ConnectionPool: Sendable {
         /// Connections and dials, at the index of their IDs.
         var connections: [Entry?] = []
         /// The number of dials and connections whose end has not been reported, including those removed from the table.
-        var open = 0
+        var liveCount = 0
         /// The connections that may carry requests to other origins.
         var coalescible = CoalescibleConnections()
         var actions: [PoolAction] = []
@@ -71,26 +71,26 @@ package final class ConnectionPool: Sendable {
         /// The number of the last timer, by which a late timer is recognised.
         var timerNumber: UInt64 = 0
 
-        func handle(of id: ConnectionID) -> Handle? {
+        func phase(of id: ConnectionID) -> Phase? {
             let index = Int(id.index)
             guard index < connections.count, let entry = connections[index], entry.id == id else {
                 return nil
             }
-            return entry.handle
+            return entry.phase
         }
 
         /// Removes a connection from the table; returns nil if it is not there.
-        mutating func remove(_ id: ConnectionID) -> Handle? {
-            let handle = handle(of: id)
-            if handle != nil { connections[Int(id.index)] = nil }
-            return handle
+        mutating func remove(_ id: ConnectionID) -> Phase? {
+            let phase = phase(of: id)
+            if phase != nil { connections[Int(id.index)] = nil }
+            return phase
         }
 
         /// Replaces the handle of a connection; returns false if the table no longer contains it.
-        mutating func replace(_ id: ConnectionID, with handle: Handle) -> Bool {
-            guard self.handle(of: id) != nil else { return false }
-            connections[Int(id.index)]?.handle = handle
-            if case .open = handle { connections[Int(id.index)]?.progress = nil }
+        mutating func replace(_ id: ConnectionID, with phase: Phase) -> Bool {
+            guard self.phase(of: id) != nil else { return false }
+            connections[Int(id.index)]?.phase = phase
+            if case .open = phase { connections[Int(id.index)]?.progress = nil }
             return true
         }
 
@@ -107,8 +107,8 @@ package final class ConnectionPool: Sendable {
         mutating func reserve(_ id: ConnectionID, _ progress: DialProgress) {
             let index = Int(id.index)
             while connections.count <= index { connections.append(nil) }
-            connections[index] = Entry(id: id, handle: .reserved, progress: progress)
-            open += 1
+            connections[index] = Entry(id: id, phase: .reserved, progress: progress)
+            liveCount += 1
         }
     }
 
@@ -171,7 +171,7 @@ package final class ConnectionPool: Sendable {
 
     private func enqueue(_ exchange: Exchange, needsFresh: Bool) {
         let loop = exchange.loop.flatMap { group.contains($0) ? $0.number : nil }
-        handle(runsInline: false) { state in
+        process(runsInline: false) { state in
             .submit(
                 state.store(exchange), to: exchange.origin, needsFresh: needsFresh,
                 priority: exchange.priority, replays: exchange.replays, loop: loop)
@@ -183,34 +183,34 @@ package final class ConnectionPool: Sendable {
         exchange.observation?.submitted(exchange)
         guard let webSockets else { return enqueue(exchange, needsFresh: needsFresh) }
         if needsFresh { return webSockets.enqueue(exchange, needsFresh: false) }
-        handle(runsInline: false) { state in
+        process(runsInline: false) { state in
             .submitWebSocket(state.store(exchange), to: exchange.origin)
         }
     }
 
     /// Called when the connection's peer has enabled WebSockets.
-    func takesWebSockets(_ connection: ConnectionID) { handle { _ in .takesWebSockets(connection) } }
+    func takesWebSockets(_ connection: ConnectionID) { process { _ in .takesWebSockets(connection) } }
 
-    func cancel(_ waiter: WaiterID) { handle { _ in .cancel(waiter) } }
+    func cancel(_ waiter: WaiterID) { process { _ in .cancel(waiter) } }
 
-    func cancelClaim(_ connection: ConnectionID) { handle { _ in .cancelClaim(connection) } }
+    func cancelClaim(_ connection: ConnectionID) { process { _ in .cancelClaim(connection) } }
 
     /// Ties a dial to the exchange that it serves, because the dial needs an answer about its peer. Returns nil if no exchange
     /// waits for it any more; the dial is then abandoned.
     private func claim(_ connection: ConnectionID) -> Exchange? {
-        handle { _ in .claim(connection) }
+        process { _ in .claim(connection) }
         let exchange = state.withLock { state -> Exchange? in
             state.machine.claimant(of: connection).flatMap { state.exchanges[Int($0.rawValue)] }
         }
         guard let exchange else { return nil }
-        if exchange.isClaimed(in: self, by: connection) { return exchange }
+        if exchange.markClaimed(in: self, by: connection) { return exchange }
         cancelClaim(connection)
         return nil
     }
 
     /// Called when a waiting exchange has a new priority. It is read under the lock, so that the last value set is used.
     func reprioritise(_ waiter: WaiterID, of exchange: Exchange) {
-        handle { _ in .reprioritise(waiter, exchange.priority) }
+        process { _ in .reprioritise(waiter, exchange.priority) }
     }
 
     /// Handles an exchange whose connection broke: it is sent again if that is safe, and fails otherwise.
@@ -269,22 +269,22 @@ package final class ConnectionPool: Sendable {
 
     /// Called when an exchange on the connection has ended in order.
     func finished(_ connection: ConnectionID, _ reuse: PoolEvent.Reuse, at now: Instant) {
-        handle(at: now) { _ in .finished(connection, reuse) }
+        process(at: now) { _ in .finished(connection, reuse) }
     }
 
     /// Called when the connection accepts no further exchanges; those it carries continue. If its peer has rejected some of
     /// them, `carried` is the number of exchanges that the connection has carried in total.
     func retireConnection(_ connection: ConnectionID, carried: Int? = nil) {
-        handle { _ in .retire(connection, carried: carried) }
+        process { _ in .retire(connection, carried: carried) }
     }
 
     /// Called when the connection's limit of concurrent exchanges has changed.
     func capacityChanged(_ connection: ConnectionID, to capacity: Int) {
-        handle { _ in .capacity(connection, capacity) }
+        process { _ in .capacity(connection, capacity) }
     }
 
     /// Called when the server of another origin has answered 421 for this one.
-    func misdirected(_ origin: Origin) { handle { _ in .misdirected(origin) } }
+    func misdirected(_ origin: Origin) { process { _ in .misdirected(origin) } }
 
     /// Lets a dial end with an existing connection once it knows the addresses of its origin. Nil for an origin whose
     /// connections are not shared.
@@ -299,22 +299,22 @@ package final class ConnectionPool: Sendable {
             }
             return candidates.first { $0.covers(origin) }
         } take: { [self] candidate in
-            handle { _ in .coalesce(dial, onto: candidate.id) }
+            process { _ in .coalesce(dial, onto: candidate.id) }
             return state.withLock { !$0.machine.isDialing(dial) }
         }
     }
 
     /// Called once for each connection, when it has been closed.
     func lost(_ connection: ConnectionID) {
-        handle { state in
+        process { state in
             _ = state.remove(connection)
             state.coalescible.remove(connection)
-            state.open -= 1
+            state.liveCount -= 1
             return .lost(connection)
         }
     }
 
-    private func dialed(
+    private func dialEnded(
         _ id: ConnectionID, to origin: Origin, on loop: EventLoop,
         _ outcome: Result<DialedChannel, TransportError>
     ) {
@@ -322,16 +322,16 @@ package final class ConnectionPool: Sendable {
         case .success(let dialed):
             guard let channel = dialed.takeChannel() else { return dialFailed(id, .shutDown) }
             let connection = carrier(over: channel, dialed, id, on: loop)
-            let handle = Handle.open(loop, LoopBound(connection, on: loop))
+            let phase = Phase.open(loop, LoopBound(connection, on: loop))
             let isWanted = state.withLock { state -> Bool in
-                guard state.replace(id, with: handle) else { return false }
+                guard state.replace(id, with: phase) else { return false }
                 state.connectionsOpened += 1
                 if dialed.speaksHTTP2 { state.coalescible.insert(id, to: origin, over: dialed.route) }
                 return true
             }
             guard isWanted else { return connection.close() }
             let (newKey, capacity) = (dialed.newKey, connection.capacity)
-            self.handle { _ in .connected(id, capacity: capacity, newKey: newKey, loop: loop.number) }
+            process { _ in .connected(id, capacity: capacity, newKey: newKey, loop: loop.number) }
             connection.opened()
         case .failure(let error):
             dialFailed(id, error)
@@ -352,9 +352,9 @@ package final class ConnectionPool: Sendable {
 
     /// Called once for each dial that has ended without a connection.
     private func dialFailed(_ id: ConnectionID, _ error: TransportError) {
-        handle(error) { state in
+        process(error) { state in
             _ = state.remove(id)
-            state.open -= 1
+            state.liveCount -= 1
             return if case .outOfDescriptors = error { .descriptorsExhausted(id) } else { .dialFailed(id) }
         }
     }
@@ -362,15 +362,15 @@ package final class ConnectionPool: Sendable {
     // MARK: the end
 
     /// Closes idle connections.
-    package func dropIdle() { handle { _ in .dropIdle } }
+    package func dropIdle() { process { _ in .dropIdle } }
 
     /// Shuts the pool down: exchanges that wait or run fail with `shutDown`, and connections close. `whenDone` is called on an
     /// arbitrary thread once the last connection is gone.
     package func shutDown(_ whenDone: @escaping @Sendable () -> Void = {}) {
         retire(whenDone)
-        let handles = state.withLock { $0.connections.compactMap { $0?.handle } }
-        for handle in handles {
-            switch handle {
+        let phases = state.withLock { $0.connections.compactMap { $0?.phase } }
+        for phase in phases {
+            switch phase {
             case .reserved: break
             case .dialing(let loop, let dialer): _ = loop.execute { dialer.value.cancel(.shutDown) }
             case .open(let loop, let connection): _ = loop.execute { connection.value.abort(.shutDown) }
@@ -380,7 +380,7 @@ package final class ConnectionPool: Sendable {
 
     /// Shuts the pool down gracefully: nothing new begins, running exchanges continue, and their connections close after them.
     package func retire(_ whenDone: @escaping @Sendable () -> Void = {}) {
-        handle { state in
+        process { state in
             state.isShutDown = true
             return .shutDown
         }
@@ -388,18 +388,18 @@ package final class ConnectionPool: Sendable {
         let whenDone = { @Sendable in Self.afterTurns(of: loops, whenDone) }
         // No connection is idle any more.
         if let loop = group.loops.first, let alarm { _ = loop.execute { alarm.value.cancel(on: loop) } }
-        let isDone = state.withLock { state -> Bool in
-            if state.open > 0 { state.waitingForEnd.append(whenDone) }
-            return state.open == 0
+        let isEmpty = state.withLock { state -> Bool in
+            if state.liveCount > 0 { state.waitingForEnd.append(whenDone) }
+            return state.liveCount == 0
         }
-        if isDone { whenDone() }
+        if isEmpty { whenDone() }
     }
 
     // MARK: the driver
 
     /// Passes an event to the machine and performs its actions. `cause` is the error of a failed dial. Without `runsInline`,
     /// an exchange begins after the call even on the loop of its connection.
-    private func handle(
+    private func process(
         _ cause: TransportError? = nil, runsInline: Bool = true, at instant: Instant? = nil,
         _ event: @Sendable (inout State) -> PoolEvent
     ) {
@@ -413,7 +413,7 @@ package final class ConnectionPool: Sendable {
             for action in actions {
                 if let effect = Self.effect(of: action, cause, at: now, &state) { effects.append(effect) }
             }
-            if state.isShutDown, state.open == 0, !state.waitingForEnd.isEmpty {
+            if state.isShutDown, state.liveCount == 0, !state.waitingForEnd.isEmpty {
                 effects.append(.ended(state.waitingForEnd))
                 state.waitingForEnd = []
             }
@@ -424,14 +424,14 @@ package final class ConnectionPool: Sendable {
         perform(first, runsInline)
         guard let second = effects.second.take() else { return }
         perform(second, runsInline)
-        for effect in effects.rest { perform(effect, runsInline) }
+        for effect in effects.others { perform(effect, runsInline) }
     }
 
     /// A list that does not allocate for its first two elements, which are usually all: wait and dial.
     private struct Effects: Sendable {
         var first: Effect?
         var second: Effect?
-        var rest: [Effect] = []
+        var others: [Effect] = []
 
         mutating func append(_ effect: Effect) {
             if first == nil {
@@ -439,7 +439,7 @@ package final class ConnectionPool: Sendable {
             } else if second == nil {
                 second = effect
             } else {
-                rest.append(effect)
+                others.append(effect)
             }
         }
     }
@@ -449,8 +449,8 @@ package final class ConnectionPool: Sendable {
     ) -> Effect? {
         switch action {
         case .run(let id, let connection, reused: _):
-            guard let exchange = take(id, &state) else { return nil }
-            guard case .open(let loop, let bound)? = state.handle(of: connection) else {
+            guard let exchange = removeExchange(id, &state) else { return nil }
+            guard case .open(let loop, let bound)? = state.phase(of: connection) else {
                 preconditionFailure("the machine lends a connection that is gone")
             }
             return .run(exchange, loop, bound)
@@ -476,7 +476,7 @@ package final class ConnectionPool: Sendable {
             guard case .open(let loop, let bound)? = state.remove(connection) else { return nil }
             return .close(loop, bound)
         case .fail(let id, let failure):
-            guard let exchange = take(id, &state) else { return nil }
+            guard let exchange = removeExchange(id, &state) else { return nil }
             switch failure {
             case .dialFailed, .descriptorsExhausted: return .fail(exchange, cause ?? .cancelled)
             case .cancelled: return .fail(exchange, exchange.cancellation ?? .cancelled)
@@ -491,7 +491,7 @@ package final class ConnectionPool: Sendable {
         }
     }
 
-    private static func take(_ id: ExchangeID, _ state: inout State) -> Exchange? {
+    private static func removeExchange(_ id: ExchangeID, _ state: inout State) -> Exchange? {
         let index = Int(id.rawValue)
         let exchange = state.exchanges[index]
         state.exchanges[index] = nil
@@ -506,7 +506,7 @@ package final class ConnectionPool: Sendable {
             let isAccepted = loop.execute { connection.value.run(exchange) }
             if !isAccepted { end(exchange, .shutDown) }
         case .wait(let exchange, let waiter, let submission, let priority):
-            guard exchange.isWaiting(in: self, as: waiter, submission: submission) else {
+            guard exchange.markWaiting(in: self, as: waiter, submission: submission) else {
                 return cancel(waiter)
             }
             // A priority set before the exchange knew that it was waiting was not passed to the pool.
@@ -532,7 +532,7 @@ package final class ConnectionPool: Sendable {
             _ = loop.execute { [self] in
                 // After `retire`, which cancels the alarm, no timer is set any more.
                 if isShutDown { return }
-                alarm.value.set(at: timer.at, on: loop) { [self] in tick(timer.number) }
+                alarm.value.set(at: timer.at, on: loop) { [self] in timerFired(timer.number) }
             }
         case .ended(let waiting):
             for whenDone in waiting { whenDone() }
@@ -563,9 +563,9 @@ package final class ConnectionPool: Sendable {
 
     private var isShutDown: Bool { state.withLock { $0.isShutDown } }
 
-    private func tick(_ number: UInt64) {
+    private func timerFired(_ number: UInt64) {
         let isCurrent = state.withLock { $0.timer?.number == number }
-        if isCurrent { handle { _ in .tick } }
+        if isCurrent { process { _ in .tick } }
     }
 
     private func dial(_ id: ConnectionID, _ progress: DialProgress, on number: Int?) {
@@ -579,7 +579,7 @@ package final class ConnectionPool: Sendable {
             dialer.value.start(
                 claiming: { self.claim(id).map { .claimed($0.options.verifier) } ?? .nobodyWaits },
                 offering: self.offer(for: id, to: progress.origin)
-            ) { outcome in self.dialed(id, to: progress.origin, on: loop, outcome) }
+            ) { outcome in self.dialEnded(id, to: progress.origin, on: loop, outcome) }
         }
         if !isAccepted { dialFailed(id, .shutDown) }
     }

@@ -28,14 +28,14 @@ package final class Exchange: Sendable {
     /// How often it has been returned to be sent again.
     private let replayCount = Atomic<Int>(0)
     /// Whether the next attempt needs a connection that has carried nothing.
-    private let wantsFresh = Atomic<Bool>(false)
+    private let needsFreshConnection = Atomic<Bool>(false)
     /// The bit pattern of `priority`.
-    private let urgency = Atomic<UInt32>(Exchange.defaultPriority.bitPattern)
-    private let suspended = Atomic<Bool>(false)
+    private let priorityBits = Atomic<UInt32>(Exchange.defaultPriority.bitPattern)
+    private let suspensionFlag = Atomic<Bool>(false)
     /// The value of `streamNumber`.
-    private let stream = Atomic<UInt32>(0)
+    private let storedStreamNumber = Atomic<UInt32>(0)
     /// How often it has been submitted to the pool. Late notifications about an earlier submission are recognised by it.
-    private let submission = Atomic<Int>(0)
+    private let submissionCount = Atomic<Int>(0)
     /// The timing state while no connection carries it.
     private let watch = Lock(WaitWatch())
     /// The file that receives the content from the next `resume` on.
@@ -130,10 +130,10 @@ package final class Exchange: Sendable {
     /// also determines whose content is sent first, and the priority that the peer is told (`Urgency`). May be set at any
     /// time; values out of range are clamped, NaN is ignored.
     package var priority: Float {
-        get { Float(bitPattern: urgency.load(ordering: .acquiring)) }
+        get { Float(bitPattern: priorityBits.load(ordering: .acquiring)) }
         set {
             guard !newValue.isNaN else { return }
-            urgency.store(min(max(newValue, 0), 1).bitPattern, ordering: .releasing)
+            priorityBits.store(min(max(newValue, 0), 1).bitPattern, ordering: .releasing)
             switch life.withLock({ $0 }) {
             case .waiting(let pool, let waiter): pool.reprioritise(waiter, of: self)
             case .running(let loop, let connection, cancelled: nil):
@@ -177,7 +177,7 @@ package final class Exchange: Sendable {
     /// Suspends or resumes the exchange. While suspended it sends and reads nothing, keeps its connection if it has one, takes
     /// none otherwise, and only the `whole` time-out runs.
     package func setSuspended(_ isSuspended: Bool) {
-        guard suspended.exchange(isSuspended, ordering: .sequentiallyConsistent) != isSuspended else {
+        guard suspensionFlag.exchange(isSuspended, ordering: .sequentiallyConsistent) != isSuspended else {
             return
         }
         switch life.withLock({ $0 }) {
@@ -193,21 +193,21 @@ package final class Exchange: Sendable {
     // MARK: for the pool and the connection
 
     /// Whether the owner has suspended it.
-    var isSuspended: Bool { suspended.load(ordering: .sequentiallyConsistent) }
+    var isSuspended: Bool { suspensionFlag.load(ordering: .sequentiallyConsistent) }
 
     /// The HTTP/2 stream that carries it, or carried it last. Used only by its connection.
     var streamNumber: UInt32 {
-        get { stream.load(ordering: .relaxed) }
-        set { stream.store(newValue, ordering: .relaxed) }
+        get { storedStreamNumber.load(ordering: .relaxed) }
+        set { storedStreamNumber.store(newValue, ordering: .relaxed) }
     }
 
     /// The number of the current submission.
-    var submissionNumber: Int { submission.load(ordering: .relaxed) }
+    var submissionNumber: Int { submissionCount.load(ordering: .relaxed) }
 
     /// Called when the pool has put it in a queue. Returns false when it was cancelled before.
     ///
     /// The call may come late: the exchange may be running already, or waiting again after another submission.
-    func isWaiting(in pool: ConnectionPool, as waiter: WaiterID, submission number: Int) -> Bool {
+    func markWaiting(in pool: ConnectionPool, as waiter: WaiterID, submission number: Int) -> Bool {
         life.withLock { life in
             switch life {
             case .new where number == submissionNumber:
@@ -221,7 +221,7 @@ package final class Exchange: Sendable {
 
     /// Called when a connection that is being opened needs a decision on its behalf. Returns false when it was cancelled
     /// before.
-    func isClaimed(in pool: ConnectionPool, by connection: ConnectionID) -> Bool {
+    func markClaimed(in pool: ConnectionPool, by connection: ConnectionID) -> Bool {
         life.withLock { life in
             switch life {
             case .new, .waiting:
@@ -236,12 +236,12 @@ package final class Exchange: Sendable {
     func submitAgain(to pool: ConnectionPool) {
         let isParked = life.withLock { life -> Bool in
             guard case .parked = life else { return false }
-            submission.add(1, ordering: .relaxed)
+            submissionCount.add(1, ordering: .relaxed)
             life = .new
             return true
         }
         guard isParked else { return }
-        let needsFresh = wantsFresh.load(ordering: .relaxed)
+        let needsFresh = needsFreshConnection.load(ordering: .relaxed)
         if options.isWebSocket { return pool.submitWebSocket(self, needsFresh: needsFresh) }
         pool.submit(self, needsFresh: needsFresh)
     }
@@ -252,7 +252,7 @@ package final class Exchange: Sendable {
             guard case .running(_, _, cancelled: nil) = life else { return false }
             life = .parked(pool, .awaitingSettings)
             // The connection it waits for is fresh already; asking for a fresh one would mean waiting for another.
-            wantsFresh.store(false, ordering: .relaxed)
+            needsFreshConnection.store(false, ordering: .relaxed)
             return true
         }
     }
@@ -282,7 +282,7 @@ package final class Exchange: Sendable {
             switch life {
             case .running(_, _, cancelled: nil), .waiting, .claimed, .new:
                 replayCount.add(1, ordering: .relaxed)
-                if needsFresh { wantsFresh.store(true, ordering: .relaxed) }
+                if needsFresh { needsFreshConnection.store(true, ordering: .relaxed) }
                 life = .parked(pool, .rewinding)
                 return true
             case .running(_, _, cancelled: _?), .cancelled, .parked, .over: return false

@@ -59,8 +59,8 @@ extension HTTP1Connection {
         case .bytes(let count):
             // Keeps reading while the peer is closing: its end of stream is still to come.
             if !peerIsClosing, !channel.mayHoldMore(after: count, of: room) { mayRead = false }
-            received(count)
-            handle(buffer.span.extracting(first: count))
+            recordReceived(count)
+            handleInput(buffer.span.extracting(first: count))
         }
         return true
     }
@@ -70,7 +70,7 @@ extension HTTP1Connection {
         case .exchanging(_, .paused), .closed: false
         case .exchanging: unread.isEmpty && !isSuspended
         case .idle, .skipping, .draining: unread.isEmpty
-        case .upgraded: upgrade?.takesBytes ?? false
+        case .upgraded: upgrade?.acceptsBytes ?? false
         }
     }
 
@@ -113,7 +113,7 @@ extension HTTP1Connection {
         return min(capacity, allowance)
     }
 
-    func received(_ count: Int) {
+    func recordReceived(_ count: Int) {
         guard current != nil else { return }
         current?.receiveRate?.spend(count, at: loop.now)
         if current?.metrics.responseStart == nil { current?.metrics.responseStart = loop.now }
@@ -121,7 +121,7 @@ extension HTTP1Connection {
     }
 
     /// Feeds the codec and handles its events, until it needs more input or the consumer pauses.
-    func handle(_ bytes: Span<UInt8>) {
+    func handleInput(_ bytes: Span<UInt8>) {
         if machine.state == .upgraded { return handleUpgraded(bytes) }
         var start = 0
         while true {
@@ -150,13 +150,13 @@ extension HTTP1Connection {
                 current?.headOctets += consumed
                 current?.deadlines.handle(.interim, at: loop.now)
                 current?.exchange.sink.receivedInterim(head)
-                if head.status.code == 100 { release() }
+                if head.status.code == 100 { releaseContent() }
             case .head(let head, let framing, let keepAlive):
                 current?.headOctets += consumed
                 guard receivedHead(head, framing, keepAlive) else { return }
             case .content(let range):
                 guard receivedContent(rest.extracting(range), isLast: range.upperBound == rest.count) else {
-                    return keep(bytes.extracting(droppingFirst: start))
+                    return storeUnread(bytes.extracting(droppingFirst: start))
                 }
             case .end(let trailers):
                 finishSplice()
@@ -167,7 +167,7 @@ extension HTTP1Connection {
             }
             if machine.state == .closed { return }
             if !mayHandleNext {
-                return keep(bytes.extracting(droppingFirst: start))
+                return storeUnread(bytes.extracting(droppingFirst: start))
             }
         }
     }
@@ -178,11 +178,11 @@ extension HTTP1Connection {
         switch current?.exchange.sink.caughtUp() {
         case .more, nil: break
         case .pause: pause()
-        case .enough: _ = enough()
+        case .enough: _ = endDelivery()
         }
     }
 
-    func keep(_ bytes: Span<UInt8>) {
+    func storeUnread(_ bytes: Span<UInt8>) {
         guard machine.state != .closed, !bytes.isEmpty else { return }
         unread.append(bytes, bytes.indices)
     }
@@ -216,7 +216,7 @@ extension HTTP1Connection {
         switch exchange.sink.receivedHead(head, framing: framing) {
         case .deliver: break
         case .pause: pause()
-        case .skip: return enough()
+        case .skip: return endDelivery()
         case .splice(let target): beginSplice(target, framing)
         }
         return true
@@ -227,7 +227,7 @@ extension HTTP1Connection {
     /// - Parameter isLast: Whether no more input is available after them.
     func receivedContent(_ bytes: Span<UInt8>, isLast: Bool) -> Bool {
         current?.metrics.responseContentBytes += Int64(bytes.count)
-        spendContent(bytes.count)
+        reduceContentRemaining(bytes.count)
         if isDraining {
             drainBudget -= bytes.count
             guard drainBudget >= 0 else {
@@ -275,11 +275,11 @@ extension HTTP1Connection {
             guard current?.exchange === exchange else { return false }
             pause()
             return false
-        case .enough: return enough()
+        case .enough: return endDelivery()
         }
     }
 
-    func spendContent(_ count: Int) {
+    func reduceContentRemaining(_ count: Int) {
         guard let remaining = current?.contentRemaining else { return }
         current?.contentRemaining = remaining - Int64(count)
     }
@@ -292,7 +292,7 @@ extension HTTP1Connection {
 
     /// Handles a consumer that needs no more. Returns whether the rest is read anyway. What has been read of it is handled
     /// before the sink is told of the end, so that the next request to the same peer can reuse this connection.
-    func enough() -> Bool {
+    func endDelivery() -> Bool {
         guard case .exchanging(_, .receiving) = machine.state else { return false }
         let framing = current?.bodyFraming
         let remaining = current?.contentRemaining

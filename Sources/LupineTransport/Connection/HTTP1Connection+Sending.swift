@@ -108,7 +108,7 @@ extension HTTP1Connection {
             }
             feed.state = .awaiting(source)
             current?.deadlines.handle(.sourceDry, at: loop.now)
-            ask(source)
+            requestPiece(from: source)
             return true
         case .awaiting:
             return feed.hasOutput ? try send([]) : false
@@ -143,13 +143,13 @@ extension HTTP1Connection {
         }
         let before = feed.sent
         feed.advance(count)
-        wrote(content: feed.sent - before)
+        recordWritten(content: feed.sent - before)
         return true
     }
 
     func send(_ none: [UInt8]) throws(TransportError) -> Bool { try send(none.span) }
 
-    func wrote(content: Int64) {
+    func recordWritten(content: Int64) {
         guard current != nil else {
             notifyIfDrained()
             return
@@ -188,7 +188,7 @@ extension HTTP1Connection {
         }
         switch outcome {
         case .bytes(let count):
-            sent(file, to: position, left: remaining - Int64(count), count)
+            recordSent(file, to: position, left: remaining - Int64(count), count)
             return true
         case .wouldBlock:
             mayWrite = false
@@ -198,10 +198,10 @@ extension HTTP1Connection {
         }
     }
 
-    private func sent(_ file: FileSource, to offset: Int64, left: Int64, _ count: Int) {
+    private func recordSent(_ file: FileSource, to offset: Int64, left: Int64, _ count: Int) {
         feed.sent += Int64(count)
         feed.state = left == 0 ? .done : .file(file, offset: offset, remaining: left)
-        wrote(content: Int64(count))
+        recordWritten(content: Int64(count))
     }
 
     /// Sends a file in slices through memory, for a channel that is not transparent or stays on the machine. What the channel
@@ -238,29 +238,29 @@ extension HTTP1Connection {
             mayWrite = false
             return false
         }
-        sent(file, to: offset + Int64(count), left: remaining - Int64(count), count)
+        recordSent(file, to: offset + Int64(count), left: remaining - Int64(count), count)
         // The kernel is full, and will report when it is writable.
         if count < ready, channel.isTransparent { mayWrite = false }
         return mayWrite
     }
 
-    func ask(_ source: any ContentSource) {
+    func requestPiece(from source: any ContentSource) {
         let bound = LoopBound(self, on: loop)
         let exchange = current?.exchange
         source.next { [loop] piece in
             // Never synchronously: a source that always has data would otherwise grow the stack.
-            _ = loop.execute { bound.value.supplied(piece, for: exchange) }
+            _ = loop.execute { bound.value.sourceReplied(piece, for: exchange) }
         }
     }
 
-    func supplied(_ piece: ContentPiece, for exchange: Exchange?) {
+    func sourceReplied(_ piece: ContentPiece, for exchange: Exchange?) {
         guard let exchange, current?.exchange === exchange, case .awaiting(let source) = feed.state else {
             return
         }
         do throws(HTTPError) {
             switch piece {
             case .bytes(let bytes):
-                guard !bytes.isEmpty else { return ask(source) }
+                guard !bytes.isEmpty else { return requestPiece(from: source) }
                 try codec.sendContent(bytes.count, into: &feed.output)
                 feed.state = .piece(bytes, from: 0, source)
             case .end(let trailers):

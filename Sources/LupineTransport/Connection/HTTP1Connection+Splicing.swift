@@ -28,18 +28,18 @@ extension HTTP1Connection {
         switch outcome {
         case .moved(let count):
             current?.metrics.responseContentBytes += Int64(count)
-            spendContent(count)
-            received(count)
+            reduceContentRemaining(count)
+            recordReceived(count)
             codec.skipContent(count)
             let isComplete = current?.contentRemaining == 0
             if isComplete { self.splice = nil }
             switch exchange.sink.spliced(count) {
             case .more: break
             case .pause: if current?.exchange === exchange { pause() }
-            case .enough: _ = enough()
+            case .enough: _ = endDelivery()
             }
             // While paused or suspended, the end is held back as well: `proceed` asks the codec for it later.
-            if isComplete, mayDecode, !isSuspended { handle([UInt8]().span) }
+            if isComplete, mayDecode, !isSuspended { handleInput([UInt8]().span) }
             return machine.state != .closed
         case .withoutPipe: return true
         case .wouldBlock:

@@ -9,7 +9,7 @@ extension HTTP1Connection {
         /// The connection and its handler, until the end.
         var endpoint: (connection: UpgradedConnection, handler: any UpgradeHandler)?
         /// Whether the handler accepts bytes now.
-        var takesBytes = true
+        var acceptsBytes = true
         /// Set when the peer has closed: the connection ends once all waiting bytes have been sent.
         var end: End?
         /// Whether a call of the handler's `drained` is scheduled.
@@ -23,14 +23,14 @@ extension HTTP1Connection {
         guard let ended = current else { return }
         _ = machine.handle(.upgraded)
         current = nil
-        clear()
+        discardExchangeState()
         let upgrade = Upgrade()
         self.upgrade = upgrade
         // Silence is normal from here on, and no deadline ends it.
-        beginProbes()
+        startKeepAliveProbes()
         let connection = UpgradedConnection(self, on: loop)
         let handler = ended.exchange.sink.upgraded(connection)
-        upgrade.takesBytes = true
+        upgrade.acceptsBytes = true
         // The sink may have closed the connection it was just given.
         if machine.state == .upgraded { upgrade.endpoint = (connection, handler) }
         var metrics = ended.metrics
@@ -44,14 +44,14 @@ extension HTTP1Connection {
         guard let upgrade, let endpoint = upgrade.endpoint else { return }
         switch endpoint.handler.received(bytes) {
         case .more: break
-        case .pause: upgrade.takesBytes = false
+        case .pause: upgrade.acceptsBytes = false
         case .enough: closeUpgraded()
         }
     }
 
     func resumeUpgraded() {
-        guard machine.state == .upgraded, let upgrade, !upgrade.takesBytes, upgrade.end == nil else { return }
-        upgrade.takesBytes = true
+        guard machine.state == .upgraded, let upgrade, !upgrade.acceptsBytes, upgrade.end == nil else { return }
+        upgrade.acceptsBytes = true
         // In a separate loop job: the handler may be inside `received`.
         yieldReading()
     }
@@ -78,7 +78,7 @@ extension HTTP1Connection {
     /// Handles the peer's end of stream. The peer may still read, so waiting bytes are sent first.
     func upgradedPeerClosed(_ error: TransportError?) {
         guard error == nil, !isDrained else { return endUpgrade(error) }
-        upgrade?.takesBytes = false
+        upgrade?.acceptsBytes = false
         upgrade?.end = Upgrade.End(error: error)
         write()
     }

@@ -86,7 +86,7 @@ final class HTTP1Connection: Carrier {
     /// The longest rest of an unwanted body that is read to keep the connection: less than one round trip's worth.
     static let drainLimit = 64 * 1024
     /// How long the rest may take to arrive: a new connection is ready sooner than that.
-    static let drainTime = Interval.seconds(1)
+    static let drainTimeout = Interval.seconds(1)
     /// How long the end of an exchange is held back for the rest: about as long as a new connection takes, plus the
     /// kernel's delayed acknowledgement, which delays servers that send head and content separately.
     static let endDelay = Interval.milliseconds(100)
@@ -110,7 +110,7 @@ final class HTTP1Connection: Carrier {
 
     // MARK: an exchange begins
 
-    override func opened() { if machine.state == .idle { beginProbes() } }
+    override func opened() { if machine.state == .idle { startKeepAliveProbes() } }
 
     /// Carries out an exchange; the pool has leased the connection to it.
     override func run(_ exchange: Exchange) {
@@ -142,7 +142,7 @@ final class HTTP1Connection: Carrier {
             exchange.options.continueTimeout != nil && announcement != .none && announcement != .known(0)
         do throws(HTTPError) {
             if route.usesProxy {
-                let head = try proxied(exchange.head)
+                let head = try headForProxy(exchange.head)
                 try codec.send(head, body: announcement, expectContinue: holds, into: &feed.output)
             } else {
                 try codec.send(exchange.head, body: announcement, expectContinue: holds, into: &feed.output)
@@ -173,7 +173,7 @@ final class HTTP1Connection: Carrier {
     }
 
     /// Returns the head in the form that the proxy expects.
-    private func proxied(_ head: RequestHead) throws(HTTPError) -> RequestHead {
+    private func headForProxy(_ head: RequestHead) throws(HTTPError) -> RequestHead {
         var head = head
         if let prefix = route.absolutePrefix {
             switch head.target {
@@ -226,7 +226,7 @@ final class HTTP1Connection: Carrier {
         guard current?.exchange === exchange else { return }
         _ = machine.handle(.resume)
         guard case .exchanging(_, .receiving) = machine.state else { return cancel(exchange, .cancelled) }
-        if enough() { proceed() }
+        if endDelivery() { proceed() }
     }
 
     /// Called when the consumer accepts content again.
@@ -273,7 +273,7 @@ final class HTTP1Connection: Carrier {
     func proceed() {
         var kept: [UInt8] = []
         swap(&kept, &unread)
-        handle(kept.span)
+        handleInput(kept.span)
         read()
     }
 
@@ -303,7 +303,7 @@ final class HTTP1Connection: Carrier {
         self.current = nil
         var metrics = current.metrics
         metrics.responseEnd = loop.now
-        clear()
+        discardExchangeState()
         closeSocket()
         pool.replayOrFail(
             current.exchange, metrics, error, requestBegan: current.requestBegan,
@@ -313,7 +313,7 @@ final class HTTP1Connection: Carrier {
     }
 
     /// Sends the held content: the peer answered `100 Continue`, or the wait for it timed out.
-    func release() {
+    func releaseContent() {
         guard machine.handle(.release).releasesContent, let exchange = current?.exchange else { return }
         cancelContinueTimer()
         current?.deadlines.handle(.sending, at: loop.now)
@@ -329,7 +329,7 @@ final class HTTP1Connection: Carrier {
         var ended: Current?
         if actions.exchange != .keep {
             ended = current.take()
-            clear()
+            discardExchangeState()
         }
         if actions.connection != .keep, let timer = drainTimer {
             loop.cancel(timer)
@@ -357,7 +357,7 @@ final class HTTP1Connection: Carrier {
     }
 
     /// Discards the state of the exchange.
-    func clear() {
+    func discardExchangeState() {
         cancelContinueTimer()
         if let timer = paceTimer { loop.cancel(timer) }
         paceTimer = nil
@@ -367,7 +367,7 @@ final class HTTP1Connection: Carrier {
 
     func returnToPool(_ hint: KeepAlive) {
         pool.finished(id, .reusable(hint), at: loop.now)
-        if machine.state == .idle { beginProbes() }
+        if machine.state == .idle { startKeepAliveProbes() }
     }
 
     /// Closes the socket immediately, not when the last reference to this connection is released.
@@ -393,7 +393,7 @@ final class HTTP1Connection: Carrier {
     /// set again, so that moving bytes need no timer operation.
     func armDeadline() {
         guard let current else { return }
-        let next = min(current.deadlines.next?.instant ?? .distantFuture, probesBegin ?? .distantFuture)
+        let next = min(current.deadlines.next?.instant ?? .distantFuture, keepAliveProbesStart ?? .distantFuture)
         guard next < deadlineTimer?.at ?? .distantFuture else { return }
         if let timer = deadlineTimer { loop.cancel(timer.token) }
         deadlineTimer = (loop.schedule(at: next, self, tag: Tag.deadline.rawValue), next)
@@ -405,7 +405,7 @@ final class HTTP1Connection: Carrier {
         if machine.state == .draining {
             return perform(machine.handle(.drainLimitExceeded), .success(Fields()))
         }
-        drainTimer = loop.schedule(at: loop.now + Self.drainTime, self, tag: Tag.drain.rawValue)
+        drainTimer = loop.schedule(at: loop.now + Self.drainTimeout, self, tag: Tag.drain.rawValue)
         perform(machine.handle(.restIsLate), .success(Fields()))
         read()
     }
@@ -449,7 +449,7 @@ extension HTTP1Connection: TimerTarget {
         case .deadline:
             deadlineTimer = nil
             guard reason == .due, let current else { return }
-            if let probesBegin, probesBegin <= loop.now { beginProbes() }
+            if let keepAliveProbesStart, keepAliveProbesStart <= loop.now { startKeepAliveProbes() }
             if let timeout = current.deadlines.expired(at: loop.now) {
                 fail(
                     TransportError(
@@ -460,7 +460,7 @@ extension HTTP1Connection: TimerTarget {
             }
         case .continueWait:
             continueTimer = nil
-            if reason == .due { release() }
+            if reason == .due { releaseContent() }
         case .pace:
             paceTimer = nil
             guard reason == .due else { return }

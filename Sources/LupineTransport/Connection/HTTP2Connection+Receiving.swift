@@ -49,7 +49,7 @@ extension HTTP2Connection {
             lastReceived = loop.now
             // Keeps reading while the peer is closing: its end of stream is still to come.
             if !peerIsClosing, !channel.mayHoldMore(after: count, of: room) { mayRead = false }
-            take(buffer.span.extracting(first: count))
+            handleInput(buffer.span.extracting(first: count))
         }
     }
 
@@ -82,23 +82,23 @@ extension HTTP2Connection {
     /// The error of the peer's GOAWAY, if its code is not NO_ERROR. It explains the close that follows.
     private var goAwayError: TransportError? {
         guard let goAwayCode, goAwayCode != .noError else { return nil }
-        return http2(.goAway(goAwayCode))
+        return http2Error(.goAway(goAwayCode))
     }
 
     // MARK: events
 
     /// Feeds the machine and handles its events, until it needs more input.
-    func take(_ bytes: Span<UInt8>) {
+    func handleInput(_ bytes: Span<UInt8>) {
         var start = 0
         while life == .open {
             let rest = bytes.extracting(droppingFirst: start)
             let event: HTTP2Event
             let consumed: Int
             do throws(HTTP2ConnectionError) {
-                (event, consumed) = try machine.next(rest, at: time)
+                (event, consumed) = try machine.next(rest, at: machineTime)
             } catch {
                 deliverPendingHead(before: nil)
-                return end(http2(HTTP2Failure(error)))
+                return end(http2Error(HTTP2Failure(error)))
             }
             start += consumed
             headOctets += consumed
@@ -112,7 +112,7 @@ extension HTTP2Connection {
     private func handle(_ event: HTTP2Event, of bytes: Span<UInt8>) {
         switch event {
         case .needMore, .settingsAcknowledged, .settings, .windowOpened, .goAway, .pong:
-            handleConnection(event)
+            handleConnectionEvent(event)
         case .interim(let id, let head):
             guard let stream = recordReceipt(on: id) else { return }
             stream.metrics.responseHeadBytes += headOctets
@@ -122,7 +122,7 @@ extension HTTP2Connection {
             } else {
                 stream.exchange.sink.receivedInterim(head)
             }
-            if head.status.code == 100 { release(stream) }
+            if head.status.code == 100 { releaseContent(of: stream) }
         case .response(let id, let head):
             guard let stream = recordReceipt(on: id) else { return }
             stream.metrics.responseHeadBytes += headOctets
@@ -137,19 +137,19 @@ extension HTTP2Connection {
             } else {
                 stream.heldEnd = .complete(trailers: trailers)
             }
-        case .reset(let id, let code): wasReset(id, code)
+        case .reset(let id, let code): streamWasReset(id, code)
         case .failed(let id, let error):
-            if let stream = streams[id] { streamBroke(stream, reason(of: error)) }
+            if let stream = streams[id] { streamBroke(stream, transportError(of: error)) }
         case .refused(let id):
-            if let stream = streams[id] { sendAgain(stream, http2(.refused)) }
+            if let stream = streams[id] { sendAgain(stream, http2Error(.refused)) }
         case .request, .priority: break  // for servers
         }
     }
 
     /// Returns the error of a stream. A message over a limit fails with the same error as over HTTP/1.1, whose limits apply.
-    private func reason(of error: HTTP2StreamError) -> TransportError {
+    private func transportError(of error: HTTP2StreamError) -> TransportError {
         guard case .headerList(.limitExceeded(let limit, let allowed)) = error else {
-            return http2(HTTP2Failure(error))
+            return http2Error(HTTP2Failure(error))
         }
         let own: ParserLimits.Limit =
             switch limit {
@@ -160,7 +160,7 @@ extension HTTP2Connection {
         return .http(host: route.host, port: route.port, .limitExceeded(own, allowed: allowed))
     }
 
-    private func handleConnection(_ event: HTTP2Event) {
+    private func handleConnectionEvent(_ event: HTTP2Event) {
         switch event {
         case .settings(let settings):
             notifySettings()
@@ -191,7 +191,7 @@ extension HTTP2Connection {
         return stream
     }
 
-    private func wasReset(_ id: StreamID, _ code: HTTP2ErrorCode) {
+    private func streamWasReset(_ id: StreamID, _ code: HTTP2ErrorCode) {
         guard let stream = streams[id] else { return }
         stream.exchange.observation?.reportNotice(.reset(code))
         if stream.heldEnd != nil {
@@ -199,9 +199,9 @@ extension HTTP2Connection {
             return stopSending(stream)
         }
         if code == .refusedStream, stream.metrics.responseStart == nil {
-            return sendAgain(stream, http2(.refused))
+            return sendAgain(stream, http2Error(.refused))
         }
-        streamBroke(stream, http2(.reset(code)))
+        streamBroke(stream, http2Error(.reset(code)))
     }
 
     /// Handles a broken stream. The consumer is told after it has taken the content received before.
@@ -274,7 +274,7 @@ extension HTTP2Connection {
         switch plan {
         case .deliver: break
         case .pause: pause(stream)
-        case .skip: enough(stream)
+        case .skip: endDelivery(of: stream)
         case .splice(let target): stream.splice = SpliceTransfer(target, usesPipe: false)
         }
     }
@@ -288,24 +288,24 @@ extension HTTP2Connection {
         var taken = 0
         if stream.takesContent, stream.heldContent.isEmpty {
             taken = deliver(bytes, of: stream)
-            guard isWanted(stream) else { return machine.consumed(bytes.count - taken, on: stream.id) }
+            guard needsContent(of: stream) else { return machine.consumed(bytes.count - taken, on: stream.id) }
         }
         stream.heldContent.append(bytes.extracting(droppingFirst: taken))
     }
 
     /// Whether its content is still needed, now or later.
-    private func isWanted(_ stream: HTTP2Stream) -> Bool {
+    private func needsContent(of stream: HTTP2Stream) -> Bool {
         isCarrying(stream) && stream.machine.state != .skipping
     }
 
     /// Delivers as much as the rate limit and the consumer accept now. Returns how much that is; the rest must be held, unless
     /// the stream has ended.
     private func deliver(_ bytes: Span<UInt8>, of stream: HTTP2Stream) -> Int {
-        let count = allowance(bytes.count, of: stream)
+        let count = receiveAllowance(bytes.count, of: stream)
         guard count > 0 else { return 0 }
         let demand: Demand
         do throws(TransportError) {
-            demand = try give(bytes.extracting(first: count), to: stream)
+            demand = try passToConsumer(bytes.extracting(first: count), of: stream)
         } catch {
             machine.consumed(count, on: stream.id)
             fail(stream, error)
@@ -321,7 +321,7 @@ extension HTTP2Connection {
     }
 
     /// Returns how many of `count` octets the rate limit allows now; a timer delivers the rest.
-    private func allowance(_ count: Int, of stream: HTTP2Stream) -> Int {
+    private func receiveAllowance(_ count: Int, of stream: HTTP2Stream) -> Int {
         guard var rate = stream.receiveRate else { return count }
         let allowed = min(count, rate.allowance(at: loop.now))
         rate.spend(allowed, at: loop.now)
@@ -333,7 +333,7 @@ extension HTTP2Connection {
         return allowed
     }
 
-    private func give(_ bytes: Span<UInt8>, to stream: HTTP2Stream) throws(TransportError) -> Demand {
+    private func passToConsumer(_ bytes: Span<UInt8>, of stream: HTTP2Stream) throws(TransportError) -> Demand {
         guard let splice = stream.splice else {
             return stream.tunnel?.received(bytes) ?? stream.exchange.sink.receivedContent(bytes)
         }
@@ -345,7 +345,7 @@ extension HTTP2Connection {
         switch demand {
         case .more: break
         case .pause: pause(stream)
-        case .enough: enough(stream)
+        case .enough: endDelivery(of: stream)
         }
     }
 
@@ -357,7 +357,7 @@ extension HTTP2Connection {
 
     /// Handles a consumer that needs no more. The input that has been read is handled before the stream is reset: most short
     /// responses are complete by then.
-    func enough(_ stream: HTTP2Stream) {
+    func endDelivery(of stream: HTTP2Stream) {
         guard case .exchanging(_, .receiving) = stream.machine.state else { return }
         _ = stream.machine.handle(.enough)
         discardHeldContent(of: stream)
@@ -378,7 +378,7 @@ extension HTTP2Connection {
             var held = HeldContent()
             swap(&held, &stream.heldContent)
             let taken = deliver(held.octets.span.extracting(droppingFirst: held.start), of: stream)
-            if isWanted(stream) {
+            if needsContent(of: stream) {
                 held.dropFirst(taken)
                 stream.heldContent = held
             } else {

@@ -27,7 +27,7 @@ extension HTTP2Connection {
     }
 
     /// Sends the held content: the peer answered `100 Continue`, or the wait for it timed out.
-    func release(_ stream: HTTP2Stream) {
+    func releaseContent(of stream: HTTP2Stream) {
         guard isCarrying(stream), stream.machine.handle(.release).releasesContent else { return }
         if let timer = stream.continueTimer.take() { loop.cancel(timer) }
         updateDeadlines(.sending, of: stream)
@@ -70,7 +70,7 @@ extension HTTP2Connection {
         guard life == .open, writeFailure == nil, flushChannel() else { return }
         var steps = 0
         while mayWrite, life == .open, writeFailure == nil {
-            if outputStart == output.count { fill() }
+            if outputStart == output.count { fillOutput() }
             guard life == .open, outputStart < output.count else { break }
             steps += 1
             if steps > Self.stepsPerTurn { return yieldWriting() }
@@ -82,12 +82,12 @@ extension HTTP2Connection {
                 mayWrite = false
                 break
             }
-            advance(count)
+            recordWritten(count)
         }
     }
 
-    private func advance(_ count: Int) {
-        for stream in batch where isCarrying(stream) {
+    private func recordWritten(_ count: Int) {
+        for stream in streamsInOutput where isCarrying(stream) {
             updateDeadlines(.wrote, of: stream)
             if stream.requestBegan { continue }
             stream.requestBegan = true
@@ -97,17 +97,17 @@ extension HTTP2Connection {
         guard outputStart == output.count else { return }
         output.removeAll(keepingCapacity: output.capacity <= 2 * Self.outputRoom)
         outputStart = 0
-        if !channel.hasPendingOutput { wrote() }
+        if !channel.hasPendingOutput { outputWasWritten() }
     }
 
     /// Collects the next output: the machine's frames, and content of all streams that have some, in turn.
-    private func fill() {
+    private func fillOutput() {
         output.removeAll(keepingCapacity: true)
         outputStart = 0
         takeOutput()
         while output.count < Self.outputRoom, life == .open, let stream = nextSender() {
             do throws(TransportError) {
-                if try produce(stream), isCarrying(stream) { enqueue(stream) } else { stall(stream) }
+                if try appendFrame(of: stream), isCarrying(stream) { enqueue(stream) } else { stall(stream) }
             } catch { fail(stream, error) }
         }
         // Takes trailers and the effects of failures: new streams may have begun in place of those that failed.
@@ -134,7 +134,7 @@ extension HTTP2Connection {
     /// Takes the machine's output, and records the streams whose heads are in it.
     private func takeOutput() {
         sendPriorityUpdates()
-        batch += openingStreams
+        streamsInOutput += openingStreams
         openingStreams.removeAll(keepingCapacity: true)
         machine.takeOutput(into: &output)
     }
@@ -162,7 +162,7 @@ extension HTTP2Connection {
             mayWrite = false
             return false
         }
-        if outputStart == output.count { wrote() }
+        if outputStart == output.count { outputWasWritten() }
         return life == .open
     }
 
@@ -180,9 +180,9 @@ extension HTTP2Connection {
     }
 
     /// Called when all collected output has been handed to the kernel.
-    private func wrote() {
+    private func outputWasWritten() {
         var written: [HTTP2Stream] = []
-        swap(&written, &batch)
+        swap(&written, &streamsInOutput)
         for stream in written where isCarrying(stream) {
             if stream.feed.sent > stream.metrics.requestContentBytes {
                 stream.metrics.requestContentBytes = stream.feed.sent
@@ -201,7 +201,7 @@ extension HTTP2Connection {
                 _ = stream.machine.handle(.requestSent)
             case .sending:
                 if case .awaiting = stream.feed.state { updateDeadlines(.sourceDry, of: stream) }
-                stream.tunnel?.wrote()
+                stream.tunnel?.outputWasWritten()
             case .sent: break
             }
         }
@@ -223,30 +223,30 @@ extension HTTP2Connection {
     // MARK: content
 
     /// Appends a frame of a stream's content to the output. Returns false when it has nothing to send now, or may not send it.
-    private func produce(_ stream: HTTP2Stream) throws(TransportError) -> Bool {
+    private func appendFrame(of stream: HTTP2Stream) throws(TransportError) -> Bool {
         switch stream.feed.state {
         case .done:
-            try end(stream)
+            try endRequest(of: stream)
             return false
         case .bytes(let bytes, let from):
-            return try send(bytes.span, from: from, isLast: true, of: stream)
+            return try sendPiece(bytes.span, from: from, isLast: true, of: stream)
         case .region(let region, let from):
             return try region.withOctets { bytes throws(TransportError) in
-                try send(bytes, from: from, isLast: true, of: stream)
+                try sendPiece(bytes, from: from, isLast: true, of: stream)
             }
         case .piece(let bytes, let from, _):
             let isLast = stream.announcedLength == stream.feed.sent + Int64(bytes.count - from)
-            return try send(bytes.span, from: from, isLast: isLast, of: stream)
+            return try sendPiece(bytes.span, from: from, isLast: isLast, of: stream)
         case .file(let file, let offset, let remaining):
-            return try send(file, offset: offset, remaining: remaining, of: stream)
+            return try sendFile(file, offset: offset, remaining: remaining, of: stream)
         case .stream(let source):
             // A request that has not been sent yet may move to another connection, which must then get the source's first
             // piece.
             guard stream.requestBegan else { return false }
-            if let tunnel = stream.tunnel { return try produce(stream, from: tunnel, source) }
+            if let tunnel = stream.tunnel { return try refillFeed(of: stream, from: tunnel, source) }
             stream.feed.state = .awaiting(source)
             updateDeadlines(.sourceDry, of: stream)
-            ask(source, for: stream)
+            requestPiece(from: source, for: stream)
             return false
         case .awaiting:
             return false
@@ -254,7 +254,7 @@ extension HTTP2Connection {
     }
 
     /// Returns how many of `count` octets the rate limit allows now; 0 when it requires a pause.
-    private func allowance(_ count: Int, of stream: HTTP2Stream) -> Int {
+    private func sendAllowance(_ count: Int, of stream: HTTP2Stream) -> Int {
         guard var rate = stream.sendRate else { return count }
         let allowance = rate.allowance(at: loop.now)
         if allowance == 0 {
@@ -265,13 +265,13 @@ extension HTTP2Connection {
         return min(count, allowance)
     }
 
-    private func send(
+    private func sendPiece(
         _ bytes: Span<UInt8>, from: Int, isLast: Bool, of stream: HTTP2Stream
     ) throws(TransportError) -> Bool {
         let rest = bytes.count - from
-        let count = allowance(min(rest, Self.piece), of: stream)
+        let count = sendAllowance(min(rest, Self.piece), of: stream)
         guard count > 0 else { return false }
-        let taken = try begin(count, endsStream: isLast && count == rest, of: stream)
+        let taken = try beginDataFrame(count, endsStream: isLast && count == rest, of: stream)
         guard taken > 0 else { return false }
         output.append(bytes, from..<from + taken)
         stream.feed.advance(taken)
@@ -279,12 +279,12 @@ extension HTTP2Connection {
         return true
     }
 
-    private func send(
+    private func sendFile(
         _ file: FileSource, offset: Int64, remaining: Int64, of stream: HTTP2Stream
     ) throws(TransportError) -> Bool {
         let room = min(Int(clamping: remaining), Self.piece, machine.sendRoom(of: stream.id))
         guard room > 0 else { return false }
-        let count = allowance(room, of: stream)
+        let count = sendAllowance(room, of: stream)
         guard count > 0 else { return false }
         var buffer = loop.borrowFileBuffer()
         defer { loop.giveBack(fileBuffer: buffer) }
@@ -297,7 +297,7 @@ extension HTTP2Connection {
         guard case .bytes(let ready) = filled else {
             throw file.tooShort
         }
-        let taken = try begin(ready, endsStream: Int64(ready) == remaining, of: stream)
+        let taken = try beginDataFrame(ready, endsStream: Int64(ready) == remaining, of: stream)
         output.append(buffer.span, 0..<taken)
         stream.feed.sent += Int64(taken)
         let left = remaining - Int64(taken)
@@ -308,7 +308,7 @@ extension HTTP2Connection {
 
     /// Writes the header of a DATA frame for up to `count` octets, and returns how many octets of content the caller has to write
     /// after it.
-    private func begin(
+    private func beginDataFrame(
         _ count: Int, endsStream: Bool, of stream: HTTP2Stream
     ) throws(TransportError) -> Int {
         do throws(HTTP2SendError) {
@@ -316,13 +316,13 @@ extension HTTP2Connection {
             guard taken > 0 || endsStream && count == 0 else { return 0 }
             stream.sendRate?.spend(taken, at: loop.now)
             if endsStream, taken == count { stream.isEndWritten = true }
-            batch.append(stream)
+            streamsInOutput.append(stream)
             return taken
-        } catch { throw http2(.refused) }
+        } catch { throw http2Error(.refused) }
     }
 
     /// Returns the head of a request as a header list. `announcement` is the length of its content.
-    func list(
+    func headerList(
         of exchange: Exchange, _ announcement: OutgoingBody, _ urgency: Urgency, expectContinue: Bool
     ) throws(TransportError) -> HeaderList {
         guard exchange.head.method != .connect else { throw .unsupported("CONNECT over HTTP/2") }
@@ -341,10 +341,10 @@ extension HTTP2Connection {
     }
 
     /// Ends the request, with trailers if there are some.
-    func end(_ stream: HTTP2Stream) throws(TransportError) {
+    func endRequest(of stream: HTTP2Stream) throws(TransportError) {
         guard !stream.isEndWritten else { return }
         guard !stream.trailers.isEmpty else {
-            _ = try begin(0, endsStream: true, of: stream)
+            _ = try beginDataFrame(0, endsStream: true, of: stream)
             return
         }
         let list: HeaderList
@@ -352,40 +352,40 @@ extension HTTP2Connection {
             throw .http(host: route.host, port: route.port, error)
         }
         do throws(HTTP2SendError) { try machine.send(list, on: stream.id, endsStream: true) } catch {
-            guard case .headerListTooLarge(let size, let allowed) = error else { throw http2(.refused) }
-            throw http2(.requestTooLarge(size, allowed: allowed))
+            guard case .headerListTooLarge(let size, let allowed) = error else { throw http2Error(.refused) }
+            throw http2Error(.requestTooLarge(size, allowed: allowed))
         }
         stream.isEndWritten = true
-        batch.append(stream)
+        streamsInOutput.append(stream)
     }
 
     // MARK: content from a source
 
     /// Asks the source for the next piece of the stream's content.
-    private func ask(_ source: any ContentSource, for stream: HTTP2Stream) {
+    private func requestPiece(from source: any ContentSource, for stream: HTTP2Stream) {
         let bound = LoopBound((self, stream), on: loop)
         source.next { [loop] piece in
             // Never synchronously: a source that always has data would otherwise grow the stack.
             _ = loop.execute {
                 let (connection, stream) = bound.value
-                connection.supplied(piece, for: stream)
+                connection.sourceReplied(piece, for: stream)
             }
         }
     }
 
-    private func supplied(_ piece: ContentPiece, for stream: HTTP2Stream) {
+    private func sourceReplied(_ piece: ContentPiece, for stream: HTTP2Stream) {
         guard isCarrying(stream), case .awaiting(let source) = stream.feed.state else { return }
         switch piece {
         case .bytes(let bytes):
-            guard !bytes.isEmpty else { return ask(source, for: stream) }
+            guard !bytes.isEmpty else { return requestPiece(from: source, for: stream) }
             let total = stream.feed.sent + Int64(bytes.count)
             if let announced = stream.announcedLength, total > announced {
-                return mismatch(stream, announced, given: total)
+                return failLengthMismatch(stream, announced, given: total)
             }
             stream.feed.state = .piece(bytes, from: 0, source)
         case .end(let trailers):
             if let announced = stream.announcedLength, stream.feed.sent != announced {
-                return mismatch(stream, announced, given: stream.feed.sent)
+                return failLengthMismatch(stream, announced, given: stream.feed.sent)
             }
             stream.trailers = trailers
             stream.feed.state = .done
@@ -396,7 +396,7 @@ extension HTTP2Connection {
         enqueue(stream)
     }
 
-    private func mismatch(_ stream: HTTP2Stream, _ announced: Int64, given: Int64) {
+    private func failLengthMismatch(_ stream: HTTP2Stream, _ announced: Int64, given: Int64) {
         fail(
             stream,
             .http(

@@ -69,7 +69,7 @@ extension HTTP2Connection {
             pool.retireConnection(id)
             // The pool closes a draining connection that carries nothing.
             if life == .open { scheduleLivenessCheck(at: checkAgain) }
-        case .gone: end(http2(.silent))
+        case .gone: end(http2Error(.silent))
         }
     }
 }
@@ -83,7 +83,7 @@ extension HTTP2Connection: TimerTarget {
         case .deadline: deadlineReached(stream)
         case .continueWait:
             stream.continueTimer = nil
-            release(stream)
+            releaseContent(of: stream)
         case .sendPace:
             stream.sendPaceTimer = nil
             enqueue(stream)

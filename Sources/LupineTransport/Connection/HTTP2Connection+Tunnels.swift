@@ -18,7 +18,7 @@ extension HTTP2Connection {
             return false
         }
         guard machine.peerSettings.enableConnectProtocol else {
-            refuse(exchange, http2(.noWebSockets), metrics)
+            refuse(exchange, http2Error(.noWebSockets), metrics)
             return false
         }
         return true
@@ -64,7 +64,7 @@ extension HTTP2Connection {
 
     /// Reports the end of an exchange, or of the tunnel that its stream has become.
     func reportEnd(_ result: Result<Fields, TransportError>, of stream: HTTP2Stream) {
-        let result = result.mapError { named($0, for: stream.exchange) }
+        let result = result.mapError { attributed($0, to: stream.exchange) }
         guard let tunnel = stream.tunnel else { return stream.exchange.end(result, stream.metrics) }
         if case .failure(let error) = result { tunnel.ended(error) } else { tunnel.ended(nil) }
     }
@@ -89,7 +89,7 @@ extension HTTP2Connection {
     }
 
     /// Moves the tunnel's next octets to the stream's feed. Returns false if there are none.
-    func produce(_ stream: HTTP2Stream, from tunnel: HTTP2Tunnel, _ source: any ContentSource)
+    func refillFeed(of stream: HTTP2Stream, from tunnel: HTTP2Tunnel, _ source: any ContentSource)
         throws(TransportError) -> Bool
     {
         if let bytes = tunnel.next() {
@@ -98,7 +98,7 @@ extension HTTP2Connection {
         }
         stream.feed.state = .awaiting(source)
         guard tunnel.peerHasEnded else { return false }
-        try end(stream)
+        try endRequest(of: stream)
         // In a separate loop job: the output of this turn is still being collected.
         loop.executeOnLoop { [self] in endTunnel(of: stream) }
         return false

@@ -37,7 +37,7 @@ final class HTTP2Connection: Carrier {
     /// Streams whose head waits in the machine.
     var openingStreams: [HTTP2Stream] = []
     /// Streams with frames in `output`.
-    var batch: [HTTP2Stream] = []
+    var streamsInOutput: [HTTP2Stream] = []
     /// Why nothing more can be sent; what the peer has sent is still read.
     var writeFailure: TransportError?
     var isWriteDue = false
@@ -72,9 +72,9 @@ final class HTTP2Connection: Carrier {
     private var isCloseDue = false
     /// The capacity that the pool was told after the peer's settings; nil before.
     private var reportedCapacity: Int?
-    private let firstCapacity: Int
+    private let initialCapacity: Int
     /// The limit of concurrent streams, if the peer allows more.
-    private let mostStreams: Int
+    private let streamLimit: Int
     /// The initial window of a stream, small enough that all streams together fit into the connection's window.
     private let streamWindow: Int
     /// The total growth of all stream windows.
@@ -92,7 +92,7 @@ final class HTTP2Connection: Carrier {
     /// The largest window of a stream: the most content that may be ahead of its consumer.
     static let largestStreamWindow = 8 * 1024 * 1024
     /// How long the peer may take to acknowledge the settings; a peer that does not speak HTTP/2 never does.
-    static let settingsTime = Interval.seconds(60)
+    static let settingsTimeout = Interval.seconds(60)
     /// How much output may wait for a kernel that accepts nothing; above it, the connection begins no further stream.
     static let waitingOutputLimit = 256 * 1024
     /// How many times it reads, or writes, before other connections of the loop get their turn.
@@ -104,7 +104,7 @@ final class HTTP2Connection: Carrier {
     ) {
         var settings = HTTP2Machine.defaultSettings
         let limits = Self.limits(limits)
-        mostStreams = limits.openStreams
+        streamLimit = limits.openStreams
         let streamWindow = min(FlowWindow.initial, Self.connectionWindow / 2 / limits.openStreams)
         settings.initialWindowSize = streamWindow
         settings.noRFC7540Priorities = true
@@ -112,7 +112,7 @@ final class HTTP2Connection: Carrier {
         machine = HTTP2Machine(
             .client, settings: settings, window: Self.connectionWindow, limits: limits,
             at: .nanoseconds(loop.now.nanoseconds))
-        firstCapacity = dialed.route.tls?.isPersonal == true ? 1 : limits.openStreamsAtFirst
+        initialCapacity = dialed.route.tls?.isPersonal == true ? 1 : limits.openStreamsAtFirst
         firstOriginBytes = dialed.firstOriginBytes
         lastReceived = loop.now
         super.init(
@@ -139,25 +139,25 @@ final class HTTP2Connection: Carrier {
     }
 
     /// The current time in the machine's unit.
-    var time: Duration { .nanoseconds(loop.now.nanoseconds) }
+    var machineTime: Duration { .nanoseconds(loop.now.nanoseconds) }
 
-    override var capacity: Int { firstCapacity }
+    override var capacity: Int { initialCapacity }
 
     /// Whether the exchange that it was opened for has sent its own client certificate: it serves no other (U-11.20).
     private var isPersonal: Bool { route.tls?.isPersonal == true }
 
     override func opened() {
         guard life == .open else { return }
-        beginProbes()
-        settingsTimer = loop.schedule(at: loop.now + Self.settingsTime) { [weak self] reason in
+        startKeepAliveProbes()
+        settingsTimer = loop.schedule(at: loop.now + Self.settingsTimeout) { [weak self] reason in
             guard let self, reason == .due else { return }
             settingsTimer = nil
-            settingsAreLate()
+            settingsTimedOut()
         }
         writeSoon()
         var bytes: [UInt8] = []
         swap(&bytes, &firstOriginBytes)
-        take(bytes.span)
+        handleInput(bytes.span)
         read()
     }
 
@@ -180,9 +180,9 @@ final class HTTP2Connection: Carrier {
         let urgency = Urgency(priority: exchange.priority)
         let list: HeaderList
         do throws(TransportError) {
-            list = try self.list(of: exchange, announcement, urgency, expectContinue: holds)
+            list = try headerList(of: exchange, announcement, urgency, expectContinue: holds)
         } catch {
-            return refuse(exchange, named(error, for: exchange), metrics)
+            return refuse(exchange, attributed(error, to: exchange), metrics)
         }
         let id: StreamID
         do throws(HTTP2SendError) {
@@ -191,8 +191,8 @@ final class HTTP2Connection: Carrier {
         } catch {
             switch error {
             case .headerListTooLarge(let size, let allowed):
-                let error = http2(.requestTooLarge(size, allowed: allowed))
-                return refuse(exchange, named(error, for: exchange), metrics)
+                let error = http2Error(.requestTooLarge(size, allowed: allowed))
+                return refuse(exchange, attributed(error, to: exchange), metrics)
             case .connectionShuttingDown: pool.retireConnection(self.id)
             case .tooManyStreams, .connectionOver, .streamOver: break
             }
@@ -232,7 +232,7 @@ final class HTTP2Connection: Carrier {
     /// Handles an exchange whose connection has ended, or whose peer allows fewer streams, since the lease: it goes to another
     /// connection.
     private func sendElsewhere(_ exchange: Exchange, _ metrics: ExchangeMetrics) {
-        let error = named(failure ?? http2(.refused), for: exchange)
+        let error = attributed(failure ?? http2Error(.refused), to: exchange)
         loop.executeOnLoop {
             self.returnToPool()
             self.pool.replayOrFail(
@@ -264,7 +264,7 @@ final class HTTP2Connection: Carrier {
         guard case .exchanging(_, .receiving) = stream.machine.state else {
             return cancelStream(stream, .cancelled)
         }
-        enough(stream)
+        endDelivery(of: stream)
     }
 
     private func cancelStream(_ stream: HTTP2Stream, _ error: TransportError) {
@@ -363,7 +363,7 @@ final class HTTP2Connection: Carrier {
         completionDepth += 1
         returnToPool()
         pool.replayOrFail(
-            stream.exchange, stream.metrics, named(error, for: stream.exchange),
+            stream.exchange, stream.metrics, attributed(error, to: stream.exchange),
             requestBegan: stream.requestBegan, connectionWasReused: stream.metrics.isReused,
             isUnprocessed: true)
         completionDepth -= 1
@@ -409,7 +409,7 @@ final class HTTP2Connection: Carrier {
     private func returnToPool() {
         guard life == .open else { return }
         pool.finished(id, isPersonal ? .notReusable : .reusable(KeepAlive()), at: loop.now)
-        if life == .open, streams.isEmpty { beginProbes() }
+        if life == .open, streams.isEmpty { startKeepAliveProbes() }
     }
 
     // MARK: the end of the connection
@@ -484,7 +484,7 @@ final class HTTP2Connection: Carrier {
                 continue
             }
             pool.replayOrFail(
-                stream.exchange, stream.metrics, named(error, for: stream.exchange),
+                stream.exchange, stream.metrics, attributed(error, to: stream.exchange),
                 requestBegan: stream.requestBegan, connectionWasReused: stream.isOnUsedConnection)
         }
         failAwaiting(error)
@@ -525,7 +525,7 @@ final class HTTP2Connection: Carrier {
         stalled = []
         reprioritised = []
         openingStreams = []
-        batch = []
+        streamsInOutput = []
     }
 
     // MARK: what the peer says of the connection
@@ -534,7 +534,7 @@ final class HTTP2Connection: Carrier {
     func capacityChanged(_ streams: Int?) {
         // A connection that serves one exchange says nothing about the capacity of others.
         guard !isPersonal else { return }
-        let capacity = min(streams ?? .max, mostStreams)
+        let capacity = min(streams ?? .max, streamLimit)
         guard capacity != reportedCapacity else { return }
         reportedCapacity = capacity
         pool.capacityChanged(id, to: capacity)
@@ -545,13 +545,13 @@ final class HTTP2Connection: Carrier {
         loop.cancel(timer)
     }
 
-    private func settingsAreLate() {
+    private func settingsTimedOut() {
         guard life == .open, machine.settingsPendingSince != nil else { return }
         machine.fail(.settingsTimeout)
-        end(http2(HTTP2Failure(.settingsTimeout)))
+        end(http2Error(HTTP2Failure(.settingsTimeout)))
     }
 
-    func http2(_ failure: HTTP2Failure) -> TransportError {
+    func http2Error(_ failure: HTTP2Failure) -> TransportError {
         .http2(host: route.host, port: route.port, failure)
     }
 

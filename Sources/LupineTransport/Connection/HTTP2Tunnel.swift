@@ -78,7 +78,7 @@ final class HTTP2Tunnel: UpgradedChannel {
     }
 
     /// Called when all octets that have left the stream have been given to the kernel.
-    func wrote() {
+    func outputWasWritten() {
         isWriting = false
         guard unsent == 0, !drainedIsDue else { return }
         drainedIsDue = true
