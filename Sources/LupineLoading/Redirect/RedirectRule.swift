@@ -157,7 +157,7 @@ package enum RedirectRule {
         next.httpMethod = rewrite.method
         if !rewrite.keepsBody {
             next.httpBody = nil
-            for name in RedirectMove.aboutContent {
+            for name in RedirectMove.contentFields {
                 next.setValue(nil, forHTTPHeaderField: name.description)
             }
         }

@@ -10,7 +10,7 @@ final class DialProgress: Sendable {
     /// The origin that is dialed.
     let origin: Origin
     private let nanoseconds: Atomic<Int64>
-    private let asking = Atomic<Bool>(false)
+    private let awaitsProgram = Atomic<Bool>(false)
 
     /// A dial that starts now.
     init(to origin: Origin, at now: Instant) {
@@ -21,15 +21,15 @@ final class DialProgress: Sendable {
     /// Records progress.
     func step(at now: Instant) {
         nanoseconds.store(now.nanoseconds, ordering: .relaxed)
-        asking.store(false, ordering: .relaxed)
+        awaitsProgram.store(false, ordering: .relaxed)
     }
 
     /// Records that the dial waits for an answer of the program, which may take any time: a verdict on the peer, or a client
     /// certificate. The next `step(at:)` ends the wait.
-    func asks() { asking.store(true, ordering: .relaxed) }
+    func awaitProgram() { awaitsProgram.store(true, ordering: .relaxed) }
 
     /// Whether the dial waits for an answer of the program.
-    var isAsking: Bool { asking.load(ordering: .relaxed) }
+    var isAwaitingProgram: Bool { awaitsProgram.load(ordering: .relaxed) }
 
     /// The time of the latest progress; at first, the time at which the dial was decided on.
     var latest: Instant { Instant(nanoseconds: nanoseconds.load(ordering: .relaxed)) }

@@ -37,12 +37,12 @@ final class TLSHandshake: LoopChannel {
         }
     }
 
-    private enum Stage {
+    private enum State {
         case new
         case handshaking(TLSEngine)
-        case asking(TLSEngine, PeerTrust)
+        case awaitingVerdict(TLSEngine, PeerTrust)
         case evaluating(TLSEngine, TrustEvaluationDriver)
-        case choosing(TLSEngine)
+        case awaitingIdentity(TLSEngine)
         case over
     }
 
@@ -51,7 +51,7 @@ final class TLSHandshake: LoopChannel {
     private let loop: EventLoop
     private let report: (Result<TLSChannel, TransportError>) -> Void
     private var registration: Registration?
-    private var stage = Stage.new
+    private var state = State.new
     private var offeredSession: TLSSession?
     /// Whether a client certificate was requested. A session would carry the answer over to connections without a request.
     private var identityWasRequested = false
@@ -66,7 +66,7 @@ final class TLSHandshake: LoopChannel {
     /// Binds an exchange to the connection; set before `start`.
     var claim: () -> PeerClaim = { .claimed(nil) }
     /// Called when the handshake starts or stops waiting for an answer of the program; set before `start`.
-    var setAsking: (Bool) -> Void = { _ in }
+    var setAwaitingProgram: (Bool) -> Void = { _ in }
     /// The exchange that the connection is for, once it had to be claimed.
     private var claimed: PeerClaim?
 
@@ -94,7 +94,7 @@ final class TLSHandshake: LoopChannel {
                 resuming: offeredSession, over: wire)
             engine.asksForIdentity =
                 peer.profile.identitySource != nil || peer.profile.questions == .trustAndIdentity
-            stage = .handshaking(engine)
+            state = .handshaking(engine)
         } catch { return fail(error) }
         advance()
     }
@@ -102,7 +102,7 @@ final class TLSHandshake: LoopChannel {
     func channelReady(_ readiness: Readiness) {
         if !readiness.isDisjoint(with: [.readable, .closed]) {
             wire.becameReadable(isClosing: !readiness.isDisjoint(with: .closed))
-            if case .handshaking = stage { peer.progress.step(at: loop.now) }
+            if case .handshaking = state { peer.progress.step(at: loop.now) }
         }
         advance()
     }
@@ -110,7 +110,7 @@ final class TLSHandshake: LoopChannel {
     func loopWillClose() { end(.failure(.shutDown)) }
 
     private func advance() {
-        guard case .handshaking(let engine) = stage else { return }
+        guard case .handshaking(let engine) = state else { return }
         do {
             if wire.hasPendingOutput {
                 try wire.flush()
@@ -120,8 +120,8 @@ final class TLSHandshake: LoopChannel {
         do throws(TLSError) {
             switch try engine.handshake() {
             case .wouldBlock: break
-            case .awaitsTrust(let trust): judge(trust, engine)
-            case .awaitsIdentity(let request): choose(request, engine)
+            case .awaitsTrust(let trust): verify(trust, engine)
+            case .awaitsIdentity(let request): chooseIdentity(request, engine)
             case .done: try succeed(engine)
             }
         } catch { fail(error) }
@@ -129,52 +129,52 @@ final class TLSHandshake: LoopChannel {
 
     // MARK: trust
 
-    private func judge(_ trust: PeerTrust, _ engine: TLSEngine) {
+    private func verify(_ trust: PeerTrust, _ engine: TLSEngine) {
         switch peer.profile.questions {
         case .none: break
-        case .trust, .trustAndIdentity: return ask(about: trust, engine)
+        case .trust, .trustAndIdentity: return askVerifier(about: trust, engine)
         }
         if engine.asksAboutResumption, let until = offeredSession?.acceptedUntil, .now < until {
             acceptedUntil = until
-            return judged(trust, .success(()), engine, acceptance: evaluatorAcceptance)
+            return answerTrust(trust, .success(()), engine, acceptance: evaluatorAcceptance)
         }
         evaluate(trust, engine)
     }
 
     private func evaluate(_ trust: PeerTrust, _ engine: TLSEngine) {
         // The program's check is made on behalf of an exchange. If that was cancelled before its turn, no check is made.
-        if peer.profile.trust.asksProgram, case .nobodyWaits = claimant() {
+        if peer.profile.trust.asksProgram, case .abandoned = claimExchange() {
             return end(.failure(.cancelled))
         }
         let driver = TrustEvaluationDriver(peer.profile, trust, on: loop) { [weak self] verdict in
-            guard let self, case .evaluating(let engine, _) = stage else { return }
+            guard let self, case .evaluating(let engine, _) = state else { return }
             // If the exchange has to be asked, it is asked for every connection, so the verdict is not reused (I-12.15).
             if peer.profile.questions == .none { acceptedUntil = (try? verdict.get())?.reusableUntil }
-            judged(trust, verdict.map { _ in }, engine, acceptance: evaluatorAcceptance)
+            answerTrust(trust, verdict.map { _ in }, engine, acceptance: evaluatorAcceptance)
         }
-        stage = .evaluating(engine, driver)
+        state = .evaluating(engine, driver)
         driver.start()
     }
 
     /// Asks on behalf of the exchange that the connection is for. Also for a resumed session, with the chain of the original one.
-    private func ask(about trust: PeerTrust, _ engine: TLSEngine) {
-        guard case .claimed(let verifier) = claimant() else { return end(.failure(.cancelled)) }
+    private func askVerifier(about trust: PeerTrust, _ engine: TLSEngine) {
+        guard case .claimed(let verifier) = claimExchange() else { return end(.failure(.cancelled)) }
         guard let verifier else { return evaluate(trust, engine) }
-        stage = .asking(engine, trust)
-        setAsking(true)
+        state = .awaitingVerdict(engine, trust)
+        setAwaitingProgram(true)
         let unanswered = (PeerVerdict.refused(.refused("nobody has answered")), TLSProfile?.none)
         let reply = reply(unanswered: unanswered) { $0.receivedVerdict($1.0, $1.1) }
-        verifier.judge(trust, host: peer.host, port: peer.port, under: profile) { reply.give(($0, $1)) }
+        verifier.judge(trust, host: peer.host, port: peer.port, under: profile) { reply.fulfill(($0, $1)) }
     }
 
     private func receivedVerdict(_ verdict: PeerVerdict, _ profile: TLSProfile?) {
-        guard case .asking(let engine, let trust) = stage else { return }
-        setAsking(false)
+        guard case .awaitingVerdict(let engine, let trust) = state else { return }
+        setAwaitingProgram(false)
         if let profile { self.profile = profile }
         switch verdict {
-        case .accepted: judged(trust, .success(()), engine, acceptance: .otherwise)
-        case .acceptedUnchecked: judged(trust, .success(()), engine, acceptance: .unchecked)
-        case .refused(let failure): judged(trust, .failure(failure), engine, acceptance: .otherwise)
+        case .accepted: answerTrust(trust, .success(()), engine, acceptance: .otherwise)
+        case .acceptedUnchecked: answerTrust(trust, .success(()), engine, acceptance: .unchecked)
+        case .refused(let failure): answerTrust(trust, .failure(failure), engine, acceptance: .otherwise)
         case .byDefault: evaluate(trust, engine)
         case .cancelled: end(.failure(.cancelled))
         }
@@ -186,7 +186,7 @@ final class TLSHandshake: LoopChannel {
         return evaluator.includesDefault ? .standard : evaluator.checksNothing ? .unchecked : .otherwise
     }
 
-    private func judged(
+    private func answerTrust(
         _ trust: PeerTrust, _ verdict: Result<Void, TrustFailure>, _ engine: TLSEngine,
         acceptance: PeerEvidence.Acceptance
     ) {
@@ -200,12 +200,12 @@ final class TLSHandshake: LoopChannel {
         }
         peer.progress.step(at: loop.now)
         engine.answerTrust(verdict)
-        stage = .handshaking(engine)
+        state = .handshaking(engine)
         advance()
     }
 
     /// Returns the exchange that the connection is for. Claimed once; the connection and the exchange then stay together.
-    private func claimant() -> PeerClaim {
+    private func claimExchange() -> PeerClaim {
         if let claimed { return claimed }
         let found = claim()
         claimed = found
@@ -224,44 +224,44 @@ final class TLSHandshake: LoopChannel {
 
     // MARK: identity
 
-    private func choose(_ request: TLSIdentityRequest, _ engine: TLSEngine) {
+    private func chooseIdentity(_ request: TLSIdentityRequest, _ engine: TLSEngine) {
         if peer.profile.questions == .trustAndIdentity {
-            guard case .claimed(let verifier) = claimant() else { return end(.failure(.cancelled)) }
-            guard let verifier else { return chosen(nil, engine) }
+            guard case .claimed(let verifier) = claimExchange() else { return end(.failure(.cancelled)) }
+            guard let verifier else { return answerIdentity(nil, engine) }
             let reply = waitForIdentity(engine)
             return verifier.identify(for: request, host: peer.host, port: peer.port, under: profile) {
-                reply.give(($0, $1))
+                reply.fulfill(($0, $1))
             }
         }
-        guard let source = peer.profile.identitySource else { return chosen(nil, engine) }
+        guard let source = peer.profile.identitySource else { return answerIdentity(nil, engine) }
         let reply = waitForIdentity(engine)
-        source(request, peer.host, peer.port) { reply.give(($0.map { .identity($0) } ?? .nobody, nil)) }
+        source(request, peer.host, peer.port) { reply.fulfill(($0.map { .identity($0) } ?? .nobody, nil)) }
     }
 
     private func waitForIdentity(_ engine: TLSEngine) -> LoopReply<(IdentityAnswer, TLSProfile?)> {
         identityWasRequested = true
-        stage = .choosing(engine)
-        setAsking(true)
+        state = .awaitingIdentity(engine)
+        setAwaitingProgram(true)
         return reply(unanswered: (.nobody, nil)) { $0.receivedIdentity($1.0, $1.1) }
     }
 
     private func receivedIdentity(_ answer: IdentityAnswer, _ profile: TLSProfile?) {
-        guard case .choosing(let engine) = stage else { return }
-        setAsking(false)
+        guard case .awaitingIdentity(let engine) = state else { return }
+        setAwaitingProgram(false)
         if let profile { self.profile = profile }
         switch answer {
         case .identity(let identity):
             isPersonal = peer.profile.questions == .trustAndIdentity
-            chosen(identity, engine)
-        case .nobody: chosen(nil, engine)
+            answerIdentity(identity, engine)
+        case .nobody: answerIdentity(nil, engine)
         case .cancelled: end(.failure(.cancelled))
         }
     }
 
-    private func chosen(_ identity: TLSIdentity?, _ engine: TLSEngine) {
+    private func answerIdentity(_ identity: TLSIdentity?, _ engine: TLSEngine) {
         peer.progress.step(at: loop.now)
         engine.answerIdentity(identity)
-        stage = .handshaking(engine)
+        state = .handshaking(engine)
         advance()
     }
 
@@ -309,7 +309,7 @@ final class TLSHandshake: LoopChannel {
         switch result {
         case .success:
             registration = nil
-            stage = .over
+            state = .over
             releaseVerifier()
         case .failure: close()
         }
@@ -320,8 +320,8 @@ final class TLSHandshake: LoopChannel {
     func close() {
         if let registration { loop.deregister(registration) }
         registration = nil
-        if case .evaluating(_, let driver) = stage { driver.cancel() }
-        stage = .over
+        if case .evaluating(_, let driver) = state { driver.cancel() }
+        state = .over
         wire.close()
         releaseVerifier()
     }

@@ -107,12 +107,12 @@ final class Engine: Sendable {
         let sink = ResponseSink(
             decodes: configuration.decodesContent, upTo: configuration.expansionLimit,
             host: request.url.host, port: request.url.port)
-        let exchange = try exchange(for: request, configuration, after: move, as: transfer, sink: sink)
+        let exchange = try makeExchange(for: request, configuration, after: move, as: transfer, sink: sink)
         let head = try await sink.head(of: exchange, through: pool)
         return HTTPResponse(head: head, body: ResponseBody(sink), url: request.url)
     }
 
-    private func exchange(
+    private func makeExchange(
         for request: HTTPRequest, _ configuration: HTTPClient.Configuration, after move: RedirectMove,
         as transfer: TransferIdentity?, sink: ResponseSink
     ) throws(TransportError) -> Exchange {

@@ -44,11 +44,11 @@ package enum RedirectMove: Int, Sendable, CaseIterable, Comparable {
     ///   - sensitive: The names that the configuration keeps within an origin, besides those that always are.
     package func fate(of name: FieldName, _ value: String, sensitive: Set<FieldName>) -> Fate {
         if self == .withinOrigin { return .kept }
-        if Self.bound.contains(name) || sensitive.contains(name) { return .removed }
+        if Self.boundToOrigin.contains(name) || sensitive.contains(name) { return .removed }
         if self == .intoTheClear { return Self.isHarmless(name) ? .kept : .removed }
         switch name {
-        case .referer: return Self.originAlone(of: value).map { .rewritten($0) } ?? .removed
-        case _: return Self.origin.contains(name) ? .rewritten("null") : .kept
+        case .referer: return Self.originOnly(of: value).map { .rewritten($0) } ?? .removed
+        case _: return Self.originField.contains(name) ? .rewritten("null") : .kept
         }
     }
 
@@ -59,13 +59,13 @@ package enum RedirectMove: Int, Sendable, CaseIterable, Comparable {
         Set(texts.compactMap { try? FieldName($0) })
     }
 
-    private static let origin = names(["Origin"])
+    private static let originField = names(["Origin"])
 
     /// Credentials and the server's name, which are bound to one origin by their meaning.
-    private static let bound = names(["Authorization", "Cookie", "Cookie2", "Proxy-Authorization", "Host"])
+    private static let boundToOrigin = names(["Authorization", "Cookie", "Cookie2", "Proxy-Authorization", "Host"])
 
     /// Fields that describe content and would be wrong without it (U-10.4).
-    package static let aboutContent = names([
+    package static let contentFields = names([
         "Content-Length", "Content-Type", "Content-Encoding", "Content-Language", "Content-Location",
         "Transfer-Encoding", "Expect",
     ])
@@ -96,7 +96,7 @@ package enum RedirectMove: Int, Sendable, CaseIterable, Comparable {
 
     /// Returns scheme, host and port of a referrer, without path, query and user (RFC 9110 §10.1.3); nil if it is not a web
     /// address.
-    private static func originAlone(of referrer: String) -> String? {
+    private static func originOnly(of referrer: String) -> String? {
         let bytes = Array(referrer.utf8)
         guard let colon = bytes.firstIndex(of: 0x3A) else { return nil }
         let scheme = String(decoding: bytes[..<colon], as: UTF8.self).asciiLowercased

@@ -67,7 +67,7 @@ struct RedirectedRequest {
         var following = Fields()
         for index in 0..<request.fields.count {
             let (name, value) = (request.fields.fieldName(at: index), request.fields.value(at: index))
-            if !keepsBody, RedirectMove.aboutContent.contains(name) { continue }
+            if !keepsBody, RedirectMove.contentFields.contains(name) { continue }
             switch move.fate(of: name, value, sensitive: sensitive) {
             case .kept: try following.append(name, value)
             case .removed: break

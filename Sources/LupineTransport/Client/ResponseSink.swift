@@ -32,16 +32,16 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
         var end: Result<Void, TransportError>?
         var pieceReader: PieceReader?
         /// The number of octets of content after decoding.
-        var delivered: Int64 = 0
+        var decodedOctets: Int64 = 0
         var metrics: TransferMetrics?
 
         /// Appends content. Small pieces that have not been taken yet are merged, except the first chunks.
         mutating func append(_ bytes: Span<UInt8>) {
             heldOctets += bytes.count
-            delivered += Int64(bytes.count)
-            let isSeparate = keepsChunks && pieces.count < ResponseSink.mostChunks
+            decodedOctets += Int64(bytes.count)
+            let isSeparate = keepsChunks && pieces.count < ResponseSink.chunkLimit
             if !isSeparate, let last = pieces.indices.last,
-                pieces[last].count + bytes.count <= ResponseSink.mergedPiece
+                pieces[last].count + bytes.count <= ResponseSink.mergedPieceLimit
             {
                 pieces[last].append(bytes, bytes.indices)
             } else {
@@ -53,7 +53,7 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
 
         /// Returns the next piece, or the end, and the exchange to resume now that the piece is taken. Nil if nothing is
         /// available.
-        mutating func take() -> (answer: Result<[UInt8]?, TransportError>, resumed: Exchange?)? {
+        mutating func takePiece() -> (answer: Result<[UInt8]?, TransportError>, resumed: Exchange?)? {
             if isAbandoned { return (.failure(.cancelled), nil) }
             guard !pieces.isEmpty else { return end.map { ($0.map { nil }, nil) } }
             let piece = pieces.removeFirst()
@@ -77,7 +77,7 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
                 case .success: return .head(reader, .failure(.cancelled))
                 }
             }
-            guard let reader = pieceReader, let (answer, resumed) = take() else { return nil }
+            guard let reader = pieceReader, let (answer, resumed) = takePiece() else { return nil }
             pieceReader = nil
             return .piece(reader, answer, resumed: resumed)
         }
@@ -101,7 +101,7 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
             var isDone: Bool
             var error: CodingError?
 
-            var isFull: Bool { piece.count == ResponseSink.decodedPiece }
+            var isFull: Bool { piece.count == ResponseSink.decodedPieceSize }
         }
 
         let stream: CodingStream
@@ -117,7 +117,7 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
             var output: [UInt8] = []
             swap(&output, &self.buffer)
             defer { swap(&output, &self.buffer) }
-            if output.isEmpty { output = [UInt8](repeating: 0, count: ResponseSink.decodedPiece) }
+            if output.isEmpty { output = [UInt8](repeating: 0, count: ResponseSink.decodedPieceSize) }
             do throws(CodingError) {
                 var space = output.mutableSpan
                 let progress = try stream.decode(bytes, into: &space)
@@ -139,11 +139,11 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
     /// The number of held octets above which the connection pauses; it resumes at half of it.
     private static let highWater = 256 * 1024
     /// The number of chunks that may wait separately; later ones are merged.
-    private static let mostChunks = 64
+    private static let chunkLimit = 64
     /// The size up to which pieces are merged.
-    private static let mergedPiece = 16 * 1024
+    private static let mergedPieceLimit = 16 * 1024
     /// The size of the output of one decoding step.
-    private static let decodedPiece = 64 * 1024
+    private static let decodedPieceSize = 64 * 1024
 
     init(decodes: Bool, upTo expansionLimit: ExpansionLimit = .standard, host: String, port: UInt16) {
         self.decodes = decodes
@@ -173,7 +173,7 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
 
     /// Returns the next piece; nil at the end.
     func next() async throws(TransportError) -> [UInt8]? {
-        if let (answer, resumed) = state.withLock({ $0.take() }) {
+        if let (answer, resumed) = state.withLock({ $0.takePiece() }) {
             resumed.map(resumeReading)
             return try answer.get()
         }
@@ -341,10 +341,10 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
 
     /// Wakes the reader at the end of the turn; immediately when not on the exchange's loop.
     private func wakeSoon() {
-        let (loop, somebodyWaits) = state.withLock { state in
+        let (loop, hasReader) = state.withLock { state in
             (state.loop, state.headReader != nil || state.pieceReader != nil)
         }
-        guard somebodyWaits else { return }
+        guard hasReader else { return }
         if let loop, loop.isOnLoop { loop.atTurnEnd(self) } else { wake() }
     }
 
@@ -360,7 +360,7 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
                 }
             } catch { end = .failure(.coding(host: host, port: port, error)) }
         }
-        state.withLock { $0.metrics = TransferMetrics(metrics, decoded: $0.delivered) }
+        state.withLock { $0.metrics = TransferMetrics(metrics, decoded: $0.decodedOctets) }
         finish(end)
         wakeSoon()
     }

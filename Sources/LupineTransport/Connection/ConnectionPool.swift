@@ -247,7 +247,7 @@ package final class ConnectionPool: Sendable {
             var latest: Instant?
             for case let progress? in state.connections.lazy.map({ $0?.progress })
             where progress.origin == origin {
-                if progress.isAsking { return nil }
+                if progress.isAwaitingProgram { return nil }
                 latest = max(progress.latest, latest ?? progress.latest)
             }
             return latest
@@ -259,7 +259,7 @@ package final class ConnectionPool: Sendable {
         state.withLock { state in
             let index = Int(connection.index)
             guard index < state.connections.count, let entry = state.connections[index],
-                entry.id == connection, let progress = entry.progress, !progress.isAsking
+                entry.id == connection, let progress = entry.progress, !progress.isAwaitingProgram
             else { return nil }
             return progress.latest
         }
@@ -577,7 +577,7 @@ package final class ConnectionPool: Sendable {
         guard isWanted else { return dialFailed(id, .shutDown) }
         let isAccepted = loop.execute {
             dialer.value.start(
-                claiming: { self.claim(id).map { .claimed($0.options.verifier) } ?? .nobodyWaits },
+                claiming: { self.claim(id).map { .claimed($0.options.verifier) } ?? .abandoned },
                 offering: self.offer(for: id, to: progress.origin)
             ) { outcome in self.dialEnded(id, to: progress.origin, on: loop, outcome) }
         }

@@ -239,7 +239,7 @@ extension HTTP1Connection {
         guard let exchange = current?.exchange else { return false }
         guard let splice else { return apply(exchange.sink.receivedContent(bytes), of: exchange) }
         do throws(TransportError) {
-            guard let written = try splice.take(bytes, isLast: isLast) else { return true }
+            guard let written = try splice.gatherOrWrite(bytes, isLast: isLast) else { return true }
             return apply(exchange.sink.spliced(written), of: exchange)
         } catch {
             fail(error)

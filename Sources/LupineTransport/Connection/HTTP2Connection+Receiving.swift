@@ -337,7 +337,7 @@ extension HTTP2Connection {
         guard let splice = stream.splice else {
             return stream.tunnel?.received(bytes) ?? stream.exchange.sink.receivedContent(bytes)
         }
-        guard let written = try splice.take(bytes, isLast: false) else { return .more }
+        guard let written = try splice.gatherOrWrite(bytes, isLast: false) else { return .more }
         return stream.exchange.sink.spliced(written)
     }
 

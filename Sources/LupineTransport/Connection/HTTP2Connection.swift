@@ -395,9 +395,9 @@ final class HTTP2Connection: Carrier {
     /// Records that the consumer has taken `count` octets. The window of the stream grows if that was fast, within the limit
     /// for all streams together.
     func recordConsumed(_ count: Int, of stream: HTTP2Stream) {
-        let growth = stream.window.took(
+        let growth = stream.window.recordTaken(
             count, at: loop.now, isCaughtUp: stream.heldContent.isEmpty && stream.heldEnd == nil,
-            most: min(
+            growthLimit: min(
                 Self.largestStreamWindow - stream.window.size, Self.connectionWindow / 2 - windowGrowth))
         if growth > 0 {
             windowGrowth += growth

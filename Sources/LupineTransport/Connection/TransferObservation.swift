@@ -27,7 +27,7 @@ package final class TransferObservation: Sendable {
     private struct State {
         var start: TransferStart?
         /// When it began to wait for a connection.
-        var waitsSince = Instant.zero
+        var waitingSince = Instant.zero
         var status: Status?
     }
 
@@ -47,7 +47,7 @@ package final class TransferObservation: Sendable {
         let start = TransferStart(exchange, transfer)
         state.withLock { state in
             state.start = start
-            state.waitsSince = exchange.began
+            state.waitingSince = exchange.began
         }
         report(.start(start))
     }
@@ -55,7 +55,7 @@ package final class TransferObservation: Sendable {
     /// A connection was leased to the exchange, which sends `head` first.
     func leased(_ metrics: ExchangeMetrics, to origin: Origin, sending head: [UInt8], at now: Instant) {
         if let dial = metrics.dial { report(.dial(TransferDial(metrics, of: dial, to: origin))) }
-        let since = state.withLock { $0.waitsSince }
+        let since = state.withLock { $0.waitingSince }
         report(
             .lease(
                 TransferLease(
@@ -69,7 +69,7 @@ package final class TransferObservation: Sendable {
     func reportNotice(_ notice: HTTP2Notice) { report(.notice(notice)) }
 
     /// The connection was lost, and the exchange waits for another.
-    func lostConnection(at now: Instant) { state.withLock { $0.waitsSince = now } }
+    func lostConnection(at now: Instant) { state.withLock { $0.waitingSince = now } }
 
     /// The final head was received.
     func received(_ head: ResponseHead, _ metrics: ExchangeMetrics, at now: Instant) {

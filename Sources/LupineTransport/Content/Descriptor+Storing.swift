@@ -16,7 +16,7 @@ extension Descriptor {
     ///
     /// Throws `EINVAL` if the path is not a regular file, if the file is shorter, or if others may access it: in a shared folder,
     /// another user may have put it there. A link is not followed.
-    package static func made(path: String, holding count: Int64) throws(Errno) -> Descriptor {
+    package static func existing(path: String, holding count: Int64) throws(Errno) -> Descriptor {
         let file = Descriptor(
             adopting: try Syscalls.open(path, flags: O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, mode: 0))
         guard try Syscalls.isPrivateFile(file.rawValue), try file.fileSize() >= count, count >= 0 else {
@@ -46,7 +46,7 @@ extension Descriptor {
 
     /// Opens a file that `creating` has created, to write on from `offset`; the bytes after it are truncated.
     package static func continuing(path: String, at offset: Int64) throws(Errno) -> Descriptor {
-        let file = try made(path: path, holding: offset)
+        let file = try existing(path: path, holding: offset)
         try Syscalls.truncate(file.rawValue, to: offset)
         try Syscalls.seek(file.rawValue, to: offset)
         return file

@@ -32,7 +32,7 @@ final class SpliceTransfer {
     ///
     /// - Parameter isLast: Whether no more input is available after it.
     /// - Returns: How much has been written, including content gathered before; nil when it was only gathered.
-    func take(_ bytes: Span<UInt8>, isLast: Bool) throws(TransportError) -> Int? {
+    func gatherOrWrite(_ bytes: Span<UInt8>, isLast: Bool) throws(TransportError) -> Int? {
         if gathered.isEmpty, isLast || bytes.count >= Self.gatheredLimit {
             try target.write(bytes)
             return bytes.count

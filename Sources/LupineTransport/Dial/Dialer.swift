@@ -23,7 +23,7 @@ final class Dialer {
     private var metrics = DialMetrics()
     private var report: ((Outcome) -> Void)?
     /// Finds the delegate or evaluator that answers for the peer.
-    private var claim: () -> PeerClaim = { .nobodyWaits }
+    private var claim: () -> PeerClaim = { .abandoned }
     private var claimed: PeerClaim?
     /// Existing connections that can serve instead of a new one.
     private var offer: ConnectionOffer?
@@ -448,8 +448,8 @@ final class Dialer {
             self.secured(result)
         }
         if profile.questions != .none || profile.identitySource != nil || profile.trust.asksProgram {
-            handshake.claim = { [weak self] in self?.claimant() ?? .nobodyWaits }
-            handshake.setAsking = { [weak self] isAsking in self?.handshakeAsks(isAsking) }
+            handshake.claim = { [weak self] in self?.claimant() ?? .abandoned }
+            handshake.setAwaitingProgram = { [weak self] isAsking in self?.handshakeAsks(isAsking) }
         }
         stage = .securing(handshake, established)
         metrics.secureStart = loop.now
@@ -493,7 +493,7 @@ final class Dialer {
     /// counts meanwhile (U-14.3).
     private func handshakeAsks(_ isAsking: Bool) {
         if isAsking {
-            progress.asks()
+            progress.awaitProgram()
             limit = nil
         } else {
             progress.step(at: loop.now)
@@ -535,7 +535,7 @@ final class Dialer {
     private func end(_ outcome: Outcome) {
         guard let report else { return }
         self.report = nil
-        claim = { .nobodyWaits }
+        claim = { .abandoned }
         claimed = nil
         offer = nil
         if let limitTimer { loop.cancel(limitTimer.token) }

@@ -8,10 +8,10 @@ import LupineHTTP2
 /// slows them down but does not starve them.
 struct SenderQueue<Sender: AnyObject> {
     /// One turn of this many goes to a less urgent level.
-    static var share: Int { 8 }
+    static var turnsPerShare: Int { 8 }
 
     /// A FIFO queue of the senders of one urgency.
-    private struct Lane {
+    private struct Level {
         private var senders: [Sender] = []
         private var start = 0
 
@@ -38,50 +38,50 @@ struct SenderQueue<Sender: AnyObject> {
         }
     }
 
-    private var lanes = InlineArray<8, Lane>(repeating: Lane())
+    private var levels = InlineArray<8, Level>(repeating: Level())
     /// A bit for each lane that is not empty.
     private var occupied: UInt8 = 0
     /// Turns since a less urgent lane had one.
-    private var passed = 0
+    private var turnsWithoutShare = 0
     /// The bit of the less urgent lane that had the last such turn.
-    private var favoured: UInt8 = 0
+    private var lastSharedLevel: UInt8 = 0
 
     var isEmpty: Bool { occupied == 0 }
 
     mutating func append(_ sender: Sender, as urgency: Urgency) {
-        lanes[Int(urgency.rawValue)].append(sender)
+        levels[Int(urgency.rawValue)].append(sender)
         occupied |= 1 << urgency.rawValue
     }
 
     /// Removes a sender that was appended with that urgency.
     mutating func remove(_ sender: Sender, as urgency: Urgency) {
-        let lane = Int(urgency.rawValue)
-        lanes[lane].remove(sender)
-        if lanes[lane].isEmpty { occupied &= ~(1 << urgency.rawValue) }
+        let level = Int(urgency.rawValue)
+        levels[level].remove(sender)
+        if levels[level].isEmpty { occupied &= ~(1 << urgency.rawValue) }
     }
 
     /// Removes the next sender; the queue must not be empty.
     mutating func removeFirst() -> Sender {
-        let lane = nextLane()
-        let sender = lanes[lane].removeFirst()
-        if lanes[lane].isEmpty { occupied &= ~(1 << UInt8(lane)) }
+        let level = nextLevel()
+        let sender = levels[level].removeFirst()
+        if levels[level].isEmpty { occupied &= ~(1 << UInt8(level)) }
         return sender
     }
 
-    private mutating func nextLane() -> Int {
+    private mutating func nextLevel() -> Int {
         let first = occupied.trailingZeroBitCount
         let others = occupied & (occupied &- 1)
         guard others != 0 else {
-            passed = 0
+            turnsWithoutShare = 0
             return first
         }
-        passed += 1
-        guard passed >= Self.share else { return first }
-        passed = 0
-        // The next lane after the one that had the last such turn, or the first of the less urgent lanes again.
-        let behind = others & ~(favoured | (favoured &- 1))
-        let chosen = (behind == 0 ? others : behind).trailingZeroBitCount
-        favoured = 1 << UInt8(chosen)
+        turnsWithoutShare += 1
+        guard turnsWithoutShare >= Self.turnsPerShare else { return first }
+        turnsWithoutShare = 0
+        // The next lane after the one that had the last such turn, or the first of the less urgent levels again.
+        let following = others & ~(lastSharedLevel | (lastSharedLevel &- 1))
+        let chosen = (following == 0 ? others : following).trailingZeroBitCount
+        lastSharedLevel = 1 << UInt8(chosen)
         return chosen
     }
 }

@@ -20,7 +20,7 @@ struct StreamWindow: Hashable {
 
     /// Records that the consumer has taken octets; `isCaughtUp` says that none are left. Returns the growth of the window, at
     /// most `most`.
-    mutating func took(_ count: Int, at now: Instant, isCaughtUp: Bool, most: Int) -> Int {
+    mutating func recordTaken(_ count: Int, at now: Instant, isCaughtUp: Bool, growthLimit: Int) -> Int {
         let began = since ?? now
         since = began
         taken += count
@@ -28,7 +28,7 @@ struct StreamWindow: Hashable {
         taken = 0
         since = nil
         guard now - began <= Self.period else { return 0 }
-        let growth = max(min(size, most), 0)
+        let growth = max(min(size, growthLimit), 0)
         size += growth
         return growth
     }

@@ -16,10 +16,10 @@ final class LoopReply<Answer: Sendable>: Sendable {
         state = Lock(State(deliver: deliver))
     }
 
-    deinit { give(unanswered) }
+    deinit { fulfill(unanswered) }
 
     /// Gives the answer; ignored after the first.
-    func give(_ answer: Answer) {
+    func fulfill(_ answer: Answer) {
         let deliver = state.withLock { $0.deliver.take() }
         deliver?(answer)
     }

@@ -70,5 +70,5 @@ enum PeerClaim {
     /// An exchange, which is now bound to the connection, with its answerer, if any.
     case claimed((any PeerVerifier)?)
     /// None any more: the dial is being cancelled.
-    case nobodyWaits
+    case abandoned
 }

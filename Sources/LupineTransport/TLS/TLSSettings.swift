@@ -13,22 +13,22 @@ package final class TLSSettings: Sendable {
 
     typealias Answer = Result<TLSClientContext, TLSError>
 
-    private struct Waiting: Sendable {
+    private struct Waiter: Sendable {
         let withRoots: Bool
         let done: @Sendable (Answer) -> Void
     }
 
     private enum State: Sendable {
         case new  // → making
-        case making([Waiting])  // → reading, made, new
-        case reading(TLSClientContext, [Waiting])  // → made
+        case making([Waiter])  // → reading, made, new
+        case reading(TLSClientContext, [Waiter])  // → made
         case made(TLSClientContext)  // → reading
     }
 
     /// The result of asking for the context.
-    private enum Found {
+    private enum Admission {
         case ready(TLSClientContext)
-        case first, underWay
+        case mustLoad, isLoading
     }
 
     init(_ configuration: TLSConfiguration) { self.configuration = configuration }
@@ -47,11 +47,11 @@ package final class TLSSettings: Sendable {
 
     /// Makes the context and, if `withRoots`, reads its roots, unless that is done. Calls `done` at once or on a worker.
     func make(withRoots: Bool, _ done: @escaping @Sendable (Answer) -> Void) {
-        let waiting = Waiting(withRoots: withRoots, done: done)
-        switch state.withLock({ Self.ask(&$0, waiting) }) {
+        let waiter = Waiter(withRoots: withRoots, done: done)
+        switch state.withLock({ Self.admit(&$0, waiter) }) {
         case .ready(let context): done(.success(context))
-        case .underWay: break
-        case .first:
+        case .isLoading: break
+        case .mustLoad:
             let pool = WorkerPool.trust
             switch pool.submit(pool.newTicket(), { self.load() }) {
             case .running, .queued: break
@@ -61,22 +61,22 @@ package final class TLSSettings: Sendable {
         }
     }
 
-    private static func ask(_ state: inout State, _ waiting: Waiting) -> Found {
+    private static func admit(_ state: inout State, _ waiter: Waiter) -> Admission {
         switch state {
         case .new:
-            state = .making([waiting])
-            return .first
+            state = .making([waiter])
+            return .mustLoad
         case .making(let others):
-            state = .making(others + [waiting])
-            return .underWay
+            state = .making(others + [waiter])
+            return .isLoading
         case .made(let context), .reading(let context, _):
-            if !waiting.withRoots || context.store.isLoaded { return .ready(context) }
+            if !waiter.withRoots || context.store.isLoaded { return .ready(context) }
             guard case .reading(_, let others) = state else {
-                state = .reading(context, [waiting])
-                return .first
+                state = .reading(context, [waiter])
+                return .mustLoad
             }
-            state = .reading(context, others + [waiting])
-            return .underWay
+            state = .reading(context, others + [waiter])
+            return .isLoading
         }
     }
 
@@ -89,7 +89,7 @@ package final class TLSSettings: Sendable {
             } catch { answer = .failure(error) }
             context = try? answer.get()
             // Callers without need for the roots do not wait for them.
-            for waiting in state.withLock({ Self.made(&$0, answer) }) { waiting.done(answer) }
+            for waiter in state.withLock({ Self.contextMade(&$0, answer) }) { waiter.done(answer) }
         }
         guard let context, state.withLock({ if case .reading = $0 { true } else { false } }) else { return }
         let answer: Answer
@@ -97,24 +97,24 @@ package final class TLSSettings: Sendable {
             try context.loadRoots()
             answer = .success(context)
         } catch { answer = .failure(error) }
-        let waiting = state.withLock { state -> [Waiting] in
-            guard case .reading(_, let waiting) = state else { return [] }
+        let waiters = state.withLock { state -> [Waiter] in
+            guard case .reading(_, let waiters) = state else { return [] }
             state = .made(context)
-            return waiting
+            return waiters
         }
-        for waiting in waiting { waiting.done(answer) }
+        for waiter in waiters { waiter.done(answer) }
     }
 
     /// Returns the callers that get the answer now; the others wait for the roots.
-    private static func made(_ state: inout State, _ answer: Answer) -> [Waiting] {
-        guard case .making(let waiting) = state else { return [] }
+    private static func contextMade(_ state: inout State, _ answer: Answer) -> [Waiter] {
+        guard case .making(let waiters) = state else { return [] }
         guard case .success(let context) = answer else {
             state = .new
-            return waiting
+            return waiters
         }
         let isLoaded = context.store.isLoaded
-        let readers = waiting.filter { $0.withRoots && !isLoaded }
+        let readers = waiters.filter { $0.withRoots && !isLoaded }
         state = readers.isEmpty ? .made(context) : .reading(context, readers)
-        return waiting.filter { !$0.withRoots || isLoaded }
+        return waiters.filter { !$0.withRoots || isLoaded }
     }
 }

@@ -74,9 +74,9 @@ final class TrustEvaluationDriver {
             try threads.submit(ticket) {
                 assertNoLockIsHeld()
                 assertNotOnLoop()
-                check.ask(about: trust) { reply.give($0) }
+                check.ask(about: trust) { reply.fulfill($0) }
             }
-        } catch { reply.give(Self.refused("there is no thread to ask on: \(error)")) }
+        } catch { reply.fulfill(Self.refused("there is no thread to ask on: \(error)")) }
     }
 
     private func continueOnWorker() {
@@ -93,12 +93,12 @@ final class TrustEvaluationDriver {
         let placement = pool.submit(ticket) { [evaluation, revocation] in
             var evaluation = evaluation
             let step = evaluation.resumeOnWorker(revocation: revocation.access)
-            reply.give((evaluation, step))
+            reply.fulfill((evaluation, step))
         }
         switch placement {
         case .running, .queued: break
-        case .allHung: reply.give(failed("every thread for such questions is busy"))
-        case .noThread(let error): reply.give(failed("there is no thread to ask on: \(error)"))
+        case .allHung: reply.fulfill(failed("every thread for such questions is busy"))
+        case .noThread(let error): reply.fulfill(failed("there is no thread to ask on: \(error)"))
         }
     }
 

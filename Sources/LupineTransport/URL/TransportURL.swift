@@ -78,7 +78,7 @@ public struct TransportURL: Sendable {
 
     /// Parses an absolute URL.
     public init(_ text: String) throws(TransportURLError) {
-        let bytes = try Self.admitted(text)
+        let bytes = try Self.validatedBytes(of: text)
         try self.init(URIReference(bytes))
     }
 
@@ -89,9 +89,9 @@ public struct TransportURL: Sendable {
         guard let authority = reference.authority else {
             throw .missingAuthority(offset: reference.path.startIndex)
         }
-        try Self.check(reference)
+        try Self.validate(reference)
         self.init(
-            scheme: scheme, authority: try Self.authority(authority, scheme: scheme), path: reference.path,
+            scheme: scheme, authority: try Self.parseAuthority(authority, scheme: scheme), path: reference.path,
             query: reference.query)
     }
 
@@ -107,7 +107,7 @@ public struct TransportURL: Sendable {
 
     /// Resolves `reference`, a URL or a relative reference, against this URL (RFC 3986 §5.2).
     public func resolving(_ reference: String) throws(TransportURLError) -> TransportURL {
-        let bytes = try Self.admitted(reference)
+        let bytes = try Self.validatedBytes(of: reference)
         let parts = URIReference(bytes)
         if parts.scheme != nil {
             let target = try TransportURL(parts)
@@ -115,10 +115,10 @@ public struct TransportURL: Sendable {
                 scheme: target.scheme, authority: target.authority,
                 path: URIReference.removeDotSegments(target.writtenPath.utf8), query: target.query?.utf8)
         }
-        try Self.check(parts)
+        try Self.validate(parts)
         if let text = parts.authority {
             return TransportURL(
-                scheme: scheme, authority: try Self.authority(text, scheme: scheme),
+                scheme: scheme, authority: try Self.parseAuthority(text, scheme: scheme),
                 path: URIReference.removeDotSegments(parts.path), query: parts.query)
         }
         guard !parts.path.isEmpty else {
@@ -164,7 +164,7 @@ public struct TransportURL: Sendable {
     // MARK: Reading
 
     /// Returns the text's bytes. Throws if one is not printable ASCII, or if there are too many.
-    private static func admitted(_ text: String) throws(TransportURLError) -> [UInt8] {
+    private static func validatedBytes(of text: String) throws(TransportURLError) -> [UInt8] {
         let bytes = Array(text.utf8)
         guard bytes.count <= longestText else { throw .tooLong(length: bytes.count, limit: longestText) }
         for (place, byte) in bytes.enumerated() where byte <= 0x20 || byte >= 0x7F {
@@ -173,13 +173,13 @@ public struct TransportURL: Sendable {
         return bytes
     }
 
-    private static func check(_ reference: URIReference) throws(TransportURLError) {
-        try check(reference.path, URIByte.isPath)
-        if let query = reference.query { try check(query, URIByte.isQuery) }
-        if let fragment = reference.fragment { try check(fragment, URIByte.isQuery) }
+    private static func validate(_ reference: URIReference) throws(TransportURLError) {
+        try validate(reference.path, URIByte.isPath)
+        if let query = reference.query { try validate(query, URIByte.isQuery) }
+        if let fragment = reference.fragment { try validate(fragment, URIByte.isQuery) }
     }
 
-    private static func check(
+    private static func validate(
         _ text: ArraySlice<UInt8>, _ isAllowed: (UInt8) -> Bool
     ) throws(TransportURLError) {
         for place in text.indices where text[place] != 0x25 && !isAllowed(text[place]) {
@@ -188,12 +188,12 @@ public struct TransportURL: Sendable {
         if let place = URIByte.malformedTriplet(in: text) { throw .malformedPercentEncoding(offset: place) }
     }
 
-    private static func authority(
+    private static func parseAuthority(
         _ text: ArraySlice<UInt8>, scheme: Scheme
     ) throws(TransportURLError) -> Authority {
         if text.contains(0x40) { throw .userinfo(offset: text.startIndex) }
-        if scheme == .httpUnix { return try socketAuthority(text) }
-        guard text.first != 0x5B else { return try literalAuthority(text, scheme: scheme) }
+        if scheme == .httpUnix { return try parseSocketAuthority(text) }
+        guard text.first != 0x5B else { return try parseIPLiteralAuthority(text, scheme: scheme) }
         let end = text.firstIndex(of: 0x3A) ?? text.endIndex
         let name = text[text.startIndex..<end]
         guard !name.isEmpty else { throw .emptyHost(offset: text.startIndex) }
@@ -204,10 +204,10 @@ public struct TransportURL: Sendable {
         }
         return Authority(
             host: String(decoding: name, as: UTF8.self).asciiLowercased,
-            port: try port(text[end...], scheme: scheme))
+            port: try parsePort(text[end...], scheme: scheme))
     }
 
-    private static func literalAuthority(
+    private static func parseIPLiteralAuthority(
         _ text: ArraySlice<UInt8>, scheme: Scheme
     ) throws(TransportURLError) -> Authority {
         let start = text.startIndex + 1
@@ -227,10 +227,10 @@ public struct TransportURL: Sendable {
             zone = String(decoding: decoded, as: UTF8.self)
         }
         return Authority(
-            host: literal, zone: zone, isIPv6: true, port: try port(text[(close + 1)...], scheme: scheme))
+            host: literal, zone: zone, isIPv6: true, port: try parsePort(text[(close + 1)...], scheme: scheme))
     }
 
-    private static func socketAuthority(_ text: ArraySlice<UInt8>) throws(TransportURLError) -> Authority {
+    private static func parseSocketAuthority(_ text: ArraySlice<UInt8>) throws(TransportURLError) -> Authority {
         for place in text.indices
         where text[place] != 0x25 && !URIByte.isUnreserved(text[place])
             && !URIByte.isSubDelimiter(text[place])
@@ -254,7 +254,7 @@ public struct TransportURL: Sendable {
     }
 
     /// Parses what follows the host: nothing, or a colon and a number. An empty number means the default port.
-    private static func port(_ text: ArraySlice<UInt8>, scheme: Scheme) throws(TransportURLError) -> UInt16 {
+    private static func parsePort(_ text: ArraySlice<UInt8>, scheme: Scheme) throws(TransportURLError) -> UInt16 {
         guard let colon = text.first else { return scheme.defaultPort }
         guard colon == 0x3A else { throw .illegalByte(colon, offset: text.startIndex) }
         let digits = text.dropFirst()
