@@ -4,11 +4,11 @@ import LupineCoding
 import LupineHTTP
 import LupineTLS
 
-/// Turns the events of a connection into what a task awaits: the head once, then pieces of content, then the end.
+/// Delivers the response that a connection receives to the task that awaits it: the head, then pieces of content, then the end.
 ///
-/// It holds a few pieces at most. When more arrives than is taken, the connection pauses; taking pieces resumes it. The
-/// connection calls it on its loop, the task from any thread. The task is not woken at each event, but when the connection has
-/// delivered all its input and its loop's turn ends. A response that arrived in one read therefore costs one wake-up, the two
+/// The sink holds a few pieces at most. When more content arrives than the task reads, the connection pauses until pieces are
+/// taken. The connection calls the sink on its loop, the task from any thread. The task is not woken at each event, but when the
+/// connection has delivered all its input and its loop's turn ends. A response that arrived in one read therefore costs one wake-up, the two
 /// sides do not contend for the lock, and the threads that run the tasks of one turn are woken together.
 final class ResponseSink: ExchangeSink, TurnEndListener {
     typealias HeadReader = CheckedContinuation<Result<ResponseHead, TransportError>, Never>
@@ -51,11 +51,14 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
             }
         }
 
-        /// Returns the next piece, or the end, and the exchange to resume now that the piece is taken. Nil if nothing is
-        /// available.
+        /// Removes and returns the next piece, or returns the end; also returns the exchange to resume if the connection paused
+        /// and enough pieces have been taken. Returns nil if neither a piece nor the end has arrived.
         mutating func takePiece() -> (answer: Result<[UInt8]?, TransportError>, resumed: Exchange?)? {
             if isAbandoned { return (.failure(.cancelled), nil) }
-            guard !pieces.isEmpty else { return end.map { ($0.map { nil }, nil) } }
+            guard !pieces.isEmpty else {
+                guard let end else { return nil }
+                return (end.map { nil }, nil)
+            }
             let piece = pieces.removeFirst()
             heldOctets -= piece.count
             guard isPaused, heldOctets <= ResponseSink.highWater / 2 else { return (.success(piece), nil) }
@@ -63,7 +66,7 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
             return (.success(piece), exchange)
         }
 
-        /// Returns the reader to resume and its result; nil if there is none.
+        /// Removes the continuation that can be resumed now, and returns it with its result; nil if there is none.
         mutating func takeReadyReader() -> ReadyReader? {
             if let reader = headReader {
                 if let head {
@@ -83,13 +86,13 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
         }
     }
 
-    /// A reader to resume, and its result.
+    /// A continuation to resume, and its result.
     private enum ReadyReader: Sendable {
         case head(HeadReader, Result<ResponseHead, TransportError>)
         case piece(PieceReader, Result<[UInt8]?, TransportError>, resumed: Exchange?)
     }
 
-    /// The state of decoding a content coding.
+    /// Decodes the content of a response with content codings.
     private struct Decoding {
         /// The result of one decoding step.
         struct Step: Sendable {
@@ -167,6 +170,7 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
         } onCancel: {
             exchange.cancel(.cancelled)
         }
+        // Tells ThreadSanitizer that the thread that resumed this task was inside the lock before.
         state.showOrder()
         return try result.get()
     }
@@ -194,11 +198,12 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
         } onCancel: {
             cancel()
         }
+        // Tells ThreadSanitizer that the thread that resumed this task was inside the lock before.
         state.showOrder()
         return try result.get()
     }
 
-    /// Resumes the reader that waits for what is available.
+    /// Resumes the task that waits for the head or a piece, if one of these, or the end, has arrived.
     private func wake() {
         switch state.withLock({ $0.takeReadyReader() }) {
         case .head(let reader, let head): reader.resume(returning: head)
@@ -209,6 +214,7 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
         }
     }
 
+    /// Cancels the exchange, if it has not ended.
     private func cancel() {
         let exchange = state.withLock { $0.exchange }
         exchange?.cancel(.cancelled)
@@ -224,7 +230,7 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
     /// The metrics of the exchange; nil until it has ended.
     var metrics: TransferMetrics? { state.withLock { $0.metrics } }
 
-    /// Called when no more of the content will be taken.
+    /// Called when the program will read no more of the content: ends the exchange.
     func abandon() {
         let exchange = state.withLock { state -> Exchange? in
             state.isAbandoned = true
@@ -251,7 +257,7 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
         return isAbandoned ? .skip : .deliver
     }
 
-    /// Prepares the decoder. Content with an unsupported coding is passed to the caller together with its field. A part of an
+    /// Prepares the decoder for the codings in the head. Content with an unsupported coding is passed to the program undecoded. A part of an
     /// encoded body (206) cannot be decoded by itself, and a response without content cannot be truncated.
     private func prepareDecoder(_ head: ResponseHead) {
         let lines = head.fields.values(of: .contentEncoding)
@@ -269,8 +275,8 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
     private func decode(_ bytes: Span<UInt8>) -> Demand {
         var start = 0
         while true {
-            let rest = bytes.extracting(droppingFirst: start)
-            let step = decoding.withLock { $0?.step(rest) } ?? .nothing
+            let remaining = bytes.extracting(droppingFirst: start)
+            let step = decoding.withLock { $0?.step(remaining) } ?? .nothing
             start += step.consumed
             let demand = deliver(step.piece.span)
             if let error = step.error {
@@ -278,10 +284,14 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
                 return .enough
             }
             let (exchange, loop) = state.withLock { ($0.exchange, $0.loop) }
-            let isSpent = loop.map { loop in
-                decoding.withLock { $0?.allowance.isSpent(on: loop, counting: step.isFull) ?? false }
+            var isTurnSpent = false
+            if let loop {
+                isTurnSpent = decoding.withLock {
+                    $0?.allowance.isSpent(on: loop, counting: step.isFull) ?? false
+                }
             }
-            let yields = if case .more = demand { isSpent ?? false } else { false }
+            var yields = false
+            if case .more = demand { yields = isTurnSpent }
             if !yields {
                 if step.isDone { return demand }
                 if case .more = demand { continue }
@@ -306,6 +316,7 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
         _ = loop.execute { self.resumeOnLoop(exchange) }
     }
 
+    /// Decodes the waiting bytes, then resumes the connection if the demand allows it.
     private func resumeOnLoop(_ exchange: Exchange) {
         let waiting = decoding.withLock { decoding -> [UInt8]? in
             defer { decoding?.waiting = nil }
@@ -321,6 +332,7 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
         exchange.resumeNow()
     }
 
+    /// Stores content for the task. Asks the connection to pause when too much of it waits.
     private func deliver(_ bytes: Span<UInt8>) -> Demand {
         let demand = state.withLock { state -> Demand in
             if state.isAbandoned { return .enough }
@@ -355,7 +367,7 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
         if decodes, case .success = result {
             do throws(CodingError) {
                 try decoding.withLock { decoding throws(CodingError) in
-                    // The rest of content that was abandoned is not checked.
+                    // If encoded bytes still wait, the program has abandoned the content, and its end is not checked.
                     if decoding?.waiting == nil { try decoding?.stream.finish() }
                 }
             } catch { end = .failure(.coding(host: host, port: port, error)) }
@@ -365,7 +377,7 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
         wakeSoon()
     }
 
-    /// Records the end. Only the first one counts.
+    /// Records how the response ended; later calls have no effect.
     private func finish(_ end: Result<Void, TransportError>) {
         state.withLock { state in
             state.exchange = nil

@@ -34,8 +34,8 @@ package final class ConnectionPool: Sendable {
     /// Fires when an idle connection must be closed; confined to the first loop.
     private let alarm: LoopBound<PoolAlarm>?
 
-    /// A connection from the moment its dial is decided. As soon as the machine has removed a connection, its index may be
-    /// reused, so every access to the table compares the whole ID.
+    /// A connection or its dial, in the table. Once the machine has removed a connection, its index may be reused, so every
+    /// access to the table compares the whole ID.
     private struct Entry: Sendable {
         let id: ConnectionID
         var phase: Phase
@@ -43,8 +43,9 @@ package final class ConnectionPool: Sendable {
         var progress: DialProgress?
     }
 
+    /// How far a connection has come, and the object that runs it.
     private enum Phase: Sendable {
-        /// The dial has been decided and has not begun.
+        /// The machine has decided to dial, and the dial has not begun.
         case reserved
         case dialing(EventLoop, LoopBound<Dialer>)
         case open(EventLoop, LoopBound<Carrier>)
@@ -54,6 +55,7 @@ package final class ConnectionPool: Sendable {
         var machine: PoolMachine
         /// The exchanges, at the index that is their ID in the machine.
         var exchanges: [Exchange?] = []
+        /// The unused indices of `exchanges`.
         var freeExchanges: [Int] = []
         /// Connections and dials, at the index of their IDs.
         var connections: [Entry?] = []
@@ -61,6 +63,7 @@ package final class ConnectionPool: Sendable {
         var liveCount = 0
         /// The connections that may carry requests to other origins.
         var coalescible = CoalescibleConnections()
+        /// The buffer for the machine's actions, kept so that events need no allocation.
         var actions: [PoolAction] = []
         var timer: Timer?
         var isShutDown = false
@@ -68,9 +71,10 @@ package final class ConnectionPool: Sendable {
         var waitingForEnd: [@Sendable () -> Void] = []
         /// The number of connections that dials have opened since the pool was created.
         var connectionsOpened = 0
-        /// The number of the last timer, by which a late timer is recognised.
+        /// The number of the last timer. A timer with another number has been replaced and is ignored.
         var timerNumber: UInt64 = 0
 
+        /// Returns the phase of a connection; nil if the table does not contain it.
         func phase(of id: ConnectionID) -> Phase? {
             let index = Int(id.index)
             guard index < connections.count, let entry = connections[index], entry.id == id else {
@@ -86,7 +90,7 @@ package final class ConnectionPool: Sendable {
             return phase
         }
 
-        /// Replaces the handle of a connection; returns false if the table no longer contains it.
+        /// Replaces the phase of a connection; returns false if the table no longer contains it.
         mutating func replace(_ id: ConnectionID, with phase: Phase) -> Bool {
             guard self.phase(of: id) != nil else { return false }
             connections[Int(id.index)]?.phase = phase
@@ -104,6 +108,7 @@ package final class ConnectionPool: Sendable {
             return ExchangeID(rawValue: UInt64(exchanges.count - 1))
         }
 
+        /// Enters a dial that has not begun into the table.
         mutating func reserve(_ id: ConnectionID, _ progress: DialProgress) {
             let index = Int(id.index)
             while connections.count <= index { connections.append(nil) }
@@ -120,6 +125,7 @@ package final class ConnectionPool: Sendable {
     /// Work to do after the lock has been released.
     private enum Effect: Sendable {
         case run(Exchange, EventLoop, LoopBound<Carrier>)
+        /// Tells an exchange that it waits in a queue, with the priority that the machine used.
         case wait(Exchange, WaiterID, submission: Int, priority: Float?)
         case dial(ConnectionID, DialProgress, loop: Int?)
         /// Dials after the descriptors closed before it are free again.
@@ -163,12 +169,14 @@ package final class ConnectionPool: Sendable {
 
     // MARK: exchanges
 
-    /// Takes an exchange; the outcome is reported to its sink.
+    /// Takes an exchange; its sink receives the outcome. With `needsFresh`, only a connection that has carried nothing is leased
+    /// to it.
     package func submit(_ exchange: Exchange, needsFresh: Bool = false) {
         exchange.observation?.submitted(exchange)
         enqueue(exchange, needsFresh: needsFresh)
     }
 
+    /// Passes an exchange to the machine, which leases a connection to it or queues it.
     private func enqueue(_ exchange: Exchange, needsFresh: Bool) {
         let loop = exchange.loop.flatMap { group.contains($0) ? $0.number : nil }
         process(runsInline: false) { state in
@@ -178,7 +186,7 @@ package final class ConnectionPool: Sendable {
         }
     }
 
-    /// Takes a WebSocket exchange: it runs on an open connection that accepts WebSockets, or else on one of its own.
+    /// Takes a WebSocket exchange: it runs on an open HTTP/2 connection that accepts WebSockets, or else on a new connection.
     package func submitWebSocket(_ exchange: Exchange, needsFresh: Bool = false) {
         exchange.observation?.submitted(exchange)
         guard let webSockets else { return enqueue(exchange, needsFresh: needsFresh) }
@@ -195,8 +203,8 @@ package final class ConnectionPool: Sendable {
 
     func cancelClaim(_ connection: ConnectionID) { process { _ in .cancelClaim(connection) } }
 
-    /// Ties a dial to the exchange that it serves, because the dial needs an answer about its peer. Returns nil if no exchange
-    /// waits for it any more; the dial is then abandoned.
+    /// Ties a dial to one waiting exchange, which answers the dial's questions about its peer. Returns nil if no exchange waits
+    /// for the dial any more; the dial is then abandoned.
     private func claim(_ connection: ConnectionID) -> Exchange? {
         process { _ in .claim(connection) }
         let exchange = state.withLock { state -> Exchange? in
@@ -208,7 +216,7 @@ package final class ConnectionPool: Sendable {
         return nil
     }
 
-    /// Called when a waiting exchange has a new priority. It is read under the lock, so that the last value set is used.
+    /// Called when a waiting exchange has a new priority. The priority is read under the lock, so that the last value set wins.
     func reprioritise(_ waiter: WaiterID, of exchange: Exchange) {
         process { _ in .reprioritise(waiter, exchange.priority) }
     }
@@ -238,15 +246,15 @@ package final class ConnectionPool: Sendable {
         }
     }
 
-    /// Returns the time of the last progress of the dial for a waiter. Nil if there is none because others are ahead of it, or
-    /// if the dial waits for an answer about its peer. It is not known which of several dials will serve the waiter, so the
-    /// most recent progress counts.
+    /// Returns the time of the last progress of the dial for a waiter. Returns nil if there is no dial for it yet, because other
+    /// waiters are ahead, and while the dial waits for an answer about its peer. Which of several dials will serve the waiter is
+    /// not known, so the most recent progress counts.
     func dialProgress(for waiter: WaiterID, to origin: Origin) -> Instant? {
         state.withLock { state in
             guard state.machine.isDialed(for: waiter) else { return nil }
             var latest: Instant?
-            for case let progress? in state.connections.lazy.map({ $0?.progress })
-            where progress.origin == origin {
+            for entry in state.connections {
+                guard let progress = entry?.progress, progress.origin == origin else { continue }
                 if progress.isAwaitingProgram { return nil }
                 latest = max(progress.latest, latest ?? progress.latest)
             }
@@ -283,11 +291,11 @@ package final class ConnectionPool: Sendable {
         process { _ in .capacity(connection, capacity) }
     }
 
-    /// Called when the server of another origin has answered 421 for this one.
+    /// Called when a request to `origin`, sent over a connection of another origin, got a 421 response.
     func misdirected(_ origin: Origin) { process { _ in .misdirected(origin) } }
 
-    /// Lets a dial end with an existing connection once it knows the addresses of its origin. Nil for an origin whose
-    /// connections are not shared.
+    /// Returns the offer with which a dial, once it knows the addresses of its origin, can be replaced by an existing connection.
+    /// Returns nil for an origin that shares no connections.
     private func offer(for dial: ConnectionID, to origin: Origin) -> ConnectionOffer? {
         guard configuration.coalescesConnections, configuration.dial.versions.contains(.http2),
             origin.mayCoalesce
@@ -378,7 +386,8 @@ package final class ConnectionPool: Sendable {
         }
     }
 
-    /// Shuts the pool down gracefully: nothing new begins, running exchanges continue, and their connections close after them.
+    /// Shuts the pool down gracefully: no exchange begins any more, running exchanges continue, and their connections close after
+    /// them. `whenDone` is called as by `shutDown`.
     package func retire(_ whenDone: @escaping @Sendable () -> Void = {}) {
         process { state in
             state.isShutDown = true
@@ -386,7 +395,7 @@ package final class ConnectionPool: Sendable {
         }
         let loops = group.loops[...]
         let whenDone = { @Sendable in Self.afterTurns(of: loops, whenDone) }
-        // No connection is idle any more.
+        // The machine has closed all idle connections, so the alarm is not needed.
         if let loop = group.loops.first, let alarm { _ = loop.execute { alarm.value.cancel(on: loop) } }
         let isEmpty = state.withLock { state -> Bool in
             if state.liveCount > 0 { state.waitingForEnd.append(whenDone) }
@@ -397,8 +406,8 @@ package final class ConnectionPool: Sendable {
 
     // MARK: the driver
 
-    /// Passes an event to the machine and performs its actions. `cause` is the error of a failed dial. Without `runsInline`,
-    /// an exchange begins after the call even on the loop of its connection.
+    /// Passes an event to the machine and performs its actions. `cause` is the error of a failed dial. If `runsInline` is false,
+    /// an exchange begins only after the call, even if the caller is on the loop of its connection.
     private func process(
         _ cause: TransportError? = nil, runsInline: Bool = true, at instant: Instant? = nil,
         _ event: @Sendable (inout State) -> PoolEvent
@@ -427,7 +436,7 @@ package final class ConnectionPool: Sendable {
         for effect in effects.others { perform(effect, runsInline) }
     }
 
-    /// A list that does not allocate for its first two elements, which are usually all: wait and dial.
+    /// A list that does not allocate for its first two elements: an event rarely has more (wait and dial).
     private struct Effects: Sendable {
         var first: Effect?
         var second: Effect?
@@ -444,6 +453,7 @@ package final class ConnectionPool: Sendable {
         }
     }
 
+    /// Updates the tables for an action of the machine, and returns the work to do without the lock.
     private static func effect(
         of action: PoolAction, _ cause: TransportError?, at now: Instant, _ state: inout State
     ) -> Effect? {
@@ -467,7 +477,7 @@ package final class ConnectionPool: Sendable {
         case .abandonDial(let connection):
             switch state.remove(connection) {
             case .dialing(let loop, let dialer)?: return .abandon(loop, dialer)
-            // The connection has just been opened, and the machine has not been told yet.
+            // The connection has just been opened, and `dialEnded` has not told the machine yet.
             case .open(let loop, let bound)?: return .close(loop, bound)
             // A dial that has not begun finds that it has been removed from the table.
             case .reserved?, nil: return nil
@@ -491,6 +501,7 @@ package final class ConnectionPool: Sendable {
         }
     }
 
+    /// Removes an exchange from the table and frees its index.
     private static func removeExchange(_ id: ExchangeID, _ state: inout State) -> Exchange? {
         let index = Int(id.rawValue)
         let exchange = state.exchanges[index]
@@ -509,7 +520,7 @@ package final class ConnectionPool: Sendable {
             guard exchange.markWaiting(in: self, as: waiter, submission: submission) else {
                 return cancel(waiter)
             }
-            // A priority set before the exchange knew that it was waiting was not passed to the pool.
+            // While the exchange was not marked as waiting, its setter did not pass a new priority to the pool.
             if let priority, priority != exchange.priority { reprioritise(waiter, of: exchange) }
             if exchange.needsWatch {
                 let loop = group.next()
@@ -563,11 +574,13 @@ package final class ConnectionPool: Sendable {
 
     private var isShutDown: Bool { state.withLock { $0.isShutDown } }
 
+    /// Called when a timer fires; one that has been replaced is ignored.
     private func timerFired(_ number: UInt64) {
         let isCurrent = state.withLock { $0.timer?.number == number }
         if isCurrent { process { _ in .tick } }
     }
 
+    /// Starts a dial on the given loop, or on the next one, unless the machine has abandoned it.
     private func dial(_ id: ConnectionID, _ progress: DialProgress, on number: Int?) {
         let loop = number.map { group.loops[$0] } ?? group.next()
         let dialer = LoopBound(

@@ -2,15 +2,16 @@
 
 import LupineHTTP
 
-/// Splicing: moves content from the socket into a file without passing through the codec.
+/// Splicing: moves content from the socket into a file, without passing it through the codec.
 extension HTTP1Connection {
+    /// Writes the content from now on into a file: by the kernel alone if the framing, the channel and the rate limit allow it.
     func beginSplice(_ target: FileTarget, _ framing: BodyFraming) {
-        let direct: Bool =
+        let usesPipe: Bool =
             switch framing {
             case .length, .untilClose: channel.isTransparent && current?.receiveRate == nil
             case .none, .chunked, .handover: false
             }
-        splice = SpliceTransfer(target, usesPipe: direct)
+        splice = SpliceTransfer(target, usesPipe: usesPipe)
     }
 
     /// Moves content from the socket to the file without reading it into memory. Returns false when the caller must stop

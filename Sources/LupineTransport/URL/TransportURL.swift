@@ -174,12 +174,12 @@ public struct TransportURL: Sendable {
     }
 
     private static func validate(_ reference: URIReference) throws(TransportURLError) {
-        try validate(reference.path, URIByte.isPath)
-        if let query = reference.query { try validate(query, URIByte.isQuery) }
-        if let fragment = reference.fragment { try validate(fragment, URIByte.isQuery) }
+        try validateComponent(reference.path, URIByte.isPath)
+        if let query = reference.query { try validateComponent(query, URIByte.isQuery) }
+        if let fragment = reference.fragment { try validateComponent(fragment, URIByte.isQuery) }
     }
 
-    private static func validate(
+    private static func validateComponent(
         _ text: ArraySlice<UInt8>, _ isAllowed: (UInt8) -> Bool
     ) throws(TransportURLError) {
         for place in text.indices where text[place] != 0x25 && !isAllowed(text[place]) {
