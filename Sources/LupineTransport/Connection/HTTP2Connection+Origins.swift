@@ -22,7 +22,7 @@ extension HTTP2Connection {
         guard isForeign(exchange), exchange.content.isReplayable, exchange.replays < ReplayRule.mostReplays
         else { return false }
         pool.misdirected(exchange.origin)
-        // The received part of this response does not count as a response.
+        // The 421 response does not count as a response of the exchange, which may therefore be sent again.
         stream.metrics.responseStart = nil
         machine.reset(stream.id, .cancel)
         writeSoon()

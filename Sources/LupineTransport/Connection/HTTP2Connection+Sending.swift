@@ -6,15 +6,17 @@ import LupineHTTP2
 /// Sending: writes frames of all streams to the channel, one frame of each in turn, as fast as the kernel, the windows, the
 /// rate limits and the content sources allow.
 extension HTTP2Connection {
-    /// How much output is collected before it is written.
+    /// How many octets of output are collected before they are written.
     private static let outputRoom = 64 * 1024
-    /// The most content that one stream sends before the next stream's turn: one frame of a size that every peer accepts.
-    private static let piece = 16 * 1024
+    /// The limit of content in one DATA frame: the size that every peer accepts (RFC 9113 §4.2). The next stream follows then.
+    private static let frameContentLimit = 16 * 1024
 
+    /// The content argument of `ByteChannel.send`: content is part of `output` here.
     private static let nothing: [UInt8] = []
 
     // MARK: a request's content
 
+    /// Makes the request's content the next thing to send, and queues the stream.
     func beginContent(of stream: HTTP2Stream) {
         switch stream.exchange.content {
         case .none: stream.feed.state = .done
@@ -42,8 +44,8 @@ extension HTTP2Connection {
         writeSoon()
     }
 
-    /// Queues all streams that may have something to send. Those stalled by the connection's window come first, in their
-    /// order.
+    /// Queues all streams that may have something to send. Streams stalled by the connection's window come first, in the order in
+    /// which they stalled.
     func enqueueAll() {
         var waiting: [HTTP2Stream] = []
         swap(&waiting, &stalled)
@@ -54,6 +56,7 @@ extension HTTP2Connection {
         for stream in streams.ordered { enqueue(stream) }
     }
 
+    /// Removes and returns the next stream of the queue that may send content.
     private func nextSender() -> HTTP2Stream? {
         while !senders.isEmpty {
             let stream = senders.removeFirst()
@@ -86,6 +89,7 @@ extension HTTP2Connection {
         }
     }
 
+    /// Records that the channel has accepted `count` octets of the output.
     private func recordWritten(_ count: Int) {
         for stream in streamsInOutput where isCarrying(stream) {
             updateDeadlines(.wrote, of: stream)
@@ -114,14 +118,14 @@ extension HTTP2Connection {
         if life == .open { takeOutput() }
     }
 
-    /// Remembers the position of a stream whose turn came while the connection's window was closed.
+    /// Adds a stream whose turn came while the connection's window was closed to `stalled`.
     private func stall(_ stream: HTTP2Stream) {
         guard machine.sendRoom == 0, !stream.isStalled, isCarrying(stream), stream.isSending else { return }
         stream.isStalled = true
         stalled.append(stream)
     }
 
-    /// Tells the peer the changed urgency of streams, once for each stream.
+    /// Sends PRIORITY_UPDATE frames for streams whose urgency has changed, one for each (RFC 9218 §7.1).
     private func sendPriorityUpdates() {
         guard !reprioritised.isEmpty else { return }
         for stream in reprioritised where isCarrying(stream) && stream.sentUrgency != stream.urgency {
@@ -150,7 +154,7 @@ extension HTTP2Connection {
         }
     }
 
-    /// Flushes what the channel has accepted before; returns false while that is not complete.
+    /// Flushes output that the channel has accepted; returns false while some of it waits.
     private func flushChannel() -> Bool {
         guard channel.hasPendingOutput else { return true }
         guard mayWrite else { return false }
@@ -166,20 +170,19 @@ extension HTTP2Connection {
         return life == .open
     }
 
-    /// Handles a write failure. It does not hide what arrived before it: sending stops, and the connection ends with what the
-    /// peer sent last.
+    /// Handles a write failure. The peer may have sent responses before it, so only sending stops now, and the connection ends when
+    /// all input has been read.
     private func failWriting(_ error: TransportError) {
         writeFailure = error
         mayRead = true
         // In a separate loop job: received bytes may be in the middle of being handled.
         let bound = LoopBound(self, on: loop)
         loop.executeOnLoop {
-            let connection = bound.value
-            connection.read()
+            bound.value.read()
         }
     }
 
-    /// Called when all collected output has been handed to the kernel.
+    /// Called when the kernel has accepted all collected output: updates the streams that had frames in it.
     private func outputWasWritten() {
         var written: [HTTP2Stream] = []
         swap(&written, &streamsInOutput)
@@ -207,8 +210,8 @@ extension HTTP2Connection {
         }
     }
 
-    /// Sends the machine's last frames before the socket closes, if the kernel accepts them immediately and no request head is
-    /// among them: such a request can still be sent elsewhere.
+    /// Sends the machine's last frames before the socket closes, if the kernel accepts them immediately. Sends nothing if a request
+    /// head is among them: that request can still be sent on another connection.
     func sendFinalFrames() {
         guard life == .open, writeFailure == nil, mayWrite, !channel.hasPendingOutput,
             openingStreams.isEmpty, outputStart == output.count
@@ -216,13 +219,14 @@ extension HTTP2Connection {
         output.removeAll(keepingCapacity: true)
         outputStart = 0
         machine.takeOutput(into: &output)
-        // The connection ends anyway, so a failure is ignored.
+        // The connection ends whether or not this succeeds.
         if !output.isEmpty { _ = try? channel.send(output, from: 0, Self.nothing.span) }
     }
 
     // MARK: content
 
-    /// Appends a frame of a stream's content to the output. Returns false when it has nothing to send now, or may not send it.
+    /// Appends a frame of the stream's content to the output. Returns false if the stream has nothing to send now, or may not send
+    /// it.
     private func appendFrame(of stream: HTTP2Stream) throws(TransportError) -> Bool {
         switch stream.feed.state {
         case .done:
@@ -240,8 +244,7 @@ extension HTTP2Connection {
         case .file(let file, let offset, let remaining):
             return try sendFile(file, offset: offset, remaining: remaining, of: stream)
         case .stream(let source):
-            // A request that has not been sent yet may move to another connection, which must then get the source's first
-            // piece.
+            // A request of which nothing has been sent may move to another connection, which then needs the first piece.
             guard stream.requestBegan else { return false }
             if let tunnel = stream.tunnel { return try refillFeed(of: stream, from: tunnel, source) }
             stream.feed.state = .awaiting(source)
@@ -265,13 +268,14 @@ extension HTTP2Connection {
         return min(count, allowance)
     }
 
+    /// Appends a DATA frame with content from memory to the output; returns false if none may be sent now.
     private func sendPiece(
         _ bytes: Span<UInt8>, from: Int, isLast: Bool, of stream: HTTP2Stream
     ) throws(TransportError) -> Bool {
-        let rest = bytes.count - from
-        let count = sendAllowance(min(rest, Self.piece), of: stream)
+        let unsent = bytes.count - from
+        let count = sendAllowance(min(unsent, Self.frameContentLimit), of: stream)
         guard count > 0 else { return false }
-        let taken = try beginDataFrame(count, endsStream: isLast && count == rest, of: stream)
+        let taken = try beginDataFrame(count, endsStream: isLast && count == unsent, of: stream)
         guard taken > 0 else { return false }
         output.append(bytes, from..<from + taken)
         stream.feed.advance(taken)
@@ -279,10 +283,11 @@ extension HTTP2Connection {
         return true
     }
 
+    /// Reads a slice of a file and appends a DATA frame with it to the output; returns false if none may be sent now.
     private func sendFile(
         _ file: FileSource, offset: Int64, remaining: Int64, of stream: HTTP2Stream
     ) throws(TransportError) -> Bool {
-        let room = min(Int(clamping: remaining), Self.piece, machine.sendRoom(of: stream.id))
+        let room = min(Int(clamping: remaining), Self.frameContentLimit, machine.sendRoom(of: stream.id))
         guard room > 0 else { return false }
         let count = sendAllowance(room, of: stream)
         guard count > 0 else { return false }
@@ -306,8 +311,8 @@ extension HTTP2Connection {
         return taken > 0
     }
 
-    /// Writes the header of a DATA frame for up to `count` octets, and returns how many octets of content the caller has to write
-    /// after it.
+    /// Appends the header of a DATA frame for up to `count` octets to the output. Returns how many octets of content the caller has
+    /// to append after it; the windows may allow fewer than `count`.
     private func beginDataFrame(
         _ count: Int, endsStream: Bool, of stream: HTTP2Stream
     ) throws(TransportError) -> Int {
@@ -328,13 +333,13 @@ extension HTTP2Connection {
         guard exchange.head.method != .connect else { throw .unsupported("CONNECT over HTTP/2") }
         let scheme = exchange.origin.scheme == .https ? "https" : "http"
         do throws(HTTPError) {
-            let saysPriority = urgency != .normal && !exchange.head.fields.contains(.priority)
-            guard expectContinue || saysPriority || exchange.options.isWebSocket else {
+            let sendsPriority = urgency != .normal && !exchange.head.fields.contains(.priority)
+            guard expectContinue || sendsPriority || exchange.options.isWebSocket else {
                 return try MessageEncoder.request(exchange.head, scheme: scheme, body: announcement)
             }
             var head = exchange.head
             if expectContinue { try head.fields.set(.expect, "100-continue") }
-            if saysPriority { try head.fields.append(.priority, urgency.fieldValue) }
+            if sendsPriority { try head.fields.append(.priority, urgency.fieldValue) }
             if exchange.options.isWebSocket { return try MessageEncoder.webSocket(head, scheme: scheme) }
             return try MessageEncoder.request(head, scheme: scheme, body: announcement)
         } catch { throw .http(host: route.host, port: route.port, error) }
@@ -373,6 +378,7 @@ extension HTTP2Connection {
         }
     }
 
+    /// Handles the reply of the source, unless the stream has ended.
     private func sourceReplied(_ piece: ContentPiece, for stream: HTTP2Stream) {
         guard isCarrying(stream), case .awaiting(let source) = stream.feed.state else { return }
         switch piece {
@@ -396,6 +402,7 @@ extension HTTP2Connection {
         enqueue(stream)
     }
 
+    /// Fails a stream whose source supplies more or less content than was announced.
     private func failLengthMismatch(_ stream: HTTP2Stream, _ announced: Int64, given: Int64) {
         fail(
             stream,

@@ -24,7 +24,7 @@ extension HTTP2Connection {
         return true
     }
 
-    /// Called when the peer's settings have arrived: tells the pool whether WebSockets are possible, and submits the exchanges
+    /// Called when the peer's settings have arrived: tells the pool if the peer has enabled WebSockets, and submits the exchanges
     /// that waited.
     func peerSettingsArrived() {
         if machine.peerSettings.enableConnectProtocol { pool.takesWebSockets(id) }
@@ -50,7 +50,7 @@ extension HTTP2Connection {
     func beginTunnel(on stream: HTTP2Stream) {
         let tunnel = HTTP2Tunnel(stream, of: self)
         stream.tunnel = tunnel
-        // Silence is normal from here on: no deadline ends the tunnel, and no rate limit applies.
+        // Silence is normal in a tunnel, so no deadline and no rate limit applies.
         if let timer = stream.deadlineTimer.take() { loop.cancel(timer.token) }
         stream.deadlines = TransferDeadlines(TransferTimeouts(), at: loop.now)
         (stream.receiveRate, stream.sendRate) = (nil, nil)
@@ -75,8 +75,8 @@ extension HTTP2Connection {
         enqueue(stream)
     }
 
-    /// Handles the peer's end, once all its octets have been delivered. The peer may still read, so waiting octets are sent
-    /// first.
+    /// Called when the peer has ended its half and all its octets have been delivered. The peer may still read, so waiting octets
+    /// are sent first.
     func tunnelEnded(_ stream: HTTP2Stream, _ tunnel: HTTP2Tunnel) {
         tunnel.peerHasEnded = true
         guard life == .open, writeFailure == nil, stream.isSending else { return endTunnel(of: stream) }
