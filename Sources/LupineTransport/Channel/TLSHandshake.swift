@@ -5,10 +5,10 @@ import LupineTLS
 /// Establishes TLS on a connected channel: the handshake, the verdict on the peer, and the client certificate if one is
 /// requested.
 ///
-/// Confined to its loop. It reports once, unless it is closed first. No part of a request is sent before the report, and an
+/// Confined to its loop. It calls `report` once, unless it is closed first. No part of a request is sent before that, and an
 /// untrusted peer gets nothing but an alert. The owner sets the time-outs.
 final class TLSHandshake: LoopChannel {
-    /// The peer, and the profile for it. A class, so that it is passed by reference.
+    /// The parameters of a handshake: the peer, and the profile for it. A class, so that passing them copies one reference.
     final class Peer {
         let profile: TLSProfile
         let context: TLSClientContext
@@ -19,7 +19,7 @@ final class TLSHandshake: LoopChannel {
         let progress: DialProgress
         /// Whether HTTP/2 is accepted if the peer chooses it.
         let allowsHTTP2: Bool
-        /// Offered instead of the profile's application protocols, unless nil.
+        /// The ALPN protocols to offer instead of the profile's; nil to offer those.
         let offeredProtocols: [String]?
 
         init(
@@ -38,11 +38,14 @@ final class TLSHandshake: LoopChannel {
     }
 
     private enum State {
-        case new
-        case handshaking(TLSEngine)
-        case awaitingVerdict(TLSEngine, PeerTrust)
-        case evaluating(TLSEngine, TrustEvaluationDriver)
-        case awaitingIdentity(TLSEngine)
+        case new  // → handshaking
+        case handshaking(TLSEngine)  // → awaitingVerdict, evaluating, awaitingIdentity, over
+        /// The exchange's verifier decides whether the peer is trusted.
+        case awaitingVerdict(TLSEngine, PeerTrust)  // → handshaking, evaluating, over
+        /// The profile's evaluator decides whether the peer is trusted.
+        case evaluating(TLSEngine, TrustEvaluationDriver)  // → handshaking, over
+        /// The program chooses a client certificate.
+        case awaitingIdentity(TLSEngine)  // → handshaking, over
         case over
     }
 
@@ -52,22 +55,25 @@ final class TLSHandshake: LoopChannel {
     private let report: (Result<TLSChannel, TransportError>) -> Void
     private var registration: Registration?
     private var state = State.new
+    /// The session that the client has offered to resume.
     private var offeredSession: TLSSession?
-    /// Whether a client certificate was requested. A session would carry the answer over to connections without a request.
+    /// Whether the server requested a client certificate. The sessions of this connection are then not stored: a resumed connection
+    /// would have the same client certificate without asking for it.
     private var identityWasRequested = false
-    /// Whether the exchange that the connection is for has answered with a client certificate.
+    /// Whether the exchange that the connection is for has chosen a client certificate.
     private var isPersonal = false
-    /// The profile that the connection belongs to so far.
+    /// The profile that the connection belongs to; an answer of the verifier may change it.
     private var profile: TLSProfile
-    /// The time until which the verdict also holds for connections that resume this one.
+    /// The time until which the verdict also holds for connections that resume this session.
     private var acceptedUntil: UnixTime?
     /// The accepted chain, and how it was accepted.
     private var accepted: (trust: PeerTrust, acceptance: PeerEvidence.Acceptance)?
-    /// Binds an exchange to the connection; set before `start`.
+    /// Binds an exchange to the connection and returns it; set before `start`.
     var claim: () -> PeerClaim = { .claimed(nil) }
-    /// Called when the handshake starts or stops waiting for an answer of the program; set before `start`.
+    /// Called with true when the handshake begins to wait for an answer of the program, and with false when it has the answer; set
+    /// before `start`.
     var setAwaitingProgram: (Bool) -> Void = { _ in }
-    /// The exchange that the connection is for, once it had to be claimed.
+    /// The result of `claim`, once it has been called.
     private var claimed: PeerClaim?
 
     init(
@@ -85,7 +91,7 @@ final class TLSHandshake: LoopChannel {
 
     private var sessionPeer: SessionPeer { SessionPeer(host: peer.host, port: peer.port, proxy: peer.proxy) }
 
-    /// Sends the first bytes.
+    /// Starts the handshake.
     func start() {
         offeredSession = peer.profile.takeSession(for: sessionPeer)
         do throws(TLSError) {
@@ -109,6 +115,7 @@ final class TLSHandshake: LoopChannel {
 
     func loopWillClose() { end(.failure(.shutDown)) }
 
+    /// Continues the handshake, as far as the input and the answers allow.
     private func advance() {
         guard case .handshaking(let engine) = state else { return }
         do {
@@ -129,6 +136,8 @@ final class TLSHandshake: LoopChannel {
 
     // MARK: trust
 
+    /// Decides whether the peer is trusted: asks the exchange's verifier if the profile says so, accepts a resumed session whose
+    /// verdict still holds, and otherwise evaluates the chain.
     private func verify(_ trust: PeerTrust, _ engine: TLSEngine) {
         switch peer.profile.questions {
         case .none: break
@@ -141,14 +150,15 @@ final class TLSHandshake: LoopChannel {
         evaluate(trust, engine)
     }
 
+    /// Has the profile's evaluator decide whether the peer is trusted.
     private func evaluate(_ trust: PeerTrust, _ engine: TLSEngine) {
-        // The program's check is made on behalf of an exchange. If that was cancelled before its turn, no check is made.
+        // The program's check runs on behalf of an exchange. If no exchange waits any more, it does not run.
         if peer.profile.trust.asksProgram, case .abandoned = claimExchange() {
             return end(.failure(.cancelled))
         }
         let driver = TrustEvaluationDriver(peer.profile, trust, on: loop) { [weak self] verdict in
             guard let self, case .evaluating(let engine, _) = state else { return }
-            // If the exchange has to be asked, it is asked for every connection, so the verdict is not reused (I-12.15).
+            // A profile with questions asks the exchange for every connection, so the verdict is not reused (I-12.15).
             if peer.profile.questions == .none { acceptedUntil = (try? verdict.get())?.reusableUntil }
             answerTrust(trust, verdict.map { _ in }, engine, acceptance: evaluatorAcceptance)
         }
@@ -156,7 +166,8 @@ final class TLSHandshake: LoopChannel {
         driver.start()
     }
 
-    /// Asks on behalf of the exchange that the connection is for. Also for a resumed session, with the chain of the original one.
+    /// Asks the verifier of the exchange that the connection is for. It is also asked about a resumed session, with the chain of
+    /// the original handshake.
     private func askVerifier(about trust: PeerTrust, _ engine: TLSEngine) {
         guard case .claimed(let verifier) = claimExchange() else { return end(.failure(.cancelled)) }
         guard let verifier else { return evaluate(trust, engine) }
@@ -167,6 +178,7 @@ final class TLSHandshake: LoopChannel {
         verifier.judge(trust, host: peer.host, port: peer.port, under: profile) { reply.fulfill(($0, $1)) }
     }
 
+    /// Handles the answer of the verifier.
     private func receivedVerdict(_ verdict: PeerVerdict, _ profile: TLSProfile?) {
         guard case .awaitingVerdict(let engine, let trust) = state else { return }
         setAwaitingProgram(false)
@@ -180,12 +192,14 @@ final class TLSHandshake: LoopChannel {
         }
     }
 
-    /// How a peer counts as accepted if the profile's evaluator does not reject it.
+    /// The kind of acceptance that is recorded for a peer that the profile's evaluator accepts.
     private var evaluatorAcceptance: PeerEvidence.Acceptance {
         let evaluator = peer.profile.trust
-        return evaluator.includesDefault ? .standard : evaluator.checksNothing ? .unchecked : .otherwise
+        if evaluator.includesDefault { return .standard }
+        return evaluator.checksNothing ? .unchecked : .otherwise
     }
 
+    /// Gives the engine the verdict on the peer, and continues the handshake.
     private func answerTrust(
         _ trust: PeerTrust, _ verdict: Result<Void, TrustFailure>, _ engine: TLSEngine,
         acceptance: PeerEvidence.Acceptance
@@ -194,7 +208,7 @@ final class TLSHandshake: LoopChannel {
         if case .failure(let failure) = verdict {
             peer.profile.refusalHandler?(trust, failure, peer.host, peer.port)
         }
-        // The server may have another chain by now, which only a full handshake shows; the next one will be full.
+        // The server may have another chain by now, which only a full handshake shows: no session is offered the next time.
         if case .failure = verdict, engine.asksAboutResumption {
             peer.profile.forgetSessions(for: sessionPeer)
         }
@@ -204,7 +218,7 @@ final class TLSHandshake: LoopChannel {
         advance()
     }
 
-    /// Returns the exchange that the connection is for. Claimed once; the connection and the exchange then stay together.
+    /// Returns the exchange that the connection is for. The first call binds the exchange to the connection.
     private func claimExchange() -> PeerClaim {
         if let claimed { return claimed }
         let found = claim()
@@ -224,6 +238,7 @@ final class TLSHandshake: LoopChannel {
 
     // MARK: identity
 
+    /// Asks the exchange's verifier, or the profile's identity source, for the client certificate that the server requests.
     private func chooseIdentity(_ request: TLSIdentityRequest, _ engine: TLSEngine) {
         if peer.profile.questions == .trustAndIdentity {
             guard case .claimed(let verifier) = claimExchange() else { return end(.failure(.cancelled)) }
@@ -238,6 +253,7 @@ final class TLSHandshake: LoopChannel {
         source(request, peer.host, peer.port) { reply.fulfill(($0.map { .identity($0) } ?? .nobody, nil)) }
     }
 
+    /// Begins to wait for a client certificate, and returns the reply to be fulfilled with it.
     private func waitForIdentity(_ engine: TLSEngine) -> LoopReply<(IdentityAnswer, TLSProfile?)> {
         identityWasRequested = true
         state = .awaitingIdentity(engine)
@@ -245,6 +261,7 @@ final class TLSHandshake: LoopChannel {
         return reply(unanswered: (.nobody, nil)) { $0.receivedIdentity($1.0, $1.1) }
     }
 
+    /// Handles the choice of a client certificate.
     private func receivedIdentity(_ answer: IdentityAnswer, _ profile: TLSProfile?) {
         guard case .awaitingIdentity(let engine) = state else { return }
         setAwaitingProgram(false)
@@ -258,6 +275,7 @@ final class TLSHandshake: LoopChannel {
         }
     }
 
+    /// Gives the engine the client certificate, or nil for none, and continues the handshake.
     private func answerIdentity(_ identity: TLSIdentity?, _ engine: TLSEngine) {
         peer.progress.step(at: loop.now)
         engine.answerIdentity(identity)
@@ -267,8 +285,9 @@ final class TLSHandshake: LoopChannel {
 
     // MARK: the end
 
+    /// Creates the channel and reports it.
     private func succeed(_ engine: TLSEngine) throws(TLSError) {
-        // No other protocol is spoken, whatever was offered.
+        // The transport speaks no other protocol, even if the configuration offers one.
         if let name = engine.applicationProtocol, name != "http/1.1", name != "h2" || !peer.allowsHTTP2 {
             throw .protocolNotOffered(name)
         }
@@ -285,12 +304,12 @@ final class TLSHandshake: LoopChannel {
             engine, over: wire, under: profile, sessionSaver: sessionSaver, evidence: evidence,
             isPersonal: isPersonal, on: loop)
         end(.success(channel))
-        // By then the waiting exchange has sent its first bytes, and the last flight of the handshake has left with them. An
-        // error is seen by the reader.
+        // When this job runs, the waiting exchange has usually sent its first bytes, and the last flight has left with them. A
+        // failure shows at the next read.
         loop.executeOnLoop { try? channel.sendLastFlight() }
     }
 
-    /// Returns the evidence of the handshake; of a resumed one, the evidence of the original handshake.
+    /// Returns the evidence of the handshake or, for a resumed session, of the original handshake.
     private func evidence(_ engine: TLSEngine) -> PeerEvidence? {
         if engine.isResumed, let evidence = offeredSession?.evidence { return evidence }
         return accepted.map {
@@ -298,12 +317,14 @@ final class TLSHandshake: LoopChannel {
         }
     }
 
+    /// Ends the handshake with the wire's error if the engine failed because of it, and with the engine's error otherwise.
     private func fail(_ error: TLSError) {
         let failure: ChannelFailure
         if error == .wireFailed, let cause = wire.failure { failure = cause } else { failure = .tls(error) }
         end(.failure(failure.transportError(host: peer.host, port: peer.port)))
     }
 
+    /// Reports the result, once; closes the connection on failure.
     private func end(_ result: Result<TLSChannel, TransportError>) {
         guard registration != nil else { return }
         switch result {
@@ -326,7 +347,7 @@ final class TLSHandshake: LoopChannel {
         releaseVerifier()
     }
 
-    /// Releases the answerer: one that keeps the reply would otherwise form a reference cycle with this handshake.
+    /// Releases the verifier: a verifier that keeps the reply would otherwise form a reference cycle with this handshake.
     private func releaseVerifier() {
         claimed = nil
         claim = { .claimed(nil) }

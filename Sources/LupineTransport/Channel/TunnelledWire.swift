@@ -4,7 +4,8 @@ import LupineTLS
 
 /// TLS inside TLS: the wire to an origin behind an https proxy.
 ///
-/// The origin's records are the content of the proxy's. Confined to its loop.
+/// The records of the TLS connection to the origin are the content of the TLS connection to the proxy (`outer`). Confined to its
+/// loop.
 final class TunnelledWire: ChannelWire {
     private let outer: TLSChannel
     private let loop: EventLoop

@@ -272,7 +272,6 @@ final class HTTP2Connection: Carrier {
         endDelivery(of: stream)
     }
 
-    /// Fails a stream with the error of a cancellation.
     private func cancelStream(_ stream: HTTP2Stream, _ error: TransportError) {
         guard isBeginning else { return fail(stream, error) }
         // In a separate loop job: another exchange may begin in its place, and be cancelled in the same way.

@@ -4,10 +4,10 @@ import LupineHTTP
 
 /// The progress of sending one request: framing that waits to be sent, and the content after it.
 ///
-/// It knows what comes next and how much has been sent; `HTTP1Connection` moves the bytes.
+/// It records what is sent next and how much has been sent; the connection moves the bytes. HTTP/2 uses it for content only.
 struct ContentFeed {
     enum State {
-        /// Everything has been moved to `output`, or nothing is left.
+        /// No content is left; `output` may still hold framing.
         case done
         case bytes([UInt8], from: Int)
         case region(any OutgoingRegion, from: Int)
@@ -25,7 +25,7 @@ struct ContentFeed {
     /// How many octets of `output` have been sent.
     var outputStart = 0
     var state = State.done
-    /// The octets of content that have been sent.
+    /// The number of octets of content that have been sent.
     var sent: Int64 = 0
 
     /// Whether framing waits to be sent.
@@ -36,7 +36,7 @@ struct ContentFeed {
 
     /// Appends framing to the output.
     mutating func append(_ bytes: [UInt8]) {
-        // An output that never becomes empty is never reset by `advance`.
+        // `advance` resets the output only when it becomes empty, which may never happen.
         if outputStart > Self.sentPrefixLimit, outputStart > output.count / 2 {
             output.removeFirst(outputStart)
             outputStart = 0
