@@ -38,7 +38,7 @@ final class TLSHandshake: LoopChannel {
     }
 
     private enum State {
-        case new  // → handshaking
+        case new  // → handshaking, over
         case handshaking(TLSEngine)  // → awaitingVerdict, evaluating, awaitingIdentity, over
         /// The exchange's verifier decides whether the peer is trusted.
         case awaitingVerdict(TLSEngine, PeerTrust)  // → handshaking, evaluating, over

@@ -183,7 +183,8 @@ package final class Exchange: Sendable {
     /// Suspends or resumes the exchange. A suspended exchange sends and reads nothing; it keeps its connection if it has one, and
     /// takes none otherwise. Only its `whole` time-out runs.
     package func setSuspended(_ isSuspended: Bool) {
-        guard suspensionFlag.exchange(isSuspended, ordering: .sequentiallyConsistent) != isSuspended else {
+        let wasSuspended = suspensionFlag.exchange(isSuspended, ordering: .sequentiallyConsistent)
+        guard wasSuspended != isSuspended else {
             return
         }
         switch life.withLock({ $0 }) {

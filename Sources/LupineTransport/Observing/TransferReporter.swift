@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 
-/// Delivers the events of one client or session to its observers, in order, on a thread of its own.
+/// Delivers the events of one client or session to its observers, in order, on a separate thread.
 ///
-/// The thread starts with the first event, waits when there are none, and ends when the reporter is gone and its events are
-/// delivered. Only `whenDelivered` waits for it, so an observer that blocks delays no shutdown except one that uses that. If no thread
-/// can be created, a task delivers the waiting events, and the next event tries again. Any thread may call.
+/// The thread starts with the first event, waits when there are none, and ends once the reporter is released and its events are
+/// delivered. Only `whenDelivered` waits for the observers, so an observer that blocks delays a shutdown only if that calls it. If
+/// no thread can be created, a task delivers the waiting events, and the next event tries to create one again. Any thread may call.
 package final class TransferReporter: Sendable {
     private let mailbox: Mailbox
 
-    /// Returns nil if there are no observers: then no events are made.
+    /// Creates a reporter; returns nil if there are no observers, so that no events are created.
     package init?(_ observers: [any TransferObserver]) {
         if observers.isEmpty { return nil }
         mailbox = Mailbox(observers)
@@ -26,24 +26,27 @@ package final class TransferReporter: Sendable {
     private final class Mailbox: Sendable {
         enum Entry: Sendable {
             case event(TransferID, TransferEvent)
+            /// A closure to call when all earlier events have been delivered.
             case barrier(@Sendable () -> Void)
         }
 
         private struct State {
             var waiting: [Entry] = []
-            /// Whether a thread, or a task in its place, delivers events.
+            /// Whether there is a thread, or a task in its place, that delivers events.
             var isDelivering = false
-            /// Whether that thread waits for the semaphore.
+            /// Whether the thread waits for the semaphore.
             var waitsForSignal = false
+            /// Whether the reporter has been released.
             var isClosed = false
 
-            /// Whether the semaphore has to be signalled.
+            /// Returns whether the semaphore has to be signalled, and resets that.
             mutating func takeSignalNeed() -> Bool {
                 defer { waitsForSignal = false }
                 return waitsForSignal
             }
         }
 
+        /// What the thread does next.
         private enum NextStep {
             case deliver([Entry])
             case wait
@@ -83,6 +86,7 @@ package final class TransferReporter: Sendable {
             }
         }
 
+        /// The body of the thread.
         private func run() {
             while true {
                 let step = state.withLock { state -> NextStep in
@@ -99,6 +103,7 @@ package final class TransferReporter: Sendable {
             }
         }
 
+        /// The body of the task that replaces the thread: delivers the waiting events.
         private func runOnce() {
             while true {
                 let batch = state.withLock { state -> [Entry]? in

@@ -14,10 +14,10 @@ package struct TLSDetails: Hashable, Sendable {
     package let isResumed: Bool
     /// The protocol chosen with ALPN; nil if the peer does not support ALPN.
     package let applicationProtocol: String?
-    /// The profile that the connection belongs to: the one named by the answers about its peer, if questions were asked.
+    /// The profile that the connection belongs to. If a verifier answered questions, its answers may have changed the profile.
     package let profile: TLSProfile
-    /// Whether a client certificate of the exchange that it was opened for was presented: the connection is not leased to another
-    /// exchange, which may need another certificate, or none.
+    /// Whether a client certificate was presented that belongs to the exchange for which the connection was opened. The pool leases
+    /// the connection to no other exchange, which may need another certificate or none (U-11.20).
     let isPersonal: Bool
 
     /// Whether HTTP/2 may be spoken (RFC 9113 §9.2).

@@ -2,17 +2,18 @@
 
 import LupineTLS
 
-/// A TLS configuration and its context, which is made for the first connection. The roots are read for the first connection whose
-/// peer is evaluated with them.
+/// A TLS configuration and its OpenSSL context, which is made for the first connection. The roots are read for the first connection
+/// whose peer is evaluated with them.
 ///
-/// Loading reads files, so it happens on a worker, once for all waiting callers. A failure is not stored: the next caller tries
-/// again, because a missing file may exist by then. Profiles with the same configuration share it. Any thread may call.
+/// Loading reads files, so it runs on a worker thread, once for all waiting callers. A failure is not stored: the next caller tries
+/// again, because a missing file may exist by then. Profiles with the same configuration share these settings. Any thread may call.
 package final class TLSSettings: Sendable {
     let configuration: TLSConfiguration
     private let state = Lock(State.new)
 
     typealias Answer = Result<TLSClientContext, TLSError>
 
+    /// A caller that waits for the context and, if `withRoots`, for its roots.
     private struct Waiter: Sendable {
         let withRoots: Bool
         let done: @Sendable (Answer) -> Void
@@ -20,15 +21,21 @@ package final class TLSSettings: Sendable {
 
     private enum State: Sendable {
         case new  // → making
+        /// A thread makes the context.
         case making([Waiter])  // → reading, made, new
+        /// A thread reads the roots of the context.
         case reading(TLSClientContext, [Waiter])  // → made
         case made(TLSClientContext)  // → reading
     }
 
-    /// The result of asking for the context.
+    /// What a new caller has to do.
     private enum Admission {
+        /// The context is complete; use it.
         case ready(TLSClientContext)
-        case mustLoad, isLoading
+        /// No thread loads the context yet; load it.
+        case mustLoad
+        /// Another thread loads the context; wait.
+        case isLoading
     }
 
     init(_ configuration: TLSConfiguration) { self.configuration = configuration }
@@ -45,7 +52,8 @@ package final class TLSSettings: Sendable {
         return context
     }
 
-    /// Makes the context and, if `withRoots`, reads its roots, unless that is done. Calls `done` at once or on a worker.
+    /// Makes the context and, if `withRoots`, reads its roots, unless that has been done. Calls `done` before it returns, or later
+    /// on a worker thread.
     func make(withRoots: Bool, _ done: @escaping @Sendable (Answer) -> Void) {
         let waiter = Waiter(withRoots: withRoots, done: done)
         switch state.withLock({ Self.admit(&$0, waiter) }) {
@@ -55,12 +63,13 @@ package final class TLSSettings: Sendable {
             let pool = WorkerPool.trust
             switch pool.submit(pool.newTicket(), { self.load() }) {
             case .running, .queued: break
-            // Slow on this thread, but no other thread would do it.
+            // Loads on this thread, although that blocks it: no worker is available.
             case .allHung, .noThread: load()
             }
         }
     }
 
+    /// Returns the complete context, or adds the caller to those that wait.
     private static func admit(_ state: inout State, _ waiter: Waiter) -> Admission {
         switch state {
         case .new:
@@ -80,6 +89,7 @@ package final class TLSSettings: Sendable {
         }
     }
 
+    /// Makes the context, then reads the roots if a caller waits for them.
     private func load() {
         var context = context(withRoots: false)
         if context == nil {
@@ -88,7 +98,7 @@ package final class TLSSettings: Sendable {
                 answer = .success(try TLSClientContext(configuration))
             } catch { answer = .failure(error) }
             context = try? answer.get()
-            // Callers without need for the roots do not wait for them.
+            // Callers that do not need the roots get the context now.
             for waiter in state.withLock({ Self.contextMade(&$0, answer) }) { waiter.done(answer) }
         }
         guard let context, state.withLock({ if case .reading = $0 { true } else { false } }) else { return }
@@ -105,7 +115,7 @@ package final class TLSSettings: Sendable {
         for waiter in waiters { waiter.done(answer) }
     }
 
-    /// Returns the callers that get the answer now; the others wait for the roots.
+    /// Stores the context that was made, and returns the callers that get the answer now; the others wait for the roots.
     private static func contextMade(_ state: inout State, _ answer: Answer) -> [Waiter] {
         guard case .making(let waiters) = state else { return [] }
         guard case .success(let context) = answer else {
