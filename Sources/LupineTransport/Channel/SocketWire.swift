@@ -4,9 +4,9 @@ import LupineTLS
 
 /// A socket as the wire of a TLS channel.
 ///
-/// A read that does not fill its buffer has emptied the socket, so the next read returns `wouldBlock` without a system call, until
-/// the loop reports new readiness. Once the loop has reported that the peer has closed, this does not hold: the end of the stream
-/// follows the last bytes. Confined to its loop.
+/// A read that does not fill its buffer has emptied the socket, so the next read returns `wouldBlock` without a system call,
+/// until the loop reports new readiness. Once the loop has reported that the peer has closed, this does not hold: the end of the
+/// stream follows the last bytes. Confined to its loop.
 final class SocketWire: ChannelWire {
     private var socket: Socket?
     private(set) var isDrained: Bool

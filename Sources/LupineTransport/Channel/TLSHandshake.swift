@@ -57,8 +57,8 @@ final class TLSHandshake: LoopChannel {
     private var state = State.new
     /// The session that the client has offered to resume.
     private var offeredSession: TLSSession?
-    /// Whether the server requested a client certificate. The sessions of this connection are then not stored: a resumed connection
-    /// would have the same client certificate without asking for it.
+    /// Whether the server requested a client certificate. The sessions of this connection are then not stored: a resumed
+    /// connection would have the same client certificate without asking for it.
     private var identityWasRequested = false
     /// Whether the exchange that the connection is for has chosen a client certificate.
     private var isPersonal = false
@@ -70,8 +70,8 @@ final class TLSHandshake: LoopChannel {
     private var accepted: (trust: PeerTrust, acceptance: PeerEvidence.Acceptance)?
     /// Binds an exchange to the connection and returns it; set before `start`.
     var claim: () -> PeerClaim = { .claimed(nil) }
-    /// Called with true when the handshake begins to wait for an answer of the program, and with false when it has the answer; set
-    /// before `start`.
+    /// Called with true when the handshake begins to wait for an answer of the program, and with false when it has the answer;
+    /// set before `start`.
     var setAwaitingProgram: (Bool) -> Void = { _ in }
     /// The result of `claim`, once it has been called.
     private var claimed: PeerClaim?

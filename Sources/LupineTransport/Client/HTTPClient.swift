@@ -55,8 +55,8 @@ public final class HTTPClient: Sendable {
     /// One of the client's event loops as a task executor; each access returns the next loop. Only for tasks that never block.
     /// Requests of a task on it prefer connections of that loop, so that the task resumes without a change of threads.
     ///
-    /// The executor retains neither the client nor a thread: once the loop has ended, or if the system provides no loop, tasks run on
-    /// Swift's global executor.
+    /// The executor retains neither the client nor a thread: once the loop has ended, or if the system provides no loop, tasks
+    /// run on Swift's global executor.
     public var executor: any TaskExecutor {
         (try? engine.get())?.executor ?? globalConcurrentExecutor
     }

@@ -8,8 +8,8 @@ import LupineTLS
 ///
 /// The sink holds a few pieces at most. When more content arrives than the task reads, the connection pauses until pieces are
 /// taken. The connection calls the sink on its loop, the task from any thread. The task is not woken at each event, but when the
-/// connection has delivered all its input and its loop's turn ends. A response that arrived in one read therefore costs one wake-up, the two
-/// sides do not contend for the lock, and the threads that run the tasks of one turn are woken together.
+/// connection has delivered all its input and its loop's turn ends. A response that arrived in one read therefore costs one
+/// wake-up, the two sides do not contend for the lock, and the threads that run the tasks of one turn are woken together.
 final class ResponseSink: ExchangeSink, TurnEndListener {
     typealias HeadReader = CheckedContinuation<Result<ResponseHead, TransportError>, Never>
     typealias PieceReader = CheckedContinuation<Result<[UInt8]?, TransportError>, Never>
@@ -257,8 +257,8 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
         return isAbandoned ? .skip : .deliver
     }
 
-    /// Prepares the decoder for the codings in the head. Content with an unsupported coding is passed to the program undecoded. A part of an
-    /// encoded body (206) cannot be decoded by itself, and a response without content cannot be truncated.
+    /// Prepares the decoder for the codings in the head. Content with an unsupported coding is passed to the program undecoded.
+    /// A part of an encoded body (206) cannot be decoded by itself, and a response without content cannot be truncated.
     private func prepareDecoder(_ head: ResponseHead) {
         let lines = head.fields.values(of: .contentEncoding)
         guard !lines.isEmpty, let codings = try? ContentCoding.list(lines), !codings.isEmpty else { return }

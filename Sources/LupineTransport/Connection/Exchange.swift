@@ -36,7 +36,8 @@ package final class Exchange: Sendable {
     private let suspensionFlag = Atomic<Bool>(false)
     /// The value of `streamNumber`.
     private let storedStreamNumber = Atomic<UInt32>(0)
-    /// How often the exchange has been submitted again. It tells late notifications about an earlier submission from current ones.
+    /// How often the exchange has been submitted again. It tells late notifications about an earlier submission from current
+    /// ones.
     private let submissionCount = Atomic<Int>(0)
     /// The time-outs that run while no connection carries the exchange.
     private let watch = Lock(WaitWatch())
@@ -61,8 +62,8 @@ package final class Exchange: Sendable {
         case waiting(ConnectionPool, WaiterID)
         /// Tied to a connection that is being opened and needs a decision about its peer.
         case claimed(ConnectionPool, ConnectionID)
-        /// On a connection. The error of a cancellation is kept here, in case the connection breaks and returns the exchange to the
-        /// pool before it has acted on the cancellation.
+        /// On a connection. The error of a cancellation is kept here, in case the connection breaks and returns the exchange to
+        /// the pool before it has acted on the cancellation.
         case running(EventLoop, LoopBound<Carrier>, cancelled: TransportError?)
         /// Without a connection: suspended by its owner, waiting until its content has been rewound, or waiting for the peer's
         /// HTTP/2 settings.

@@ -115,8 +115,8 @@ extension HTTP1Connection {
         }
     }
 
-    /// Sends content from memory, with the framing before it, as far as the rate limit allows; returns false when nothing more can
-    /// be sent now.
+    /// Sends content from memory, with the framing before it, as far as the rate limit allows; returns false when nothing more
+    /// can be sent now.
     func sendPiece(_ bytes: Span<UInt8>, from: Int) throws(TransportError) -> Bool {
         var end = bytes.count
         if var rate = current?.sendRate {
@@ -209,8 +209,8 @@ extension HTTP1Connection {
         recordWritten(content: Int64(count))
     }
 
-    /// Reads a slice of a file into memory and sends it: for TLS, and for a peer on this machine, where that is faster. Bytes that
-    /// the channel does not accept are read again.
+    /// Reads a slice of a file into memory and sends it: for TLS, and for a peer on this machine, where that is faster. Bytes
+    /// that the channel does not accept are read again.
     func sendFileThroughMemory(
         _ file: FileSource, offset: Int64, remaining: Int64
     ) throws(TransportError) -> Bool {

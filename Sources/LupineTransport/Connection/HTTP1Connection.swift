@@ -329,8 +329,8 @@ final class HTTP1Connection: Carrier {
         armDeadline()
     }
 
-    /// Performs the machine's actions. If the exchange ends, it ends with `result`; but an exchange that has received all it needs
-    /// succeeds despite an error.
+    /// Performs the machine's actions. If the exchange ends, it ends with `result`; but an exchange that has received all it
+    /// needs succeeds despite an error.
     func perform(_ actions: HTTP1Machine.Actions, _ result: Result<Fields, TransportError>) {
         let result = actions.exchange == .succeed ? result.flatMapError { _ in .success(Fields()) } : result
         var ended: Current?

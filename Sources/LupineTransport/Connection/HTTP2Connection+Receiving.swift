@@ -149,8 +149,8 @@ extension HTTP2Connection {
         }
     }
 
-    /// Returns the error for a broken stream. A head over a limit fails with the same error as over HTTP/1.1: the limits are those
-    /// of `ParserLimits`.
+    /// Returns the error for a broken stream. A head over a limit fails with the same error as over HTTP/1.1: the limits are
+    /// those of `ParserLimits`.
     private func transportError(of error: HTTP2StreamError) -> TransportError {
         guard case .headerList(.limitExceeded(let limit, let allowed)) = error else {
             return http2Error(HTTP2Failure(error))
@@ -310,8 +310,8 @@ extension HTTP2Connection {
         isCarrying(stream) && stream.machine.state != .skipping
     }
 
-    /// Delivers as much as the rate limit and the consumer accept now. Returns the number of delivered octets; the caller must hold
-    /// the others, unless the stream has ended.
+    /// Delivers as much as the rate limit and the consumer accept now. Returns the number of delivered octets; the caller must
+    /// hold the others, unless the stream has ended.
     private func deliver(_ bytes: Span<UInt8>, of stream: HTTP2Stream) -> Int {
         let count = receiveAllowance(bytes.count, of: stream)
         guard count > 0 else { return 0 }

@@ -170,8 +170,8 @@ extension HTTP2Connection {
         return life == .open
     }
 
-    /// Handles a write failure. The peer may have sent responses before it, so only sending stops now, and the connection ends when
-    /// all input has been read.
+    /// Handles a write failure. The peer may have sent responses before it, so only sending stops now, and the connection ends
+    /// when all input has been read.
     private func failWriting(_ error: TransportError) {
         writeFailure = error
         mayRead = true
@@ -210,8 +210,8 @@ extension HTTP2Connection {
         }
     }
 
-    /// Sends the machine's last frames before the socket closes, if the kernel accepts them immediately. Sends nothing if a request
-    /// head is among them: that request can still be sent on another connection.
+    /// Sends the machine's last frames before the socket closes, if the kernel accepts them immediately. Sends nothing if a
+    /// request head is among them: that request can still be sent on another connection.
     func sendFinalFrames() {
         guard life == .open, writeFailure == nil, mayWrite, !channel.hasPendingOutput,
             openingStreams.isEmpty, outputStart == output.count
@@ -225,8 +225,8 @@ extension HTTP2Connection {
 
     // MARK: content
 
-    /// Appends a frame of the stream's content to the output. Returns false if the stream has nothing to send now, or may not send
-    /// it.
+    /// Appends a frame of the stream's content to the output. Returns false if the stream has nothing to send now, or may not
+    /// send it.
     private func appendFrame(of stream: HTTP2Stream) throws(TransportError) -> Bool {
         switch stream.feed.state {
         case .done:
@@ -311,8 +311,8 @@ extension HTTP2Connection {
         return taken > 0
     }
 
-    /// Appends the header of a DATA frame for up to `count` octets to the output. Returns how many octets of content the caller has
-    /// to append after it; the windows may allow fewer than `count`.
+    /// Appends the header of a DATA frame for up to `count` octets to the output. Returns how many octets of content the caller
+    /// has to append after it; the windows may allow fewer than `count`.
     private func beginDataFrame(
         _ count: Int, endsStream: Bool, of stream: HTTP2Stream
     ) throws(TransportError) -> Int {

@@ -335,8 +335,8 @@ final class HTTP2Connection: Carrier {
         perform(stream.machine.handle(.cancel), on: stream, .failure(error))
     }
 
-    /// Performs the machine's actions. If the exchange ends, it ends with `result`; but an exchange that has received all it needs
-    /// succeeds despite an error.
+    /// Performs the machine's actions. If the exchange ends, it ends with `result`; but an exchange that has received all it
+    /// needs succeeds despite an error.
     func perform(
         _ actions: StreamExchangeMachine.Actions, on stream: HTTP2Stream,
         _ result: Result<Fields, TransportError>
@@ -397,8 +397,8 @@ final class HTTP2Connection: Carrier {
         stream.withheldCredit = 0
     }
 
-    /// Records that the consumer has taken `count` octets. The stream's window grows if the consumer was fast, within the limit for
-    /// all streams together.
+    /// Records that the consumer has taken `count` octets. The stream's window grows if the consumer was fast, within the limit
+    /// for all streams together.
     func recordConsumed(_ count: Int, of stream: HTTP2Stream) {
         let growth = stream.window.recordTaken(
             count, at: loop.now, isCaughtUp: stream.heldContent.isEmpty && stream.heldEnd == nil,

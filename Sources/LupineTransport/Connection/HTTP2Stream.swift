@@ -21,8 +21,8 @@ final class HTTP2Stream {
     var deadlines: TransferDeadlines
     var receiveRate: RateLimit?
     var sendRate: RateLimit?
-    /// Whether a response had arrived on the connection before this exchange began. Only such a connection may have been closed by
-    /// the peer before the request arrived.
+    /// Whether a response had arrived on the connection before this exchange began. Only such a connection may have been closed
+    /// by the peer before the request arrived.
     let isOnUsedConnection: Bool
 
     /// The tunnel after an upgrade; nil for nearly all streams.

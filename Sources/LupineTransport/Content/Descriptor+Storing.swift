@@ -4,8 +4,8 @@ internal import Glibc
 
 /// Opens files that store content, and checks after writing that the file system has stored them.
 extension Descriptor {
-    /// Creates a file that only its owner may access, and opens it for writing. Throws `EEXIST` if there is a file or a link at the
-    /// path.
+    /// Creates a file that only its owner may access, and opens it for writing. Throws `EEXIST` if there is a file or a link at
+    /// the path.
     package static func creating(path: String) throws(Errno) -> Descriptor {
         Descriptor(
             adopting: try Syscalls.open(
@@ -25,8 +25,8 @@ extension Descriptor {
         return file
     }
 
-    /// Opens a file of the user, creating it if necessary, and locks it; returns nil if another process holds the lock. The lock is
-    /// held as long as the file is open here.
+    /// Opens a file of the user, creating it if necessary, and locks it; returns nil if another process holds the lock. The lock
+    /// is held as long as the file is open here.
     ///
     /// Throws `EINVAL` if the path is not a regular file, or if others may access it. A link is not followed.
     package static func locking(path: String) throws(Errno) -> Descriptor? {
@@ -40,8 +40,8 @@ extension Descriptor {
         return file
     }
 
-    /// Releases the lock that `locking` took; called before the file is closed. Closing alone is not enough: a child process that is
-    /// being started inherits the open file for a moment, and with it the lock.
+    /// Releases the lock that `locking` took; called before the file is closed. Closing alone is not enough: a child process
+    /// that is being started inherits the open file for a moment, and with it the lock.
     package borrowing func unlock() { try? Syscalls.unlock(rawValue) }
 
     /// Opens a file that `creating` created before, truncates it at `offset`, and continues to write there.
@@ -52,8 +52,8 @@ extension Descriptor {
         return file
     }
 
-    /// Makes the file system report a failure to store the written bytes, as `close` would; the descriptor stays open. Throws that
-    /// failure.
+    /// Makes the file system report a failure to store the written bytes, as `close` would; the descriptor stays open. Throws
+    /// that failure.
     package func confirmStored() throws(Errno) {
         let duplicate: Int32
         do throws(Errno) { duplicate = try Syscalls.duplicate(rawValue) } catch {

@@ -8,8 +8,8 @@ package import LupineTLS
 /// Every method is called on the connection's loop, in order: interim heads, the head, content, the end. The end is reported
 /// exactly once, possibly as the only call. No method may block.
 package protocol ExchangeSink: AnyObject, Sendable {
-    /// Called when a connection on `loop` begins the exchange; it calls the following methods there. Called again when the exchange
-    /// is replayed. `evidence` is what the TLS handshake has shown about both ends of the connection; nil without TLS.
+    /// Called when a connection on `loop` begins the exchange; it calls the following methods there. Called again when the
+    /// exchange is replayed. `evidence` is what the TLS handshake has shown about both ends of the connection; nil without TLS.
     func begins(on loop: EventLoop, over evidence: PeerEvidence?)
     /// Called when the connection was lost and the exchange is about to be sent again. `metrics` are those of
     /// the failed attempt.
@@ -20,9 +20,9 @@ package protocol ExchangeSink: AnyObject, Sendable {
     func receivedHead(_ head: ResponseHead, framing: BodyFraming) -> ContentPlan
     /// Called with content, which is borrowed for the duration of the call. The return value applies back-pressure.
     func receivedContent(_ bytes: Span<UInt8>) -> Demand
-    /// Called when all content received so far has been delivered, and more is expected: the sink may deliver what it has buffered,
-    /// or wake its reader. Not called before the head, nor after the sink has answered `.pause` or the exchange has ended. The return
-    /// value applies back-pressure.
+    /// Called when all content received so far has been delivered, and more is expected: the sink may deliver what it has
+    /// buffered, or wake its reader. Not called before the head, nor after the sink has answered `.pause` or the exchange has
+    /// ended. The return value applies back-pressure.
     func caughtUp() -> Demand
     /// Called when `count` bytes of content have been written to the file of the plan `.splice`.
     func spliced(_ count: Int) -> Demand
@@ -54,8 +54,8 @@ package enum Demand: Sendable {
     case more
     /// No more until `Exchange.resume()`. The connection stops reading the exchange's content.
     case pause
-    /// No more at all: the exchange ends now, successfully. If little of the content remains, the connection reads and discards it,
-    /// so that it can be reused.
+    /// No more at all: the exchange ends now, successfully. If little of the content remains, the connection reads and discards
+    /// it, so that it can be reused.
     case enough
 }
 

@@ -16,8 +16,8 @@ package final class UpgradedConnection {
 
     /// Sends bytes in order, as soon as the channel accepts them. The handler is not called before this returns.
     ///
-    /// - Returns: How many bytes now wait in memory, as a measure for back-pressure; `UpgradeHandler.drained` is called when
-    ///   the number returns to 0. Nil if the connection cannot send any more; the handler's `closed` follows, after the bytes that
+    /// - Returns: How many bytes now wait in memory, as a measure for back-pressure; `UpgradeHandler.drained` is called when the
+    ///   number returns to 0. Nil if the connection cannot send any more; the handler's `closed` follows, after the bytes that
     ///   were received before.
     package func send(_ bytes: [UInt8]) -> Int? { connection?.sendUpgraded(bytes) }
 

@@ -4,8 +4,8 @@ public import LupineHTTP2
 
 /// Errors of an exchange that can occur over HTTP/2 but not over HTTP/1.1.
 ///
-/// An error of one stream does not affect the other streams of the connection. The reason in a case comes from the codec and names
-/// the violated rule or limit; of the transmitted data it contains only field names.
+/// An error of one stream does not affect the other streams of the connection. The reason in a case comes from the codec and
+/// names the violated rule or limit; of the transmitted data it contains only field names.
 public enum HTTP2Failure: Error, Hashable, Sendable {
     /// The peer reset the request's stream.
     case reset(HTTP2ErrorCode)

@@ -65,8 +65,8 @@ public enum TransportError: Error, Hashable, Sendable {
 }
 
 extension TransportError {
-    /// Creates the error of a socket that could not be created or connected. Running out of descriptors is a separate case, because
-    /// the pool can close idle connections and then try again.
+    /// Creates the error of a socket that could not be created or connected. Running out of descriptors is a separate case,
+    /// because the pool can close idle connections and then try again.
     package init(connecting address: SocketAddress, _ error: Errno) {
         self = error.isOutOfDescriptors ? .outOfDescriptors(error) : .connect(to: address, error)
     }

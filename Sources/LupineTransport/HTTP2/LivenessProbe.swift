@@ -13,8 +13,8 @@ struct LivenessProbe: Hashable {
     /// A connection that has received nothing for this long sends a PING. Many routers forget a silent path after a minute,
     /// some earlier; a connection in use never sends one.
     static let silence = Interval.seconds(15)
-    /// How long the peer may take to send anything at all: enough for the first retransmissions of a lost packet, which start after
-    /// 0.2 to 1 s and double each time, and for the longest round trips.
+    /// How long the peer may take to send anything at all: enough for the first retransmissions of a lost packet, which start
+    /// after 0.2 to 1 s and double each time, and for the longest round trips.
     static let timeout = Interval.seconds(10)
 
     enum Verdict: Hashable {

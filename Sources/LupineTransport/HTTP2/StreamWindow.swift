@@ -19,8 +19,8 @@ struct StreamWindow: Hashable {
 
     init(_ size: Int) { self.size = size }
 
-    /// Records that the consumer has taken `count` octets; `isCaughtUp` says that none are left. Returns the growth of the window,
-    /// at most `growthLimit`.
+    /// Records that the consumer has taken `count` octets; `isCaughtUp` says that none are left. Returns the growth of the
+    /// window, at most `growthLimit`.
     mutating func recordTaken(_ count: Int, at now: Instant, isCaughtUp: Bool, growthLimit: Int) -> Int {
         let began = start ?? now
         start = began

@@ -5,8 +5,8 @@ public import LupineTLS
 
 /// A request as it was passed to the transport.
 ///
-/// Header fields and target include credentials, as they are sent: an observer that logs them has to redact them, as `TransferLog`
-/// does.
+/// Header fields and target include credentials, as they are sent: an observer that logs them has to redact them, as
+/// `TransferLog` does.
 public struct TransferStart: Sendable {
     /// The cause of the transfer, with the transfer before it.
     public let cause: TransferCause

@@ -3,10 +3,11 @@
 /// Receives the events of every transfer of a client or a session: the start, a connection opened for it, a connection leased to
 /// it, the head of the response, and the end.
 ///
-/// A transfer is one request sent to the network, and its response. All events of a transfer carry its identifier. A redirect that
-/// is followed is another transfer, and so is a request that is sent again with the answer to a challenge; `TransferStart.cause`
-/// names the previous transfer. A retry by the layers above is a new transfer too. A request that the transport itself sends
-/// again, because a reused connection was lost, stays the same transfer: a second connection is leased to it.
+/// A transfer is one request sent to the network, and its response. All events of a transfer carry its identifier. A redirect
+/// that is followed is another transfer, and so is a request that is sent again with the answer to a challenge;
+/// `TransferStart.cause` names the previous transfer. A retry by the layers above is a new transfer too. A request that the
+/// transport itself sends again, because a reused connection was lost, stays the same transfer: a second connection is leased to
+/// it.
 ///
 /// The events of one transfer come in order: the start, then dial, lease and head as far as they occur, then the end. For every
 /// start there is exactly one end, whatever happens. Responses that need no network, from a cache or for a `file:` or `data:`

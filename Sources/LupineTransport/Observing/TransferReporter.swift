@@ -3,8 +3,9 @@
 /// Delivers the events of one client or session to its observers, in order, on a separate thread.
 ///
 /// The thread starts with the first event, waits when there are none, and ends once the reporter is released and its events are
-/// delivered. Only `whenDelivered` waits for the observers, so an observer that blocks delays a shutdown only if that calls it. If
-/// no thread can be created, a task delivers the waiting events, and the next event tries to create one again. Any thread may call.
+/// delivered. Only `whenDelivered` waits for the observers, so an observer that blocks delays a shutdown only if that calls it.
+/// If no thread can be created, a task delivers the waiting events, and the next event tries to create one again. Any thread may
+/// call.
 package final class TransferReporter: Sendable {
     private let mailbox: Mailbox
 

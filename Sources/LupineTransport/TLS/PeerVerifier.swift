@@ -2,19 +2,19 @@
 
 package import LupineTLS
 
-/// Answers the questions of a TLS handshake on behalf of one exchange: whether the peer is trusted, and which client certificate to
-/// present if the peer requests one.
+/// Answers the questions of a TLS handshake on behalf of one exchange: whether the peer is trusted, and which client certificate
+/// to present if the peer requests one.
 ///
-/// If an exchange has a verifier (`ExchangeOptions.verifier`) and the origin's profile asks questions, the exchange is bound to the
-/// new connection as soon as the peer's chain has arrived: the exchange runs on that connection and no other, and a rejection
-/// fails only this exchange. The pool leases an established connection to the exchange without a question, unless a client
-/// certificate from an answer was presented there: such a connection ends with the exchange that it was opened for.
+/// If an exchange has a verifier (`ExchangeOptions.verifier`) and the origin's profile asks questions, the exchange is bound to
+/// the new connection as soon as the peer's chain has arrived: the exchange runs on that connection and no other, and a
+/// rejection fails only this exchange. The pool leases an established connection to the exchange without a question, unless a
+/// client certificate from an answer was presented there: such a connection ends with the exchange that it was opened for.
 ///
 /// The methods are called on a loop and must not block. Each `reply` is called once, from any thread; without an answer, the peer
 /// is rejected and no client certificate is presented.
 ///
-/// Only the answer shows which component gave it, so each answer names the profile that the connection belongs to from then on; nil
-/// leaves the profile unchanged. After the handshake a connection belongs to its last profile: the pool leases it, and new
+/// Only the answer shows which component gave it, so each answer names the profile that the connection belongs to from then on;
+/// nil leaves the profile unchanged. After the handshake a connection belongs to its last profile: the pool leases it, and new
 /// connections resume its sessions, under that profile only.
 package protocol PeerVerifier: AnyObject, Sendable {
     /// Decides whether the peer of a connection opened under `profile` is trusted.

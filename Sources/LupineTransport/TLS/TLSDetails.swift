@@ -16,8 +16,8 @@ package struct TLSDetails: Hashable, Sendable {
     package let applicationProtocol: String?
     /// The profile that the connection belongs to. If a verifier answered questions, its answers may have changed the profile.
     package let profile: TLSProfile
-    /// Whether a client certificate was presented that belongs to the exchange for which the connection was opened. The pool leases
-    /// the connection to no other exchange, which may need another certificate or none (U-11.20).
+    /// Whether a client certificate was presented that belongs to the exchange for which the connection was opened. The pool
+    /// leases the connection to no other exchange, which may need another certificate or none (U-11.20).
     let isPersonal: Bool
 
     /// Whether HTTP/2 may be spoken (RFC 9113 §9.2).

@@ -2,11 +2,12 @@
 
 import LupineTLS
 
-/// A TLS configuration and its OpenSSL context, which is made for the first connection. The roots are read for the first connection
-/// whose peer is evaluated with them.
+/// A TLS configuration and its OpenSSL context, which is made for the first connection. The roots are read for the first
+/// connection whose peer is evaluated with them.
 ///
-/// Loading reads files, so it runs on a worker thread, once for all waiting callers. A failure is not stored: the next caller tries
-/// again, because a missing file may exist by then. Profiles with the same configuration share these settings. Any thread may call.
+/// Loading reads files, so it runs on a worker thread, once for all waiting callers. A failure is not stored: the next caller
+/// tries again, because a missing file may exist by then. Profiles with the same configuration share these settings. Any thread
+/// may call.
 package final class TLSSettings: Sendable {
     let configuration: TLSConfiguration
     private let state = Lock(State.new)
@@ -52,8 +53,8 @@ package final class TLSSettings: Sendable {
         return context
     }
 
-    /// Makes the context and, if `withRoots`, reads its roots, unless that has been done. Calls `done` before it returns, or later
-    /// on a worker thread.
+    /// Makes the context and, if `withRoots`, reads its roots, unless that has been done. Calls `done` before it returns, or
+    /// later on a worker thread.
     func make(withRoots: Bool, _ done: @escaping @Sendable (Answer) -> Void) {
         let waiter = Waiter(withRoots: withRoots, done: done)
         switch state.withLock({ Self.admit(&$0, waiter) }) {

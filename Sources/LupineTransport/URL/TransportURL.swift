@@ -200,7 +200,9 @@ public struct TransportURL: Sendable {
     ) throws(TransportURLError) -> Authority {
         if text.contains(UInt8(ascii: "@")) { throw .userinfo(offset: text.startIndex) }
         if scheme == .httpUnix { return try parseSocketAuthority(text) }
-        guard text.first != UInt8(ascii: "[") else { return try parseIPLiteralAuthority(text, scheme: scheme) }
+        guard text.first != UInt8(ascii: "[") else {
+            return try parseIPLiteralAuthority(text, scheme: scheme)
+        }
         let end = text.firstIndex(of: UInt8(ascii: ":")) ?? text.endIndex
         let name = text[text.startIndex..<end]
         guard !name.isEmpty else { throw .emptyHost(offset: text.startIndex) }

@@ -6,7 +6,8 @@ internal import LupineHTTP
 public enum TransportURLError: Error, Hashable, Sendable {
     /// The text is longer than `limit` bytes.
     case tooLong(length: Int, limit: Int)
-    /// The text contains a control character, a space, a byte outside ASCII, or a byte that RFC 3986 does not allow in that place.
+    /// The text contains a control character, a space, a byte outside ASCII, or a byte that RFC 3986 does not allow in that
+    /// place.
     case illegalByte(UInt8, offset: Int)
     /// The text does not begin with a scheme and a colon.
     case missingScheme

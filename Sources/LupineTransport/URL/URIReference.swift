@@ -65,7 +65,9 @@ package struct URIReference {
     /// Merges a relative path with the path of a base that has an authority (§5.2.3).
     package static func merge(base: some Collection<UInt8>, reference: some Collection<UInt8>) -> [UInt8] {
         let kept = Array(base)
-        guard let slash = kept.lastIndex(of: UInt8(ascii: "/")) else { return [UInt8(ascii: "/")] + reference }
+        guard let slash = kept.lastIndex(of: UInt8(ascii: "/")) else {
+            return [UInt8(ascii: "/")] + reference
+        }
         return Array(kept[...slash]) + reference
     }
 
