@@ -9,6 +9,7 @@ import LupineTLS
 struct ByteChannel: ~Copyable {
     private var link: Link
 
+    /// What carries the bytes.
     private enum Link: ~Copyable {
         case closed
         case plain(Socket)

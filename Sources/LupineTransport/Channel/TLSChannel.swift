@@ -18,17 +18,17 @@ final class TLSChannel {
     /// The evidence of the handshake.
     let evidence: PeerEvidence
     /// Whether the handshake presented a client certificate that belongs to one exchange.
-    private let isPersonal: Bool
+    private let isBoundToExchange: Bool
     /// Whether the sending half ends once all output is sent.
     private var isClosingWriting = false
 
     init(
         _ engine: TLSEngine, over wire: any ChannelWire, under profile: TLSProfile,
-        sessionSaver: SessionSaver?, evidence: PeerEvidence, isPersonal: Bool, on loop: EventLoop
+        sessionSaver: SessionSaver?, evidence: PeerEvidence, isBoundToExchange: Bool, on loop: EventLoop
     ) {
         self.profile = profile
         self.evidence = evidence
-        self.isPersonal = isPersonal
+        self.isBoundToExchange = isBoundToExchange
         self.engine = engine
         self.wire = wire
         self.sessionSaver = sessionSaver
@@ -37,7 +37,7 @@ final class TLSChannel {
     }
 
     /// The negotiated parameters. Computed on each access, so a caller that needs them often stores them.
-    var details: TLSDetails { TLSDetails(of: engine, under: profile, isPersonal: isPersonal) }
+    var details: TLSDetails { TLSDetails(of: engine, under: profile, isBoundToExchange: isBoundToExchange) }
 
     // MARK: receiving
 

@@ -60,8 +60,8 @@ final class TLSHandshake: LoopChannel {
     /// Whether the server requested a client certificate. The sessions of this connection are then not stored: a resumed
     /// connection would have the same client certificate without asking for it.
     private var identityWasRequested = false
-    /// Whether the exchange that the connection is for has chosen a client certificate.
-    private var isPersonal = false
+    /// Whether the exchange that the connection is for has chosen a client certificate: no other exchange may use the connection.
+    private var isBoundToExchange = false
     /// The profile that the connection belongs to; an answer of the verifier may change it.
     private var profile: TLSProfile
     /// The time until which the verdict also holds for connections that resume this session.
@@ -268,7 +268,7 @@ final class TLSHandshake: LoopChannel {
         if let profile { self.profile = profile }
         switch answer {
         case .identity(let identity):
-            isPersonal = peer.profile.questions == .trustAndIdentity
+            isBoundToExchange = peer.profile.questions == .trustAndIdentity
             answerIdentity(identity, engine)
         case .nobody: answerIdentity(nil, engine)
         case .cancelled: end(.failure(.cancelled))
@@ -302,7 +302,7 @@ final class TLSHandshake: LoopChannel {
             : nil
         let channel = TLSChannel(
             engine, over: wire, under: profile, sessionSaver: sessionSaver, evidence: evidence,
-            isPersonal: isPersonal, on: loop)
+            isBoundToExchange: isBoundToExchange, on: loop)
         end(.success(channel))
         // When this job runs, the waiting exchange has usually sent its first bytes, and the last flight has left with them. A
         // failure shows at the next read.

@@ -328,7 +328,7 @@ extension HTTP1Connection {
     func responseEnded(_ trailers: Fields, leftOver: Int) {
         // Bytes after a response belong to no request: a peer that sends them must not receive another request.
         // A connection on which the exchange's own client certificate was presented carries no other exchange (U-11.20).
-        let isShared = route.tls?.isPersonal != true
+        let isShared = route.tls?.isBoundToExchange != true
         let reusable = leftOver == 0 && codec.maySendRequest && !peerIsClosing && isShared
         perform(machine.handle(.responseEnded(reusable: reusable)), .success(trailers))
     }

@@ -13,6 +13,7 @@ final class HTTP1Connection: Carrier {
 
     /// The current exchange.
     var current: Current?
+    /// The output that is being sent.
     var feed = ContentFeed()
     /// Bytes that were read and not handled, because the consumer paused.
     var unread: [UInt8] = []
@@ -63,6 +64,7 @@ final class HTTP1Connection: Carrier {
         }
     }
 
+    /// The errors of a connection that is broken but has input left, or broke while it was idle.
     private final class Failures {
         var ofWriting: TransportError?
         var whileIdle: TransportError?
@@ -86,6 +88,7 @@ final class HTTP1Connection: Carrier {
         }
     }
 
+    /// Identifies the connection's timers in `timerEnded`.
     enum Tag: Int { case deadline, continueWait, pace, drain }
 
     /// How much of an unwanted body may remain for it to be read in order to keep the connection: less than arrives in one round
@@ -111,7 +114,7 @@ final class HTTP1Connection: Carrier {
         loop.reassign(registration, to: self)
     }
 
-    /// Whether it has been closed.
+    /// Whether the connection has been closed.
     var isClosed: Bool { machine.state == .closed }
 
     // MARK: an exchange begins
@@ -176,7 +179,7 @@ final class HTTP1Connection: Carrier {
     }
 
     override func returnUnused() {
-        if route.tls?.isPersonal == true { close() } else { returnToPool(KeepAlive()) }
+        if route.tls?.isBoundToExchange == true { close() } else { returnToPool(KeepAlive()) }
     }
 
     /// Returns the head in the form that the proxy expects.

@@ -4,6 +4,7 @@ import LupineHTTP
 
 /// The time-outs of each exchange, and work that waits for a timer.
 extension HTTP2Connection {
+    /// Identifies a stream's timers in `timerEnded`; two bits.
     enum Tag: Int { case deadline, continueWait, sendPace, receivePace }
 
     /// Reports an event to the deadlines of a stream, and makes sure that a timer fires no later than the next deadline.

@@ -68,7 +68,7 @@ final class HTTP2Connection: Carrier {
     var awaitingSettings: [Exchange] = []
 
     private var settingsTimer: EventLoop.TimerToken?
-    /// Set during a call of a sink's `begins`.
+    /// Whether a sink's `begins` is being called.
     private var isBeginning = false
     /// The nesting depth of calls that end exchanges. While it is not 0, `close` is put off.
     private var completionDepth = 0
@@ -116,7 +116,7 @@ final class HTTP2Connection: Carrier {
         machine = HTTP2Machine(
             .client, settings: settings, window: Self.connectionWindow, limits: limits,
             at: .nanoseconds(loop.now.nanoseconds))
-        initialCapacity = dialed.route.tls?.isPersonal == true ? 1 : limits.openStreamsAtFirst
+        initialCapacity = dialed.route.tls?.isBoundToExchange == true ? 1 : limits.openStreamsAtFirst
         firstOriginBytes = dialed.firstOriginBytes
         lastReceived = loop.now
         super.init(
@@ -148,7 +148,7 @@ final class HTTP2Connection: Carrier {
     override var capacity: Int { initialCapacity }
 
     /// Whether the first exchange's own client certificate was presented: the connection carries no other exchange (U-11.20).
-    private var isPersonal: Bool { route.tls?.isPersonal == true }
+    private var isBoundToExchange: Bool { route.tls?.isBoundToExchange == true }
 
     override func opened() {
         guard life == .open else { return }
@@ -413,7 +413,7 @@ final class HTTP2Connection: Carrier {
 
     private func returnToPool() {
         guard life == .open else { return }
-        pool.finished(id, isPersonal ? .notReusable : .reusable(KeepAlive()), at: loop.now)
+        pool.finished(id, isBoundToExchange ? .notReusable : .reusable(KeepAlive()), at: loop.now)
         if life == .open, streams.isEmpty { startKeepAliveProbes() }
     }
 
@@ -539,7 +539,7 @@ final class HTTP2Connection: Carrier {
     /// Called when the peer's settings have arrived; `streams` is its SETTINGS_MAX_CONCURRENT_STREAMS.
     func capacityChanged(_ streams: Int?) {
         // A connection that serves one exchange says nothing about the capacity of others.
-        guard !isPersonal else { return }
+        guard !isBoundToExchange else { return }
         let capacity = min(streams ?? .max, streamLimit)
         guard capacity != reportedCapacity else { return }
         reportedCapacity = capacity

@@ -9,14 +9,17 @@ struct ContentFeed {
     enum State {
         /// No content is left; `output` may still hold framing.
         case done
+        /// Bytes in memory; those before the index `from` have been sent.
         case bytes([UInt8], from: Int)
+        /// The same for bytes that the transport does not own.
         case region(any OutgoingRegion, from: Int)
+        /// A file, of which `remaining` bytes from `offset` on are still to be sent.
         case file(FileSource, offset: Int64, remaining: Int64)
         /// No content is available; the source must be asked.
         case stream(any ContentSource)
         /// The source has been asked and has not answered.
         case awaiting(any ContentSource)
-        /// A piece from the source, partly sent.
+        /// A piece from the source; the bytes before the index `from` have been sent.
         case piece([UInt8], from: Int, any ContentSource)
     }
 

@@ -18,15 +18,15 @@ package struct TLSDetails: Hashable, Sendable {
     package let profile: TLSProfile
     /// Whether a client certificate was presented that belongs to the exchange for which the connection was opened. The pool
     /// leases the connection to no other exchange, which may need another certificate or none (U-11.20).
-    let isPersonal: Bool
+    let isBoundToExchange: Bool
 
     /// Whether HTTP/2 may be spoken (RFC 9113 §9.2).
     var meetsHTTP2Requirements: Bool { version.carriesHTTP2(with: cipherSuite) }
 
     /// The parameters of an engine whose handshake is done.
-    init(of engine: TLSEngine, under profile: TLSProfile, isPersonal: Bool = false) {
+    init(of engine: TLSEngine, under profile: TLSProfile, isBoundToExchange: Bool = false) {
         self.profile = profile
-        self.isPersonal = isPersonal
+        self.isBoundToExchange = isBoundToExchange
         version = engine.version
         cipherSuite = engine.cipherSuite
         cipherSuiteNumber = engine.cipherSuiteNumber
