@@ -158,7 +158,7 @@ final class Engine: Sendable {
     ) -> TLSProfile {
         let isAnonymous =
             tls.identity != nil
-            && !HTTPClient.HostAndPort.mayIdentify(
+            && !HTTPClient.HostAndPort.mayPresentIdentity(
                 to: request.url.host, request.url.port, of: configuration.identityOrigins, after: move)
         if request.trust == nil, !isAnonymous { return originProfile }
         return profiles.profile(

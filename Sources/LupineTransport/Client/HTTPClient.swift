@@ -180,7 +180,7 @@ extension HTTPClient {
         ///   - port: The origin's port.
         ///   - origins: The origins that the configuration names; nil for the one that the program's request names.
         ///   - move: How far redirects have led away from that origin.
-        package static func mayIdentify(
+        package static func mayPresentIdentity(
             to host: String, _ port: UInt16, of origins: Set<HostAndPort>?, after move: RedirectMove
         ) -> Bool {
             guard let origins else { return move == .withinOrigin }

@@ -178,7 +178,7 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
     /// Returns the next piece; nil at the end.
     func next() async throws(TransportError) -> [UInt8]? {
         if let (answer, resumed) = state.withLock({ $0.takePiece() }) {
-            resumed.map(resumeReading)
+            if let resumed { resumeReading(resumed) }
             return try answer.get()
         }
         let result = await withTaskCancellationHandler {
@@ -208,7 +208,7 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
         switch state.withLock({ $0.takeReadyReader() }) {
         case .head(let reader, let head): reader.resume(returning: head)
         case .piece(let reader, let answer, let resumed):
-            resumed.map(resumeReading)
+            if let resumed { resumeReading(resumed) }
             reader.resume(returning: answer)
         case nil: break
         }
@@ -284,12 +284,14 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
                 return .enough
             }
             let (exchange, loop) = state.withLock { ($0.exchange, $0.loop) }
+            // Counted at each step, whatever the demand is.
             var isTurnSpent = false
             if let loop {
                 isTurnSpent = decoding.withLock {
                     $0?.allowance.isSpent(on: loop, counting: step.isFull) ?? false
                 }
             }
+            // Whether decoding continues after the loop's other connections have had their turn.
             var yields = false
             if case .more = demand { yields = isTurnSpent }
             if !yields {
@@ -304,7 +306,8 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
             }
             guard yields else { return demand }
             wakeSoon()
-            exchange.map(resumeReading)
+            // Continues in a later loop job, as after a pause.
+            if let exchange { resumeReading(exchange) }
             return .pause
         }
     }

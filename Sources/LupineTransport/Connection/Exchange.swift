@@ -185,9 +185,7 @@ package final class Exchange: Sendable {
     /// takes none otherwise. Only its `whole` time-out runs.
     package func setSuspended(_ isSuspended: Bool) {
         let wasSuspended = suspensionFlag.exchange(isSuspended, ordering: .sequentiallyConsistent)
-        guard wasSuspended != isSuspended else {
-            return
-        }
+        guard wasSuspended != isSuspended else { return }
         switch life.withLock({ $0 }) {
         case .new, .waiting, .claimed, .cancelled, .over: break
         case .running(let loop, let connection, _):

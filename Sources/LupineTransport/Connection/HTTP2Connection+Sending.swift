@@ -177,9 +177,7 @@ extension HTTP2Connection {
         mayRead = true
         // In a separate loop job: received bytes may be in the middle of being handled.
         let bound = LoopBound(self, on: loop)
-        loop.executeOnLoop {
-            bound.value.read()
-        }
+        loop.executeOnLoop { bound.value.read() }
     }
 
     /// Called when the kernel has accepted all collected output: updates the streams that had frames in it.
