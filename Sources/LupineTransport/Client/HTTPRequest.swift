@@ -9,7 +9,7 @@ public struct HTTPRequest: Sendable {
     public var method: Method
     /// The URL of the resource.
     public var url: TransportURL
-    /// The fields in the order in which they are sent; `Host` and framing are added.
+    /// The fields in the order in which they are sent; the client adds `Host` and the framing fields.
     public var fields: Fields
     /// The content.
     public var body: Body

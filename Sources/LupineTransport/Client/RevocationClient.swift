@@ -16,7 +16,7 @@ package final class RevocationClient: RevocationFetcher {
     private let proxies: ProxyRule
     private static let redirectLimit = 3
 
-    /// Creates a client on the loops of `group`, with few connections of its own.
+    /// Creates a client on the loops of `group`, with a small connection pool.
     package init(group: EventLoopGroup, resolver: Resolver, proxies: ProxyRule) {
         self.proxies = proxies
         clock = group.clock

@@ -329,7 +329,7 @@ package final class ConnectionPool: Sendable {
         switch outcome {
         case .success(let dialed):
             guard let channel = dialed.takeChannel() else { return dialFailed(id, .shutDown) }
-            let connection = carrier(over: channel, dialed, id, on: loop)
+            let connection = makeCarrier(over: channel, dialed, id, on: loop)
             let phase = Phase.open(loop, LoopBound(connection, on: loop))
             let isWanted = state.withLock { state -> Bool in
                 guard state.replace(id, with: phase) else { return false }
@@ -346,7 +346,7 @@ package final class ConnectionPool: Sendable {
         }
     }
 
-    private func carrier(
+    private func makeCarrier(
         over channel: consuming ByteChannel, _ dialed: DialedChannel, _ id: ConnectionID, on loop: EventLoop
     ) -> Carrier {
         if dialed.speaksHTTP2 {

@@ -73,6 +73,7 @@ package final class Exchange: Sendable {
         case over
     }
 
+    /// Why an exchange has no connection, and is in no queue.
     enum ParkReason { case suspended, rewinding, awaitingSettings }
 
     /// Creates an exchange that has not been submitted.

@@ -203,6 +203,7 @@ extension HTTP1Connection {
         }
     }
 
+    /// Records that the kernel has accepted `count` bytes of a file; `left` bytes from `offset` on are still to be sent.
     private func recordSent(_ file: FileSource, to offset: Int64, left: Int64, _ count: Int) {
         feed.sent += Int64(count)
         feed.state = left == 0 ? .done : .file(file, offset: offset, remaining: left)

@@ -39,7 +39,7 @@ extension HTTP1Connection {
             case .pause: if current?.exchange === exchange { pause() }
             case .enough: _ = endDelivery()
             }
-            // While paused or suspended, the end is held back as well: `proceed` asks the codec for it later.
+            // While the exchange is paused or suspended, its end is held back: `proceed` gets it from the codec later.
             if isComplete, mayDecode, !isSuspended { handleInput([UInt8]().span) }
             return machine.state != .closed
         case .withoutPipe: return true

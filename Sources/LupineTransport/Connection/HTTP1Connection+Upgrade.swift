@@ -51,6 +51,7 @@ extension HTTP1Connection {
         }
     }
 
+    /// Continues to read after the handler has answered `.pause`.
     func resumeUpgraded() {
         guard machine.state == .upgraded, let upgrade, !upgrade.acceptsBytes, upgrade.end == nil else {
             return
@@ -60,6 +61,7 @@ extension HTTP1Connection {
         yieldReading()
     }
 
+    /// Sends bytes of the handler, and returns how many wait in memory; nil if nothing can be sent any more.
     func sendUpgraded(_ bytes: [UInt8]) -> Int? {
         // Nothing is collected after a write failure: the handler's `closed` reports it, after the bytes that arrived before it.
         guard machine.state == .upgraded, writeFailure == nil else { return nil }
@@ -107,6 +109,7 @@ extension HTTP1Connection {
         }
     }
 
+    /// Closes the connection on behalf of the handler, which receives no further calls.
     func closeUpgraded() {
         guard machine.state == .upgraded else { return }
         upgrade?.endpoint = nil

@@ -270,6 +270,7 @@ final class HTTP1Connection: Carrier {
         loop.executeOnLoop { bound.value.resumeAfterSuspension(exchange) }
     }
 
+    /// Continues to send and read after the owner has resumed the exchange.
     private func resumeAfterSuspension(_ exchange: Exchange) {
         guard current?.exchange === exchange, !isSuspended else { return }
         write()

@@ -365,6 +365,7 @@ extension HTTP2Connection {
         }
     }
 
+    /// Stops delivering content of the stream until the consumer resumes it.
     private func pause(_ stream: HTTP2Stream) {
         guard case .exchanging(_, .receiving) = stream.machine.state else { return }
         _ = stream.machine.handle(.pause)

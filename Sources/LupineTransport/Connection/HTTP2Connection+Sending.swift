@@ -114,7 +114,7 @@ extension HTTP2Connection {
                 if try appendFrame(of: stream), isCarrying(stream) { enqueue(stream) } else { stall(stream) }
             } catch { fail(stream, error) }
         }
-        // Takes trailers and the effects of failures: new streams may have begun in place of those that failed.
+        // Once more, for trailers and the frames of failed streams: new streams may have begun in place of those.
         if life == .open { takeOutput() }
     }
 

@@ -6,7 +6,7 @@ package import LupineTLS
 package struct TLSDetails: Hashable, Sendable {
     /// The TLS version.
     package let version: TLSVersion
-    /// The cipher suite's name in the IANA registry or, where it has none of its own, OpenSSL's.
+    /// The name of the cipher suite in the IANA registry or, if it has none there, in OpenSSL.
     package let cipherSuite: String
     /// The cipher suite's number on the wire.
     package let cipherSuiteNumber: UInt16

@@ -20,6 +20,7 @@ package final class TLSProfiles: Sendable {
 
     private struct State {
         var entries: [Key: Entry] = [:]
+        /// The number of look-ups so far: the clock of `Entry.lastUse`.
         var uses: UInt64 = 0
     }
 

@@ -37,7 +37,7 @@ final class TrustEvaluationDriver {
     /// Starts the evaluation.
     func start() { perform(evaluation.resume(revocation: .cached(revocation.cache))) }
 
-    /// Cancels the evaluation: the verdict is no longer wanted.
+    /// Cancels the evaluation; `report` is not called any more.
     func cancel() {
         report = nil
         switch pendingJob {
@@ -104,6 +104,7 @@ final class TrustEvaluationDriver {
         }
     }
 
+    /// Returns a refusal of the peer, with a reason for the user.
     private static func refused<Success>(_ reason: String) -> Result<Success, TrustFailure> {
         .failure(.refused(reason))
     }
