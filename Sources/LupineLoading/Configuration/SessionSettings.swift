@@ -121,7 +121,7 @@ final class SessionSettings: Sendable {
     func mayIdentify(to url: URL?, after move: RedirectMove) -> Bool {
         if lupine.tls.identityOrigins == nil { return move == .withinOrigin }
         guard let origin = WebOrigin(url), let port = UInt16(exactly: origin.port) else { return false }
-        return HTTPClient.HostAndPort.mayIdentify(
+        return HTTPClient.HostAndPort.mayPresentIdentity(
             to: origin.host, port, of: lupine.tls.identityOrigins, after: move)
     }
 

@@ -36,7 +36,7 @@ struct DownloadFile: Sendable {
     /// Whether the file was created by a download and has at least `count` bytes, so that the download can be resumed.
     static func holds(_ count: Int64, at path: String) -> Bool {
         do throws(Errno) {
-            _ = try Descriptor.made(path: path, holding: count)
+            _ = try Descriptor.existing(path: path, holding: count)
             return true
         } catch { return false }
     }

@@ -166,7 +166,7 @@ package enum RedirectRule {
         next.httpMethod = rewrite.method
         if !rewrite.keepsBody {
             next.httpBody = nil
-            for name in RedirectMove.aboutContent {
+            for name in RedirectMove.contentFields {
                 next.setValue(nil, forHTTPHeaderField: name.description)
             }
         }

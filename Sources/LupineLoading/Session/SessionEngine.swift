@@ -322,7 +322,7 @@ final class SessionEngine: Sendable {
             origin: origin, dialing: parts.dialing, resolver: parts.resolver, loop: parts.group.next(),
             profile: parts.streamTrust.profile(
                 host: name, port: place.port, for: trust,
-                mayIdentify: HTTPClient.HostAndPort.mayIdentify(
+                mayIdentify: HTTPClient.HostAndPort.mayPresentIdentity(
                     to: place.host, place.port, of: parts.identityOrigins, after: .withinOrigin)))
     }
 

@@ -4,21 +4,22 @@ import LupineTLS
 
 /// The bytes of a connection in both directions, over a plain socket or over TLS.
 ///
-/// Only this type decides whether data can be handed to the kernel without being read (`isTransparent`). It belongs to one
-/// loop, and its owner passes on the loop's readiness events.
+/// Only this type decides whether the kernel can move content without the process reading it (`isTransparent`). A channel belongs
+/// to one loop, and its owner passes the loop's readiness events on to it.
 struct ByteChannel: ~Copyable {
     private var link: Link
 
+    /// What carries the bytes.
     private enum Link: ~Copyable {
         case closed
         case plain(Socket)
         case secure(TLSChannel)
     }
 
-    /// Bytes as they are on the socket.
+    /// Creates a channel that sends and receives bytes unchanged on a socket.
     init(socket: consuming Socket) { link = .plain(socket) }
 
-    /// Bytes inside TLS.
+    /// Creates a channel inside TLS.
     init(secure channel: TLSChannel) { link = .secure(channel) }
 
     /// Closes the descriptor. Nothing may be read or written afterwards.
@@ -27,7 +28,7 @@ struct ByteChannel: ~Copyable {
         link = .closed
     }
 
-    /// Whether the kernel alone can send and receive files.
+    /// Whether the kernel can move content between the socket and a file, because the bytes are not encrypted.
     var isTransparent: Bool {
         switch link {
         case .plain: true
@@ -36,6 +37,7 @@ struct ByteChannel: ~Copyable {
         }
     }
 
+    /// The TLS channel; nil without TLS.
     private var secure: TLSChannel? {
         switch link {
         case .secure(let channel): channel
@@ -62,17 +64,17 @@ struct ByteChannel: ~Copyable {
         }
     }
 
-    /// Has the kernel probe the peer when the connection is silent. A connection that cannot be probed is used anyway.
-    func probe(_ probes: KeepAliveProbes) {
+    /// Turns on TCP keep-alive with these intervals. A failure is ignored: the connection works without keep-alive.
+    func setKeepAlive(_ probes: KeepAliveProbes) {
         switch link {
         case .plain(let socket): try? socket.setKeepAlive(probes)
-        case .secure(let channel): channel.probe(probes)
+        case .secure(let channel): channel.setKeepAlive(probes)
         case .closed: break
         }
     }
 
-    /// Returns a wire that carries the ciphertext of another TLS session inside this channel, and consumes the channel. Nil
-    /// when it is closed.
+    /// Returns a wire on which another TLS connection sends its records through this channel, and consumes the channel. Returns
+    /// nil if the channel is closed.
     consuming func wire(mayRead: Bool, on loop: EventLoop) -> (any ChannelWire)? {
         switch consume link {
         case .plain(let socket): SocketWire(socket, isDrained: !mayRead)
@@ -81,7 +83,7 @@ struct ByteChannel: ~Copyable {
         }
     }
 
-    // MARK: in
+    // MARK: receiving
 
     /// Called when the loop reports that there may be more to read. `isClosing` says that the peer has closed its end.
     func becameReadable(isClosing: Bool) {
@@ -117,7 +119,7 @@ struct ByteChannel: ~Copyable {
         }
     }
 
-    // MARK: out
+    // MARK: sending
 
     /// Writes `framing` from `start` on, followed by `content`, as much as fits, in one system call or one record.
     func send(
@@ -144,10 +146,10 @@ struct ByteChannel: ~Copyable {
         }
     }
 
-    /// Whether accepted bytes still wait to be given to the kernel.
+    /// Whether the channel holds output that the kernel has not accepted yet.
     var hasPendingOutput: Bool { secure?.hasPendingOutput ?? false }
 
-    /// The total number of octets that the kernel has accepted, for a channel with pending output; 0 for a plain socket.
+    /// The total number of octets that the kernel has accepted from TLS; always 0 without TLS, where no output can be pending.
     var octetsSent: UInt64 { secure?.octetsSent ?? 0 }
 
     /// The total number of octets that the peer's kernel has acknowledged, as far as the local kernel reports it.

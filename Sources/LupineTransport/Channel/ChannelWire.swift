@@ -2,13 +2,14 @@
 
 import LupineTLS
 
-/// Carries the ciphertext of a TLS channel: a socket, or the TLS channel to a proxy.
+/// Carries the records of a TLS connection: on a socket, or inside the TLS connection to a proxy.
 ///
-/// The engine reads and writes through `TLSWire`; the other members are for the channel. Used on its loop.
+/// `TLSEngine` reads and writes through the members of `TLSWire`; `TLSChannel` and `TLSHandshake` use the others. Confined to the
+/// connection's loop.
 protocol ChannelWire: TLSWire {
-    /// Whether reading is known to give nothing until `becameReadable` is called.
+    /// Whether a read would certainly return `wouldBlock`, until `becameReadable` is called.
     var isDrained: Bool { get }
-    /// Whether the wire itself holds octets that the kernel has not accepted.
+    /// Whether the wire holds octets that the kernel has not accepted.
     var hasPendingOutput: Bool { get }
     /// The total number of octets that the kernel has accepted: distinguishes a slow peer from a stuck one.
     var octetsSent: UInt64 { get }
@@ -17,18 +18,18 @@ protocol ChannelWire: TLSWire {
     /// The reason why the last call failed.
     var failure: ChannelFailure? { get }
 
-    /// The loop has reported that there may be more to read; `isClosing` if the peer's end may be read, too.
+    /// Called when the loop reports that there may be more to read. `isClosing` says that the peer has closed its end.
     func becameReadable(isClosing: Bool)
-    /// Passes the held octets to the kernel, as far as it accepts them.
+    /// Passes the octets that the wire holds to the kernel, as far as it accepts them.
     func flush() throws(ChannelFailure)
-    /// Octets sent from now on may be held back until `close`, which is called next.
+    /// Called before the last send and `close`: the wire may hold octets back in order to send them with the end of the stream.
     func willClose()
     /// Ends the sending half; the wire can still be read.
     func closeWriting()
     /// Closes the descriptor underneath.
     func close()
-    /// Makes the kernel probe the peer when the underlying connection is silent.
-    func probe(_ probes: KeepAliveProbes)
+    /// Turns on TCP keep-alive for the underlying connection.
+    func setKeepAlive(_ probes: KeepAliveProbes)
     /// The local address of the underlying socket.
     var localAddress: SocketAddress? { get }
 }

@@ -4,19 +4,19 @@ import LupineTLS
 
 /// A socket as the wire of a TLS channel.
 ///
-/// A read that did not fill its buffer has emptied the socket: the next one returns `wouldBlock` without a system call, until the
-/// loop reports new readiness. The peer's end comes without bytes, so after it has been reported no short read counts as empty.
-/// Confined to its loop.
+/// A read that does not fill its buffer has emptied the socket, so the next read returns `wouldBlock` without a system call,
+/// until the loop reports new readiness. Once the loop has reported that the peer has closed, this does not hold: the end of the
+/// stream follows the last bytes. Confined to its loop.
 final class SocketWire: ChannelWire {
     private var socket: Socket?
     private(set) var isDrained: Bool
     private var isClosing = false
-    /// Whether sent octets are held back to leave with the end of the stream, in one packet.
+    /// Whether the kernel holds sent octets back (`MSG_MORE`), so that they leave in one packet with the end of the stream.
     private var holdsForEnd = false
     private(set) var octetsSent: UInt64 = 0
     private(set) var failure: ChannelFailure?
 
-    /// Takes ownership of a connected socket. `isDrained` if there can be no input that the loop will not report.
+    /// Takes ownership of a connected socket. `isDrained` says that the loop will report all further input.
     init(_ socket: consuming Socket, isDrained: Bool) {
         self.socket = consume socket
         self.isDrained = isDrained
@@ -61,7 +61,7 @@ final class SocketWire: ChannelWire {
         if isClosing { self.isClosing = true }
     }
 
-    /// Nothing is held back if there may be unread input: the close then resets the connection, and held octets would be lost.
+    /// Holds nothing back if there may be unread input: the kernel then resets the connection on close, and drops held octets.
     func willClose() { holdsForEnd = isDrained }
 
     var hasPendingOutput: Bool { false }
@@ -69,7 +69,7 @@ final class SocketWire: ChannelWire {
     /// Fails only if the peer is gone, which reading reports.
     func closeWriting() { try? socket?.shutdownWrite() }
     func close() { socket = nil }
-    func probe(_ probes: KeepAliveProbes) { try? socket?.setKeepAlive(probes) }
+    func setKeepAlive(_ probes: KeepAliveProbes) { try? socket?.setKeepAlive(probes) }
     var octetsAcknowledged: UInt64? { socket?.octetsAcknowledged }
     var localAddress: SocketAddress? { (try? socket?.localAddress()) ?? nil }
 }

@@ -2,33 +2,33 @@
 
 import LupineTLS
 
-/// A TLS connection whose handshake is done and whose peer is trusted: an engine, and the wire that carries the ciphertext.
+/// A TLS connection whose handshake is done and whose peer is trusted: an engine, and the wire that carries its records.
 ///
 /// Written bytes are sent in records; a head and its small content share one. The engine holds ciphertext that the wire does not
-/// accept at once, and nothing more is accepted until `flush` has sent it. Received bytes may be in the engine, decrypted or
-/// partly read, while the socket has no input: only `wouldBlock` means that there are no more. Confined to its loop.
+/// accept at once, and the channel accepts nothing more until `flush` has sent it. The engine may hold received bytes while the
+/// socket has no input, so only `wouldBlock` means that there are no more. Confined to its loop.
 final class TLSChannel {
     private let engine: TLSEngine
     private let wire: any ChannelWire
     private let loop: EventLoop
-    /// The profile under which it is leased.
+    /// The profile under which the pool leases the connection.
     private let profile: TLSProfile
     /// Stores the sessions that the peer sends.
     private let sessionSaver: SessionSaver?
     /// The evidence of the handshake.
     let evidence: PeerEvidence
-    /// Whether a client certificate of the exchange that it was opened for has been presented.
-    private let isPersonal: Bool
+    /// Whether the handshake presented a client certificate that belongs to one exchange.
+    private let isBoundToExchange: Bool
     /// Whether the sending half ends once all output is sent.
     private var isClosingWriting = false
 
     init(
         _ engine: TLSEngine, over wire: any ChannelWire, under profile: TLSProfile,
-        sessionSaver: SessionSaver?, evidence: PeerEvidence, isPersonal: Bool, on loop: EventLoop
+        sessionSaver: SessionSaver?, evidence: PeerEvidence, isBoundToExchange: Bool, on loop: EventLoop
     ) {
         self.profile = profile
         self.evidence = evidence
-        self.isPersonal = isPersonal
+        self.isBoundToExchange = isBoundToExchange
         self.engine = engine
         self.wire = wire
         self.sessionSaver = sessionSaver
@@ -36,12 +36,12 @@ final class TLSChannel {
         saveSessions()
     }
 
-    /// The negotiated parameters. Computed on each access: to be stored by a caller that needs them for long.
-    var details: TLSDetails { TLSDetails(of: engine, under: profile, isPersonal: isPersonal) }
+    /// The negotiated parameters. Computed on each access, so a caller that needs them often stores them.
+    var details: TLSDetails { TLSDetails(of: engine, under: profile, isBoundToExchange: isBoundToExchange) }
 
-    // MARK: in
+    // MARK: receiving
 
-    /// Reads over the beginning of `buffer`: at most the content of one record.
+    /// Reads into the beginning of `buffer`: at most the content of one record.
     func receive(into buffer: inout MutableSpan<UInt8>) throws(ChannelFailure) -> ReadOutcome {
         let outcome: TLSReadOutcome
         do throws(TLSError) {
@@ -58,25 +58,27 @@ final class TLSChannel {
     /// Whether the peer has requested a renegotiation, which was refused.
     var hasRefusedRenegotiation: Bool { engine.hasRefusedRenegotiation }
 
-    /// Whether reading is known to give nothing until the loop reports new readiness.
+    /// Whether a read would certainly return `wouldBlock`, until the loop reports new readiness.
     var isDrained: Bool { wire.isDrained && !engine.hasBufferedInput }
 
-    /// The loop has reported that there may be more to read.
+    /// Called when the loop reports that there may be more to read. `isClosing` says that the peer has closed its end.
     func becameReadable(isClosing: Bool) { wire.becameReadable(isClosing: isClosing) }
 
+    /// Stores the session tickets that the peer has sent.
     private func saveSessions() {
         guard let sessionSaver else { return }
         let sessions = engine.takeSessions()
         if !sessions.isEmpty { sessionSaver.keep(sessions) }
     }
 
-    // MARK: out
+    // MARK: sending
 
-    /// Whether ciphertext is waiting to be sent.
+    /// Whether the engine or the wire holds ciphertext that the kernel has not accepted yet.
     var hasPendingOutput: Bool { engine.hasPendingOutput || wire.hasPendingOutput }
     /// The total number of octets that the kernel has accepted.
     var octetsSent: UInt64 { wire.octetsSent }
 
+    /// The total number of octets that the peer's kernel has acknowledged, if the local kernel reports it.
     var octetsAcknowledged: UInt64? { wire.octetsAcknowledged }
 
     /// Sends the beginning of the bytes of `framing` from `start` on, followed by `content`. If they fit into one record, they
@@ -116,7 +118,7 @@ final class TLSChannel {
         return taken == 0 ? .wouldBlock : .bytes(taken)
     }
 
-    /// Passes the waiting output to the kernel, as far as it accepts it.
+    /// Passes pending output to the kernel, as far as the kernel accepts it.
     func flush() throws(ChannelFailure) {
         try wire.flush()
         guard !wire.hasPendingOutput else { return }
@@ -126,8 +128,8 @@ final class TLSChannel {
         endWritingIfDrained()
     }
 
-    /// Called when the user of the channel has sent its first bytes, or will not send at once; sends what the engine held back to
-    /// leave with them.
+    /// Sends the last messages of the handshake, which the engine holds back so that they share a packet with the first bytes of
+    /// the request. Called once the owner of the channel has had the opportunity to send these.
     func sendLastFlight() throws(ChannelFailure) {
         do throws(TLSError) {
             try engine.sendLastFlight()
@@ -143,6 +145,7 @@ final class TLSChannel {
         endWritingIfDrained()
     }
 
+    /// Ends the sending half of the wire if `closeWriting` was called and no output is pending.
     private func endWritingIfDrained() {
         guard isClosingWriting, !hasPendingOutput else { return }
         isClosingWriting = false
@@ -156,11 +159,12 @@ final class TLSChannel {
         wire.close()
     }
 
-    /// Makes the kernel probe the peer when the connection is silent.
-    func probe(_ probes: KeepAliveProbes) { wire.probe(probes) }
+    /// Turns on TCP keep-alive.
+    func setKeepAlive(_ probes: KeepAliveProbes) { wire.setKeepAlive(probes) }
 
     var localAddress: SocketAddress? { wire.localAddress }
 
+    /// Returns the wire's error if the engine failed because of it, and the engine's error otherwise.
     private func failure(_ error: TLSError) -> ChannelFailure {
         if error == .wireFailed, let failure = wire.failure { return failure }
         return .tls(error)

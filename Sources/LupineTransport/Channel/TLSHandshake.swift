@@ -5,10 +5,10 @@ import LupineTLS
 /// Establishes TLS on a connected channel: the handshake, the verdict on the peer, and the client certificate if one is
 /// requested.
 ///
-/// Confined to its loop. It reports once, unless it is closed first. No part of a request is sent before the report, and an
+/// Confined to its loop. It calls `report` once, unless it is closed first. No part of a request is sent before that, and an
 /// untrusted peer gets nothing but an alert. The owner sets the time-outs.
 final class TLSHandshake: LoopChannel {
-    /// The peer, and the profile for it. A class, so that it is passed by reference.
+    /// The parameters of a handshake: the peer, and the profile for it. A class, so that passing them copies one reference.
     final class Peer {
         let profile: TLSProfile
         let context: TLSClientContext
@@ -19,7 +19,7 @@ final class TLSHandshake: LoopChannel {
         let progress: DialProgress
         /// Whether HTTP/2 is accepted if the peer chooses it.
         let allowsHTTP2: Bool
-        /// Offered instead of the profile's application protocols, unless nil.
+        /// The ALPN protocols to offer instead of the profile's; nil to offer those.
         let offeredProtocols: [String]?
 
         init(
@@ -37,12 +37,15 @@ final class TLSHandshake: LoopChannel {
         }
     }
 
-    private enum Stage {
-        case new
-        case handshaking(TLSEngine)
-        case asking(TLSEngine, PeerTrust)
-        case evaluating(TLSEngine, TrustEvaluationDriver)
-        case choosing(TLSEngine)
+    private enum State {
+        case new  // → handshaking, over
+        case handshaking(TLSEngine)  // → awaitingVerdict, evaluating, awaitingIdentity, over
+        /// The exchange's verifier decides whether the peer is trusted.
+        case awaitingVerdict(TLSEngine, PeerTrust)  // → handshaking, evaluating, over
+        /// The profile's evaluator decides whether the peer is trusted.
+        case evaluating(TLSEngine, TrustEvaluationDriver)  // → handshaking, over
+        /// The program chooses a client certificate.
+        case awaitingIdentity(TLSEngine)  // → handshaking, over
         case over
     }
 
@@ -51,23 +54,26 @@ final class TLSHandshake: LoopChannel {
     private let loop: EventLoop
     private let report: (Result<TLSChannel, TransportError>) -> Void
     private var registration: Registration?
-    private var stage = Stage.new
+    private var state = State.new
+    /// The session that the client has offered to resume.
     private var offeredSession: TLSSession?
-    /// Whether a client certificate was requested. A session would carry the answer over to connections without a request.
+    /// Whether the server requested a client certificate. The sessions of this connection are then not stored: a resumed
+    /// connection would have the same client certificate without asking for it.
     private var identityWasRequested = false
-    /// Whether the exchange that the connection is for has answered with a client certificate.
-    private var isPersonal = false
-    /// The profile that the connection belongs to so far.
+    /// Whether the exchange that the connection is for has chosen a client certificate: no other exchange may use the connection.
+    private var isBoundToExchange = false
+    /// The profile that the connection belongs to; an answer of the verifier may change it.
     private var profile: TLSProfile
-    /// The time until which the verdict also holds for connections that resume this one.
+    /// The time until which the verdict also holds for connections that resume this session.
     private var acceptedUntil: UnixTime?
     /// The accepted chain, and how it was accepted.
     private var accepted: (trust: PeerTrust, acceptance: PeerEvidence.Acceptance)?
-    /// Binds an exchange to the connection; set before `start`.
+    /// Binds an exchange to the connection and returns it; set before `start`.
     var claim: () -> PeerClaim = { .claimed(nil) }
-    /// Called when the handshake starts or stops waiting for an answer of the program; set before `start`.
-    var setAsking: (Bool) -> Void = { _ in }
-    /// The exchange that the connection is for, once it had to be claimed.
+    /// Called with true when the handshake begins to wait for an answer of the program, and with false when it has the answer;
+    /// set before `start`.
+    var setAwaitingProgram: (Bool) -> Void = { _ in }
+    /// The result of `claim`, once it has been called.
     private var claimed: PeerClaim?
 
     init(
@@ -85,7 +91,7 @@ final class TLSHandshake: LoopChannel {
 
     private var sessionPeer: SessionPeer { SessionPeer(host: peer.host, port: peer.port, proxy: peer.proxy) }
 
-    /// Sends the first bytes.
+    /// Starts the handshake.
     func start() {
         offeredSession = peer.profile.takeSession(for: sessionPeer)
         do throws(TLSError) {
@@ -94,7 +100,7 @@ final class TLSHandshake: LoopChannel {
                 resuming: offeredSession, over: wire)
             engine.asksForIdentity =
                 peer.profile.identitySource != nil || peer.profile.questions == .trustAndIdentity
-            stage = .handshaking(engine)
+            state = .handshaking(engine)
         } catch { return fail(error) }
         advance()
     }
@@ -102,15 +108,16 @@ final class TLSHandshake: LoopChannel {
     func channelReady(_ readiness: Readiness) {
         if !readiness.isDisjoint(with: [.readable, .closed]) {
             wire.becameReadable(isClosing: !readiness.isDisjoint(with: .closed))
-            if case .handshaking = stage { peer.progress.step(at: loop.now) }
+            if case .handshaking = state { peer.progress.step(at: loop.now) }
         }
         advance()
     }
 
     func loopWillClose() { end(.failure(.shutDown)) }
 
+    /// Continues the handshake, as far as the input and the answers allow.
     private func advance() {
-        guard case .handshaking(let engine) = stage else { return }
+        guard case .handshaking(let engine) = state else { return }
         do {
             if wire.hasPendingOutput {
                 try wire.flush()
@@ -120,8 +127,8 @@ final class TLSHandshake: LoopChannel {
         do throws(TLSError) {
             switch try engine.handshake() {
             case .wouldBlock: break
-            case .awaitsTrust(let trust): judge(trust, engine)
-            case .awaitsIdentity(let request): choose(request, engine)
+            case .awaitsTrust(let trust): verify(trust, engine)
+            case .awaitsIdentity(let request): chooseIdentity(request, engine)
             case .done: try succeed(engine)
             }
         } catch { fail(error) }
@@ -129,64 +136,71 @@ final class TLSHandshake: LoopChannel {
 
     // MARK: trust
 
-    private func judge(_ trust: PeerTrust, _ engine: TLSEngine) {
+    /// Decides whether the peer is trusted: asks the exchange's verifier if the profile says so, accepts a resumed session whose
+    /// verdict still holds, and otherwise evaluates the chain.
+    private func verify(_ trust: PeerTrust, _ engine: TLSEngine) {
         switch peer.profile.questions {
         case .none: break
-        case .trust, .trustAndIdentity: return ask(about: trust, engine)
+        case .trust, .trustAndIdentity: return askVerifier(about: trust, engine)
         }
         if engine.asksAboutResumption, let until = offeredSession?.acceptedUntil, .now < until {
             acceptedUntil = until
-            return judged(trust, .success(()), engine, acceptance: evaluatorAcceptance)
+            return answerTrust(trust, .success(()), engine, acceptance: evaluatorAcceptance)
         }
         evaluate(trust, engine)
     }
 
+    /// Has the profile's evaluator decide whether the peer is trusted.
     private func evaluate(_ trust: PeerTrust, _ engine: TLSEngine) {
-        // The program's check is made on behalf of an exchange. If that was cancelled before its turn, no check is made.
-        if peer.profile.trust.asksProgram, case .nobodyWaits = claimant() {
+        // The program's check runs on behalf of an exchange. If no exchange waits any more, it does not run.
+        if peer.profile.trust.asksProgram, case .abandoned = claimExchange() {
             return end(.failure(.cancelled))
         }
         let driver = TrustEvaluationDriver(peer.profile, trust, on: loop) { [weak self] verdict in
-            guard let self, case .evaluating(let engine, _) = stage else { return }
-            // If the exchange has to be asked, it is asked for every connection, so the verdict is not reused (I-12.15).
+            guard let self, case .evaluating(let engine, _) = state else { return }
+            // A profile with questions asks the exchange for every connection, so the verdict is not reused (I-12.15).
             if peer.profile.questions == .none { acceptedUntil = (try? verdict.get())?.reusableUntil }
-            judged(trust, verdict.map { _ in }, engine, acceptance: evaluatorAcceptance)
+            answerTrust(trust, verdict.map { _ in }, engine, acceptance: evaluatorAcceptance)
         }
-        stage = .evaluating(engine, driver)
+        state = .evaluating(engine, driver)
         driver.start()
     }
 
-    /// Asks on behalf of the exchange that the connection is for. Also for a resumed session, with the chain of the original one.
-    private func ask(about trust: PeerTrust, _ engine: TLSEngine) {
-        guard case .claimed(let verifier) = claimant() else { return end(.failure(.cancelled)) }
+    /// Asks the verifier of the exchange that the connection is for. It is also asked about a resumed session, with the chain of
+    /// the original handshake.
+    private func askVerifier(about trust: PeerTrust, _ engine: TLSEngine) {
+        guard case .claimed(let verifier) = claimExchange() else { return end(.failure(.cancelled)) }
         guard let verifier else { return evaluate(trust, engine) }
-        stage = .asking(engine, trust)
-        setAsking(true)
+        state = .awaitingVerdict(engine, trust)
+        setAwaitingProgram(true)
         let unanswered = (PeerVerdict.refused(.refused("nobody has answered")), TLSProfile?.none)
         let reply = reply(unanswered: unanswered) { $0.receivedVerdict($1.0, $1.1) }
-        verifier.judge(trust, host: peer.host, port: peer.port, under: profile) { reply.give(($0, $1)) }
+        verifier.judge(trust, host: peer.host, port: peer.port, under: profile) { reply.fulfill(($0, $1)) }
     }
 
+    /// Handles the answer of the verifier.
     private func receivedVerdict(_ verdict: PeerVerdict, _ profile: TLSProfile?) {
-        guard case .asking(let engine, let trust) = stage else { return }
-        setAsking(false)
+        guard case .awaitingVerdict(let engine, let trust) = state else { return }
+        setAwaitingProgram(false)
         if let profile { self.profile = profile }
         switch verdict {
-        case .accepted: judged(trust, .success(()), engine, acceptance: .otherwise)
-        case .acceptedUnchecked: judged(trust, .success(()), engine, acceptance: .unchecked)
-        case .refused(let failure): judged(trust, .failure(failure), engine, acceptance: .otherwise)
+        case .accepted: answerTrust(trust, .success(()), engine, acceptance: .otherwise)
+        case .acceptedUnchecked: answerTrust(trust, .success(()), engine, acceptance: .unchecked)
+        case .refused(let failure): answerTrust(trust, .failure(failure), engine, acceptance: .otherwise)
         case .byDefault: evaluate(trust, engine)
         case .cancelled: end(.failure(.cancelled))
         }
     }
 
-    /// How a peer counts as accepted if the profile's evaluator does not reject it.
+    /// The kind of acceptance that is recorded for a peer that the profile's evaluator accepts.
     private var evaluatorAcceptance: PeerEvidence.Acceptance {
         let evaluator = peer.profile.trust
-        return evaluator.includesDefault ? .standard : evaluator.checksNothing ? .unchecked : .otherwise
+        if evaluator.includesDefault { return .standard }
+        return evaluator.checksNothing ? .unchecked : .otherwise
     }
 
-    private func judged(
+    /// Gives the engine the verdict on the peer, and continues the handshake.
+    private func answerTrust(
         _ trust: PeerTrust, _ verdict: Result<Void, TrustFailure>, _ engine: TLSEngine,
         acceptance: PeerEvidence.Acceptance
     ) {
@@ -194,18 +208,18 @@ final class TLSHandshake: LoopChannel {
         if case .failure(let failure) = verdict {
             peer.profile.refusalHandler?(trust, failure, peer.host, peer.port)
         }
-        // The server may have another chain by now, which only a full handshake shows; the next one will be full.
+        // The server may have another chain by now, which only a full handshake shows: no session is offered the next time.
         if case .failure = verdict, engine.asksAboutResumption {
             peer.profile.forgetSessions(for: sessionPeer)
         }
         peer.progress.step(at: loop.now)
         engine.answerTrust(verdict)
-        stage = .handshaking(engine)
+        state = .handshaking(engine)
         advance()
     }
 
-    /// Returns the exchange that the connection is for. Claimed once; the connection and the exchange then stay together.
-    private func claimant() -> PeerClaim {
+    /// Returns the exchange that the connection is for. The first call binds the exchange to the connection.
+    private func claimExchange() -> PeerClaim {
         if let claimed { return claimed }
         let found = claim()
         claimed = found
@@ -224,51 +238,56 @@ final class TLSHandshake: LoopChannel {
 
     // MARK: identity
 
-    private func choose(_ request: TLSIdentityRequest, _ engine: TLSEngine) {
+    /// Asks the exchange's verifier, or the profile's identity source, for the client certificate that the server requests.
+    private func chooseIdentity(_ request: TLSIdentityRequest, _ engine: TLSEngine) {
         if peer.profile.questions == .trustAndIdentity {
-            guard case .claimed(let verifier) = claimant() else { return end(.failure(.cancelled)) }
-            guard let verifier else { return chosen(nil, engine) }
+            guard case .claimed(let verifier) = claimExchange() else { return end(.failure(.cancelled)) }
+            guard let verifier else { return answerIdentity(nil, engine) }
             let reply = waitForIdentity(engine)
             return verifier.identify(for: request, host: peer.host, port: peer.port, under: profile) {
-                reply.give(($0, $1))
+                reply.fulfill(($0, $1))
             }
         }
-        guard let source = peer.profile.identitySource else { return chosen(nil, engine) }
+        guard let source = peer.profile.identitySource else { return answerIdentity(nil, engine) }
         let reply = waitForIdentity(engine)
-        source(request, peer.host, peer.port) { reply.give(($0.map { .identity($0) } ?? .nobody, nil)) }
+        source(request, peer.host, peer.port) { reply.fulfill(($0.map { .identity($0) } ?? .nobody, nil)) }
     }
 
+    /// Begins to wait for a client certificate, and returns the reply to be fulfilled with it.
     private func waitForIdentity(_ engine: TLSEngine) -> LoopReply<(IdentityAnswer, TLSProfile?)> {
         identityWasRequested = true
-        stage = .choosing(engine)
-        setAsking(true)
+        state = .awaitingIdentity(engine)
+        setAwaitingProgram(true)
         return reply(unanswered: (.nobody, nil)) { $0.receivedIdentity($1.0, $1.1) }
     }
 
+    /// Handles the choice of a client certificate.
     private func receivedIdentity(_ answer: IdentityAnswer, _ profile: TLSProfile?) {
-        guard case .choosing(let engine) = stage else { return }
-        setAsking(false)
+        guard case .awaitingIdentity(let engine) = state else { return }
+        setAwaitingProgram(false)
         if let profile { self.profile = profile }
         switch answer {
         case .identity(let identity):
-            isPersonal = peer.profile.questions == .trustAndIdentity
-            chosen(identity, engine)
-        case .nobody: chosen(nil, engine)
+            isBoundToExchange = peer.profile.questions == .trustAndIdentity
+            answerIdentity(identity, engine)
+        case .nobody: answerIdentity(nil, engine)
         case .cancelled: end(.failure(.cancelled))
         }
     }
 
-    private func chosen(_ identity: TLSIdentity?, _ engine: TLSEngine) {
+    /// Gives the engine the client certificate, or nil for none, and continues the handshake.
+    private func answerIdentity(_ identity: TLSIdentity?, _ engine: TLSEngine) {
         peer.progress.step(at: loop.now)
         engine.answerIdentity(identity)
-        stage = .handshaking(engine)
+        state = .handshaking(engine)
         advance()
     }
 
     // MARK: the end
 
+    /// Creates the channel and reports it.
     private func succeed(_ engine: TLSEngine) throws(TLSError) {
-        // No other protocol is spoken, whatever was offered.
+        // The transport speaks no other protocol, even if the configuration offers one.
         if let name = engine.applicationProtocol, name != "http/1.1", name != "h2" || !peer.allowsHTTP2 {
             throw .protocolNotOffered(name)
         }
@@ -283,14 +302,14 @@ final class TLSHandshake: LoopChannel {
             : nil
         let channel = TLSChannel(
             engine, over: wire, under: profile, sessionSaver: sessionSaver, evidence: evidence,
-            isPersonal: isPersonal, on: loop)
+            isBoundToExchange: isBoundToExchange, on: loop)
         end(.success(channel))
-        // By then the waiting exchange has sent its first bytes, and the last flight of the handshake has left with them. An
-        // error is seen by the reader.
+        // When this job runs, the waiting exchange has usually sent its first bytes, and the last flight has left with them. A
+        // failure shows at the next read.
         loop.executeOnLoop { try? channel.sendLastFlight() }
     }
 
-    /// Returns the evidence of the handshake; of a resumed one, the evidence of the original handshake.
+    /// Returns the evidence of the handshake or, for a resumed session, of the original handshake.
     private func evidence(_ engine: TLSEngine) -> PeerEvidence? {
         if engine.isResumed, let evidence = offeredSession?.evidence { return evidence }
         return accepted.map {
@@ -298,18 +317,20 @@ final class TLSHandshake: LoopChannel {
         }
     }
 
+    /// Ends the handshake with the wire's error if the engine failed because of it, and with the engine's error otherwise.
     private func fail(_ error: TLSError) {
         let failure: ChannelFailure
         if error == .wireFailed, let cause = wire.failure { failure = cause } else { failure = .tls(error) }
         end(.failure(failure.transportError(host: peer.host, port: peer.port)))
     }
 
+    /// Reports the result, once; closes the connection on failure.
     private func end(_ result: Result<TLSChannel, TransportError>) {
         guard registration != nil else { return }
         switch result {
         case .success:
             registration = nil
-            stage = .over
+            state = .over
             releaseVerifier()
         case .failure: close()
         }
@@ -320,13 +341,13 @@ final class TLSHandshake: LoopChannel {
     func close() {
         if let registration { loop.deregister(registration) }
         registration = nil
-        if case .evaluating(_, let driver) = stage { driver.cancel() }
-        stage = .over
+        if case .evaluating(_, let driver) = state { driver.cancel() }
+        state = .over
         wire.close()
         releaseVerifier()
     }
 
-    /// Releases the answerer: one that keeps the reply would otherwise form a reference cycle with this handshake.
+    /// Releases the verifier: a verifier that keeps the reply would otherwise form a reference cycle with this handshake.
     private func releaseVerifier() {
         claimed = nil
         claim = { .claimed(nil) }

@@ -4,7 +4,8 @@ import LupineTLS
 
 /// TLS inside TLS: the wire to an origin behind an https proxy.
 ///
-/// The origin's records are the content of the proxy's. Confined to its loop.
+/// The records of the TLS connection to the origin are the content of the TLS connection to the proxy (`outer`). Confined to its
+/// loop.
 final class TunnelledWire: ChannelWire {
     private let outer: TLSChannel
     private let loop: EventLoop
@@ -57,7 +58,7 @@ final class TunnelledWire: ChannelWire {
     func willClose() {}
     func closeWriting() { outer.closeWriting() }
     func close() { outer.close() }
-    func probe(_ probes: KeepAliveProbes) { outer.probe(probes) }
+    func setKeepAlive(_ probes: KeepAliveProbes) { outer.setKeepAlive(probes) }
     var octetsAcknowledged: UInt64? { outer.octetsAcknowledged }
     var localAddress: SocketAddress? { outer.localAddress }
 }

@@ -72,6 +72,7 @@ final class Engine: Sendable {
         proxyProfile = profiles.profile(proxyTLS, trust: configuration.proxyTrust)
     }
 
+    /// Returns the rule that selects the proxy of each request.
     private static func proxies(_ proxy: HTTPClient.Proxy) throws(TransportError) -> ProxyRule {
         do throws(ProxyURLError) {
             switch proxy {
@@ -107,12 +108,13 @@ final class Engine: Sendable {
         let sink = ResponseSink(
             decodes: configuration.decodesContent, upTo: configuration.expansionLimit,
             host: request.url.host, port: request.url.port)
-        let exchange = try exchange(for: request, configuration, after: move, as: transfer, sink: sink)
+        let exchange = try makeExchange(for: request, configuration, after: move, as: transfer, sink: sink)
         let head = try await sink.head(of: exchange, through: pool)
         return HTTPResponse(head: head, body: ResponseBody(sink), url: request.url)
     }
 
-    private func exchange(
+    /// Creates the exchange for a request: its destination, head, content and time-outs.
+    private func makeExchange(
         for request: HTTPRequest, _ configuration: HTTPClient.Configuration, after move: RedirectMove,
         as transfer: TransferIdentity?, sink: ResponseSink
     ) throws(TransportError) -> Exchange {
@@ -150,18 +152,20 @@ final class Engine: Sendable {
             observation: transfer.flatMap { reporter?.observation(of: $0) }, sink: sink)
     }
 
+    /// Returns the TLS profile for a request: without the client's identity if the origin may not receive it.
     private func profile(
         for request: HTTPRequest, _ configuration: HTTPClient.Configuration, after move: RedirectMove
     ) -> TLSProfile {
         let isAnonymous =
             tls.identity != nil
-            && !HTTPClient.HostAndPort.mayIdentify(
+            && !HTTPClient.HostAndPort.mayPresentIdentity(
                 to: request.url.host, request.url.port, of: configuration.identityOrigins, after: move)
         if request.trust == nil, !isAnonymous { return originProfile }
         return profiles.profile(
             isAnonymous ? anonymousTLS : tls, trust: request.trust ?? originProfile.trust)
     }
 
+    /// Returns the content of a request body; opens the file of a `.file` body.
     private func content(of body: HTTPRequest.Body) throws(TransportError) -> OutgoingContent {
         switch body {
         case .none: return .none
@@ -179,6 +183,7 @@ final class Engine: Sendable {
 
     // MARK: the end
 
+    /// Cancels all exchanges and returns when the connections are closed and the observers have received all events.
     func shutdown() async {
         await withCheckedContinuation { continuation in pool.shutDown { continuation.resume() } }
         await withCheckedContinuation { continuation in revocation.shutDown { continuation.resume() } }
@@ -188,7 +193,7 @@ final class Engine: Sendable {
         if ownsGroup { await group.shutdown() }
     }
 
-    /// Called when the client is deallocated: running exchanges may complete, nothing new begins.
+    /// Called when the client is deallocated: running exchanges may complete, and no new exchange begins.
     func release() {
         let group = ownsGroup ? group : nil
         pool.retire { [revocation] in
@@ -199,8 +204,8 @@ final class Engine: Sendable {
 
 /// Content supplied by the program's closure, which runs in a task.
 private final class ClosureSource: ContentSource {
-    /// Holds the program's closure, which is released in a task: the loop may otherwise release the source last and run the
-    /// program's deinitialisers.
+    /// Holds the program's closure. A task releases it: otherwise the loop could release the last reference to the source, and
+    /// would run deinitialisers of the program.
     private final class Producer: Sendable {
         /// In a struct: a closure that is itself the lock's value would be wrapped again by each access.
         private struct State {
@@ -219,7 +224,7 @@ private final class ClosureSource: ContentSource {
     private let producer: Producer
     private let task = Lock<Task<Void, Never>?>(nil)
 
-    init(_ produce: @escaping @Sendable () async throws -> [UInt8]?) { producer = Producer(produce) }
+    init(_ next: @escaping @Sendable () async throws -> [UInt8]?) { producer = Producer(next) }
 
     deinit { Task { [producer] in producer.releaseClosure() } }
 
@@ -229,7 +234,11 @@ private final class ClosureSource: ContentSource {
     func next(_ reply: @escaping @Sendable (ContentPiece) -> Void) {
         let running = Task { [producer] in
             do {
-                reply(try await producer.next().map { .bytes($0) } ?? .end(trailers: Fields()))
+                if let bytes = try await producer.next() {
+                    reply(.bytes(bytes))
+                } else {
+                    reply(.end(trailers: Fields()))
+                }
             } catch {
                 reply(.failed(String(describing: error)))
             }
@@ -239,8 +248,7 @@ private final class ClosureSource: ContentSource {
 
     func abandon() {
         guard let running = task.withLock({ $0.take() }) else { return }
-        // Cancelled in a task, since the program's cancellation handlers run in the thread that cancels, which may be a loop
-        // here.
+        // In a task: cancellation handlers of the program run in the thread that cancels, which may be a loop here.
         Task { running.cancel() }
     }
 }

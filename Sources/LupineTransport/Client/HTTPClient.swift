@@ -6,11 +6,11 @@
 @_exported public import LupineHTTP2
 @_exported public import LupineTLS
 
-/// A complete HTTP client without Foundation; the reason for which an embedder imports this module.
+/// A complete HTTP client that does not use Foundation: the main type for programs that import this module.
 ///
-/// It keeps connections for reuse and is meant to be created once and shared; all of it may be used from any task or thread.
-/// Cancelling the task that waits cancels the request. `shutdown()` ends everything; a client that is deallocated without it
-/// closes its connections by itself, once the responses in flight have been read.
+/// A client keeps connections for reuse, so create one and share it; any task or thread may use it. Cancelling the task that
+/// awaits a response cancels the request. `shutdown()` fails the running requests and closes the connections. A client that is
+/// deallocated without it closes its connections once the responses in flight have been read.
 ///
 ///     let client = HTTPClient()
 ///     let response = try await client.get("http://example.org/")
@@ -39,7 +39,7 @@ public final class HTTPClient: Sendable {
         var transfer = engine.newTransfer(.request)
         while true {
             let response = try await engine.send(
-                redirected.request, configuration, after: redirected.move, as: transfer)
+                redirected.request, configuration, after: redirected.farthestMove, as: transfer)
             guard let next = try redirected.next(after: response, configuration) else { return response }
             await response.body.discard()
             transfer = transfer.flatMap { engine.newTransfer(.redirect(after: $0.id)) }
@@ -52,17 +52,18 @@ public final class HTTPClient: Sendable {
         try await send(try HTTPRequest(url: url))
     }
 
-    /// One of the client's event loops as a task executor, in turn at each call. For programs whose tasks never block.
-    /// Requests of such a task prefer connections of its loop, and are resumed there without a change of threads.
+    /// One of the client's event loops as a task executor; each access returns the next loop. Only for tasks that never block.
+    /// Requests of a task on it prefer connections of that loop, so that the task resumes without a change of threads.
     ///
-    /// It retains neither the client nor a thread: once the loop has ended, or if the system provides no loop, tasks run on
-    /// Swift's global executor.
+    /// The executor retains neither the client nor a thread: once the loop has ended, or if the system provides no loop, tasks
+    /// run on Swift's global executor.
     public var executor: any TaskExecutor {
         (try? engine.get())?.executor ?? globalConcurrentExecutor
     }
 
-    /// Ends the client: running requests fail with `.shutDown`, and connections close. Returns when they are closed, when
-    /// observers have been told of all ends, and, if the client has event loops of its own, when their threads have exited.
+    /// Ends the client: running requests fail with `.shutDown`, and connections close. Returns when all connections are closed,
+    /// when the observers have received the end of every transfer and, if the client has its own event loops, when their
+    /// threads have exited.
     public func shutdown() async {
         await engine.existing?.shutdown()
     }
@@ -73,7 +74,7 @@ public final class HTTPClient: Sendable {
     }
 
     /// Returns how many connections there are to each origin, and how many requests wait for one. Origins with neither are
-    /// left out. Meant to be read occasionally, for a gauge: requests wait while it counts.
+    /// left out. Meant for a gauge that is read occasionally: requests wait while the connections are counted.
     public func poolCounts() -> [PoolCounts] { engine.existing?.pool.counts ?? [] }
 }
 
@@ -86,10 +87,10 @@ extension HTTPClient {
         /// The enabled HTTP versions; with both, an https origin chooses. If `tls.applicationProtocols` does not contain `h2`,
         /// HTTP/2 is used only if it is the only version here.
         public var versions: HTTPVersions = [.http11, .http2]
-        /// Whether an HTTP/2 connection also carries requests to other hosts (RFC 9113 §9.1.1). They must have its address and
-        /// port, its certificate must cover their name, and neither an identity nor an evaluator of the program may be in use.
-        /// If the server answers 421, it is not used for that host again, and the request is sent over a connection of its
-        /// own.
+        /// Whether an HTTP/2 connection also carries requests to other hosts (RFC 9113 §9.1.1). Such a host must have the
+        /// connection's address and port, the server's certificate must cover the host's name, and neither an identity nor an
+        /// evaluator of the program may be in use. After a 421 response, this request and all later ones to that host use
+        /// connections of the host's own.
         public var coalescesConnections = true
         /// The limit of concurrent connections in total.
         public var totalConnections = 512
@@ -103,8 +104,8 @@ extension HTTPClient {
         public var tlsHandshakeTimeout: Duration? = .seconds(60)
         /// The TLS settings of https connections: versions, ciphers, roots, the client's identity.
         public var tls = TLSConfiguration()
-        /// The https origins that may receive the identity of `tls`; the host `*` stands for every host. If nil, each request
-        /// shows it to the origin that it names, and to none that a redirect leads to.
+        /// The https origins that may receive the identity of `tls`; the host `*` stands for every host. If nil, the client
+        /// presents the identity to the origin that a request names, but not to other origins that redirects lead to.
         public var identityOrigins: Set<HostAndPort>?
         /// The evaluator that https origins must satisfy before they receive any byte of a request.
         public var trust = TrustEvaluator.default
@@ -179,7 +180,7 @@ extension HTTPClient {
         ///   - port: The origin's port.
         ///   - origins: The origins that the configuration names; nil for the one that the program's request names.
         ///   - move: How far redirects have led away from that origin.
-        package static func mayIdentify(
+        package static func mayPresentIdentity(
             to host: String, _ port: UInt16, of origins: Set<HostAndPort>?, after move: RedirectMove
         ) -> Bool {
             guard let origins else { return move == .withinOrigin }

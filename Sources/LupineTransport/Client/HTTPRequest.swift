@@ -9,12 +9,12 @@ public struct HTTPRequest: Sendable {
     public var method: Method
     /// The URL of the resource.
     public var url: TransportURL
-    /// The fields in the order in which they are sent; `Host` and framing are added.
+    /// The fields in the order in which they are sent; the client adds `Host` and the framing fields.
     public var fields: Fields
     /// The content.
     public var body: Body
-    /// The evaluator that an https server must satisfy for this request, instead of the client's evaluator. A connection that
-    /// was trusted by another evaluator is never used for it.
+    /// The evaluator that an https server must satisfy for this request, instead of the client's evaluator. The request never
+    /// uses a connection that another evaluator has accepted.
     public var trust: TrustEvaluator?
 
     /// Creates a request for a parsed URL.
@@ -47,8 +47,8 @@ public struct HTTPRequest: Sendable {
         case bytes([UInt8])
         /// The file at a path, from its start to its end.
         case file(path: String)
-        /// Content that a closure supplies piece by piece, until it returns nil. It is called again only when the previous
-        /// piece has been sent. Without a length the content is sent in chunks.
+        /// Content that a closure supplies piece by piece, until it returns nil. The closure is called again only when the
+        /// previous piece has been sent. Without a length the content is sent in chunks.
         case stream(length: Int64?, next: @Sendable () async throws -> [UInt8]?)
 
         /// Returns content of UTF-8 text.

@@ -8,7 +8,7 @@ public struct HTTPResponse: Sendable {
     public let head: ResponseHead
     /// The content; can be read once.
     public let body: ResponseBody
-    /// The URL that answered: differs from the request's after redirects.
+    /// The URL of the request that got this response; differs from the original URL after redirects.
     public let url: TransportURL
 
     /// The status code and its class.
@@ -17,7 +17,7 @@ public struct HTTPResponse: Sendable {
     public var fields: Fields { head.fields }
 }
 
-/// The content of a response: pieces as they arrive, no faster than they are taken.
+/// The content of a response, as a sequence of pieces that are received no faster than the program reads them.
 ///
 /// While no piece is requested, the connection is not read. Releasing the body, or cancelling the task that reads it, ends the
 /// exchange. The body can be iterated once.

@@ -2,17 +2,17 @@
 
 package import LupineHTTP
 
-/// Where a redirect leads relative to its origin, and which parts of a request may follow it there (U-10.5).
+/// Classifies a redirect by where it leads, and decides which header fields the redirected request keeps (U-10.5).
 ///
-/// The only table of this kind, used by everything that follows redirects: `HTTPClient`, sessions, WebSockets, the command.
-/// Pure. A request is filtered once for each redirect, in the form that the previous one left; what a configuration adds to
-/// every request is filtered by the farthest move of the chain so far. So nothing that was removed comes back.
+/// `HTTPClient`, sessions, WebSockets and the command all use this table. It is pure. Each redirect filters the fields that the
+/// previous redirect left; the fields that a configuration adds to every request are filtered by the farthest move of the chain
+/// so far. So no removed field is added again.
 package enum RedirectMove: Int, Sendable, CaseIterable, Comparable {
     /// The same scheme, host and port.
     case withinOrigin
     /// Another origin.
     case toOtherOrigin
-    /// From a secure origin to one where everybody on the path can read the request.
+    /// From a secure origin to one without TLS, where everybody on the path can read the request.
     case intoTheClear
 
     /// Creates the move between two origins; nil stands for an address that is not a web origin.
@@ -44,11 +44,11 @@ package enum RedirectMove: Int, Sendable, CaseIterable, Comparable {
     ///   - sensitive: The names that the configuration keeps within an origin, besides those that always are.
     package func fate(of name: FieldName, _ value: String, sensitive: Set<FieldName>) -> Fate {
         if self == .withinOrigin { return .kept }
-        if Self.bound.contains(name) || sensitive.contains(name) { return .removed }
+        if Self.boundToOrigin.contains(name) || sensitive.contains(name) { return .removed }
         if self == .intoTheClear { return Self.isHarmless(name) ? .kept : .removed }
         switch name {
-        case .referer: return Self.originAlone(of: value).map { .rewritten($0) } ?? .removed
-        case _: return Self.origin.contains(name) ? .rewritten("null") : .kept
+        case .referer: return Self.originOnly(of: value).map { .rewritten($0) } ?? .removed
+        case _: return Self.originField.contains(name) ? .rewritten("null") : .kept
         }
     }
 
@@ -59,18 +59,20 @@ package enum RedirectMove: Int, Sendable, CaseIterable, Comparable {
         Set(texts.compactMap { try? FieldName($0) })
     }
 
-    private static let origin = names(["Origin"])
+    private static let originField = names(["Origin"])
 
     /// Credentials and the server's name, which are bound to one origin by their meaning.
-    private static let bound = names(["Authorization", "Cookie", "Cookie2", "Proxy-Authorization", "Host"])
+    private static let boundToOrigin = names([
+        "Authorization", "Cookie", "Cookie2", "Proxy-Authorization", "Host",
+    ])
 
     /// Fields that describe content and would be wrong without it (U-10.4).
-    package static let aboutContent = names([
+    package static let contentFields = names([
         "Content-Length", "Content-Type", "Content-Encoding", "Content-Language", "Content-Location",
         "Transfer-Encoding", "Expect",
     ])
 
-    /// Whether a field reveals no more to an eavesdropper than that a request is made, and for what.
+    /// Whether a field tells an eavesdropper no more than that a request is made, and for what.
     private static func isHarmless(_ name: FieldName) -> Bool {
         let spelling = name.description.asciiLowercased
         return ["accept", "user-agent", "range"].contains(spelling)
@@ -96,14 +98,15 @@ package enum RedirectMove: Int, Sendable, CaseIterable, Comparable {
 
     /// Returns scheme, host and port of a referrer, without path, query and user (RFC 9110 §10.1.3); nil if it is not a web
     /// address.
-    private static func originAlone(of referrer: String) -> String? {
+    private static func originOnly(of referrer: String) -> String? {
         let bytes = Array(referrer.utf8)
-        guard let colon = bytes.firstIndex(of: 0x3A) else { return nil }
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return nil }
         let scheme = String(decoding: bytes[..<colon], as: UTF8.self).asciiLowercased
-        let rest = bytes[(colon + 1)...]
-        guard scheme == "http" || scheme == "https", rest.starts(with: [0x2F, 0x2F]) else { return nil }
-        let authority = rest.dropFirst(2).prefix { ![0x2F, 0x3F, 0x23, 0x5C].contains($0) }
-        let server = authority.lastIndex(of: 0x40).map { authority[($0 + 1)...] } ?? authority
+        let hierarchy = bytes[(colon + 1)...]
+        guard scheme == "http" || scheme == "https", hierarchy.starts(with: "//".utf8) else { return nil }
+        let authority = hierarchy.dropFirst(2).prefix { !"/?#\\".utf8.contains($0) }
+        var server = authority
+        if let at = authority.lastIndex(of: UInt8(ascii: "@")) { server = authority[(at + 1)...] }
         return server.isEmpty ? nil : "\(scheme)://\(String(decoding: server, as: UTF8.self))/"
     }
 }

@@ -7,7 +7,7 @@ import LupineTLS
 struct RedirectedRequest {
     let request: HTTPRequest
     /// The farthest move of the chain so far.
-    let move: RedirectMove
+    let farthestMove: RedirectMove
     private let count: Int
 
     /// Creates the first request of a chain.
@@ -17,23 +17,27 @@ struct RedirectedRequest {
 
     private init(_ request: HTTPRequest, _ move: RedirectMove, count: Int) {
         self.request = request
-        self.move = move
+        farthestMove = move
         self.count = count
     }
 
-    /// Returns the next request; nil when the response is not followed. A body that cannot be sent again also ends the chain.
+    /// Returns the request that the response leads to; nil if it is not a redirect, if redirects are not followed, or if the body
+    /// cannot be sent again.
+    ///
+    /// Throws if the limit of redirects is exceeded, if the target cannot be requested, or if it is insecure and the
+    /// configuration forbids that.
     func next(
         after response: HTTPResponse, _ configuration: HTTPClient.Configuration
     ) throws(TransportError) -> RedirectedRequest? {
         guard let limit = configuration.redirectLimit, let location = response.fields[.location],
-            let (method, keepsBody) = rewrite(after: response.status)
+            let (method, keepsBody) = methodAndBody(after: response.status)
         else { return nil }
         guard count < limit else { throw .tooManyRedirects(limit: limit) }
         let url: TransportURL
         do throws(TransportURLError) {
             url = try request.url.resolving(location: location)
         } catch { throw .redirect(error) }
-        // A peer on the network must not reach the sockets of this machine.
+        // A peer on the network must not direct requests to the Unix-domain sockets of this machine.
         guard url.scheme != .httpUnix || request.url.scheme == .httpUnix else {
             throw .redirect(.unsupportedScheme(TransportURL.Scheme.httpUnix.rawValue))
         }
@@ -41,44 +45,45 @@ struct RedirectedRequest {
         guard move != .intoTheClear || configuration.followsInsecureRedirects else {
             throw .insecureRedirect(host: url.host, port: url.port)
         }
-        var following = request
-        following.url = url
-        following.method = method
+        var nextRequest = request
+        nextRequest.url = url
+        nextRequest.method = method
         if !keepsBody {
-            following.body = .none
+            nextRequest.body = .none
         } else if case .stream = request.body {
             return nil
         }
         do throws(HTTPError) {
-            following.fields = try fields(move, configuration.sensitiveFields, keepsBody: keepsBody)
+            nextRequest.fields = try fields(move, configuration.sensitiveFields, keepsBody: keepsBody)
         } catch { throw .http(host: url.host, port: url.port, error) }
         // The request's evaluator is meant for the server that the request names: other servers must also satisfy the client's
         // evaluator.
-        if self.move == .withinOrigin, move != .withinOrigin {
-            following.trust = request.trust.map { .composite([configuration.trust, $0]) }
+        if farthestMove == .withinOrigin, move != .withinOrigin {
+            nextRequest.trust = request.trust.map { .composite([configuration.trust, $0]) }
         }
-        return RedirectedRequest(following, max(self.move, move), count: count + 1)
+        return RedirectedRequest(nextRequest, max(farthestMove, move), count: count + 1)
     }
 
+    /// Returns the fields of the next request, filtered by where the redirect leads.
     private func fields(
         _ move: RedirectMove, _ sensitive: Set<String>, keepsBody: Bool
     ) throws(HTTPError) -> Fields {
         let sensitive = move == .withinOrigin ? [] : RedirectMove.names(sensitive)
-        var following = Fields()
+        var kept = Fields()
         for index in 0..<request.fields.count {
             let (name, value) = (request.fields.fieldName(at: index), request.fields.value(at: index))
-            if !keepsBody, RedirectMove.aboutContent.contains(name) { continue }
+            if !keepsBody, RedirectMove.contentFields.contains(name) { continue }
             switch move.fate(of: name, value, sensitive: sensitive) {
-            case .kept: try following.append(name, value)
+            case .kept: try kept.append(name, value)
             case .removed: break
-            case .rewritten(let other): try following.append(name, other)
+            case .rewritten(let other): try kept.append(name, other)
             }
         }
-        return following
+        return kept
     }
 
     /// Returns the method and whether the body is kept, by status; nil if the response is not a redirect to follow.
-    private func rewrite(after status: Status) -> (method: Method, keepsBody: Bool)? {
+    private func methodAndBody(after status: Status) -> (method: Method, keepsBody: Bool)? {
         switch status.code {
         case 301 where request.method == .post, 302 where request.method == .post: (.get, false)
         case 303: (request.method == .head ? .head : .get, false)

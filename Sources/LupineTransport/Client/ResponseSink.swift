@@ -4,12 +4,12 @@ import LupineCoding
 import LupineHTTP
 import LupineTLS
 
-/// Turns the events of a connection into what a task awaits: the head once, then pieces of content, then the end.
+/// Delivers the response that a connection receives to the task that awaits it: the head, then pieces of content, then the end.
 ///
-/// It holds a few pieces at most. When more arrives than is taken, the connection pauses; taking pieces resumes it. The
-/// connection calls it on its loop, the task from any thread. The task is not woken at each event, but when the connection has
-/// delivered all its input and its loop's turn ends. A response that arrived in one read therefore costs one wake-up, the two
-/// sides do not contend for the lock, and the threads that run the tasks of one turn are woken together.
+/// The sink holds a few pieces at most. When more content arrives than the task reads, the connection pauses until pieces are
+/// taken. The connection calls the sink on its loop, the task from any thread. The task is not woken at each event, but when the
+/// connection has delivered all its input and its loop's turn ends. A response that arrived in one read therefore costs one
+/// wake-up, the two sides do not contend for the lock, and the threads that run the tasks of one turn are woken together.
 final class ResponseSink: ExchangeSink, TurnEndListener {
     typealias HeadReader = CheckedContinuation<Result<ResponseHead, TransportError>, Never>
     typealias PieceReader = CheckedContinuation<Result<[UInt8]?, TransportError>, Never>
@@ -32,16 +32,16 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
         var end: Result<Void, TransportError>?
         var pieceReader: PieceReader?
         /// The number of octets of content after decoding.
-        var delivered: Int64 = 0
+        var decodedOctets: Int64 = 0
         var metrics: TransferMetrics?
 
         /// Appends content. Small pieces that have not been taken yet are merged, except the first chunks.
         mutating func append(_ bytes: Span<UInt8>) {
             heldOctets += bytes.count
-            delivered += Int64(bytes.count)
-            let isSeparate = keepsChunks && pieces.count < ResponseSink.mostChunks
+            decodedOctets += Int64(bytes.count)
+            let isSeparate = keepsChunks && pieces.count < ResponseSink.chunkLimit
             if !isSeparate, let last = pieces.indices.last,
-                pieces[last].count + bytes.count <= ResponseSink.mergedPiece
+                pieces[last].count + bytes.count <= ResponseSink.mergedPieceLimit
             {
                 pieces[last].append(bytes, bytes.indices)
             } else {
@@ -51,11 +51,14 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
             }
         }
 
-        /// Returns the next piece, or the end, and the exchange to resume now that the piece is taken. Nil if nothing is
-        /// available.
-        mutating func take() -> (answer: Result<[UInt8]?, TransportError>, resumed: Exchange?)? {
+        /// Removes and returns the next piece, or returns the end; also returns the exchange to resume if the connection paused
+        /// and enough pieces have been taken. Returns nil if neither a piece nor the end has arrived.
+        mutating func takePiece() -> (answer: Result<[UInt8]?, TransportError>, resumed: Exchange?)? {
             if isAbandoned { return (.failure(.cancelled), nil) }
-            guard !pieces.isEmpty else { return end.map { ($0.map { nil }, nil) } }
+            guard !pieces.isEmpty else {
+                guard let end else { return nil }
+                return (end.map { nil }, nil)
+            }
             let piece = pieces.removeFirst()
             heldOctets -= piece.count
             guard isPaused, heldOctets <= ResponseSink.highWater / 2 else { return (.success(piece), nil) }
@@ -63,7 +66,7 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
             return (.success(piece), exchange)
         }
 
-        /// Returns the reader to resume and its result; nil if there is none.
+        /// Removes the continuation that can be resumed now, and returns it with its result; nil if there is none.
         mutating func takeReadyReader() -> ReadyReader? {
             if let reader = headReader {
                 if let head {
@@ -77,19 +80,19 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
                 case .success: return .head(reader, .failure(.cancelled))
                 }
             }
-            guard let reader = pieceReader, let (answer, resumed) = take() else { return nil }
+            guard let reader = pieceReader, let (answer, resumed) = takePiece() else { return nil }
             pieceReader = nil
             return .piece(reader, answer, resumed: resumed)
         }
     }
 
-    /// A reader to resume, and its result.
+    /// A continuation to resume, and its result.
     private enum ReadyReader: Sendable {
         case head(HeadReader, Result<ResponseHead, TransportError>)
         case piece(PieceReader, Result<[UInt8]?, TransportError>, resumed: Exchange?)
     }
 
-    /// The state of decoding a content coding.
+    /// Decodes the content of a response with content codings.
     private struct Decoding {
         /// The result of one decoding step.
         struct Step: Sendable {
@@ -101,7 +104,7 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
             var isDone: Bool
             var error: CodingError?
 
-            var isFull: Bool { piece.count == ResponseSink.decodedPiece }
+            var isFull: Bool { piece.count == ResponseSink.decodedPieceSize }
         }
 
         let stream: CodingStream
@@ -117,7 +120,7 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
             var output: [UInt8] = []
             swap(&output, &self.buffer)
             defer { swap(&output, &self.buffer) }
-            if output.isEmpty { output = [UInt8](repeating: 0, count: ResponseSink.decodedPiece) }
+            if output.isEmpty { output = [UInt8](repeating: 0, count: ResponseSink.decodedPieceSize) }
             do throws(CodingError) {
                 var space = output.mutableSpan
                 let progress = try stream.decode(bytes, into: &space)
@@ -139,11 +142,11 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
     /// The number of held octets above which the connection pauses; it resumes at half of it.
     private static let highWater = 256 * 1024
     /// The number of chunks that may wait separately; later ones are merged.
-    private static let mostChunks = 64
+    private static let chunkLimit = 64
     /// The size up to which pieces are merged.
-    private static let mergedPiece = 16 * 1024
+    private static let mergedPieceLimit = 16 * 1024
     /// The size of the output of one decoding step.
-    private static let decodedPiece = 64 * 1024
+    private static let decodedPieceSize = 64 * 1024
 
     init(decodes: Bool, upTo expansionLimit: ExpansionLimit = .standard, host: String, port: UInt16) {
         self.decodes = decodes
@@ -167,14 +170,15 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
         } onCancel: {
             exchange.cancel(.cancelled)
         }
+        // Tells ThreadSanitizer that the thread that resumed this task was inside the lock before.
         state.showOrder()
         return try result.get()
     }
 
     /// Returns the next piece; nil at the end.
     func next() async throws(TransportError) -> [UInt8]? {
-        if let (answer, resumed) = state.withLock({ $0.take() }) {
-            resumed.map(resumeReading)
+        if let (answer, resumed) = state.withLock({ $0.takePiece() }) {
+            if let resumed { resumeReading(resumed) }
             return try answer.get()
         }
         let result = await withTaskCancellationHandler {
@@ -194,21 +198,23 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
         } onCancel: {
             cancel()
         }
+        // Tells ThreadSanitizer that the thread that resumed this task was inside the lock before.
         state.showOrder()
         return try result.get()
     }
 
-    /// Resumes the reader that waits for what is available.
+    /// Resumes the task that waits for the head or a piece, if one of these, or the end, has arrived.
     private func wake() {
         switch state.withLock({ $0.takeReadyReader() }) {
         case .head(let reader, let head): reader.resume(returning: head)
         case .piece(let reader, let answer, let resumed):
-            resumed.map(resumeReading)
+            if let resumed { resumeReading(resumed) }
             reader.resume(returning: answer)
         case nil: break
         }
     }
 
+    /// Cancels the exchange, if it has not ended.
     private func cancel() {
         let exchange = state.withLock { $0.exchange }
         exchange?.cancel(.cancelled)
@@ -224,7 +230,7 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
     /// The metrics of the exchange; nil until it has ended.
     var metrics: TransferMetrics? { state.withLock { $0.metrics } }
 
-    /// Called when no more of the content will be taken.
+    /// Called when the program will read no more of the content: ends the exchange.
     func abandon() {
         let exchange = state.withLock { state -> Exchange? in
             state.isAbandoned = true
@@ -251,8 +257,8 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
         return isAbandoned ? .skip : .deliver
     }
 
-    /// Prepares the decoder. Content with an unsupported coding is passed to the caller together with its field. A part of an
-    /// encoded body (206) cannot be decoded by itself, and a response without content cannot be truncated.
+    /// Prepares the decoder for the codings in the head. Content with an unsupported coding is passed to the program undecoded.
+    /// A part of an encoded body (206) cannot be decoded by itself, and a response without content cannot be truncated.
     private func prepareDecoder(_ head: ResponseHead) {
         let lines = head.fields.values(of: .contentEncoding)
         guard !lines.isEmpty, let codings = try? ContentCoding.list(lines), !codings.isEmpty else { return }
@@ -269,8 +275,8 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
     private func decode(_ bytes: Span<UInt8>) -> Demand {
         var start = 0
         while true {
-            let rest = bytes.extracting(droppingFirst: start)
-            let step = decoding.withLock { $0?.step(rest) } ?? .nothing
+            let remaining = bytes.extracting(droppingFirst: start)
+            let step = decoding.withLock { $0?.step(remaining) } ?? .nothing
             start += step.consumed
             let demand = deliver(step.piece.span)
             if let error = step.error {
@@ -278,10 +284,16 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
                 return .enough
             }
             let (exchange, loop) = state.withLock { ($0.exchange, $0.loop) }
-            let isSpent = loop.map { loop in
-                decoding.withLock { $0?.allowance.isSpent(on: loop, counting: step.isFull) ?? false }
+            // Counted at each step, whatever the demand is.
+            var isTurnSpent = false
+            if let loop {
+                isTurnSpent = decoding.withLock {
+                    $0?.allowance.isSpent(on: loop, counting: step.isFull) ?? false
+                }
             }
-            let yields = if case .more = demand { isSpent ?? false } else { false }
+            // Whether decoding continues after the loop's other connections have had their turn.
+            var yields = false
+            if case .more = demand { yields = isTurnSpent }
             if !yields {
                 if step.isDone { return demand }
                 if case .more = demand { continue }
@@ -294,7 +306,8 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
             }
             guard yields else { return demand }
             wakeSoon()
-            exchange.map(resumeReading)
+            // Continues in a later loop job, as after a pause.
+            if let exchange { resumeReading(exchange) }
             return .pause
         }
     }
@@ -306,6 +319,7 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
         _ = loop.execute { self.resumeOnLoop(exchange) }
     }
 
+    /// Decodes the waiting bytes, then resumes the connection if the demand allows it.
     private func resumeOnLoop(_ exchange: Exchange) {
         let waiting = decoding.withLock { decoding -> [UInt8]? in
             defer { decoding?.waiting = nil }
@@ -321,6 +335,7 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
         exchange.resumeNow()
     }
 
+    /// Stores content for the task. Asks the connection to pause when too much of it waits.
     private func deliver(_ bytes: Span<UInt8>) -> Demand {
         let demand = state.withLock { state -> Demand in
             if state.isAbandoned { return .enough }
@@ -341,10 +356,10 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
 
     /// Wakes the reader at the end of the turn; immediately when not on the exchange's loop.
     private func wakeSoon() {
-        let (loop, somebodyWaits) = state.withLock { state in
+        let (loop, hasReader) = state.withLock { state in
             (state.loop, state.headReader != nil || state.pieceReader != nil)
         }
-        guard somebodyWaits else { return }
+        guard hasReader else { return }
         if let loop, loop.isOnLoop { loop.atTurnEnd(self) } else { wake() }
     }
 
@@ -355,17 +370,17 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
         if decodes, case .success = result {
             do throws(CodingError) {
                 try decoding.withLock { decoding throws(CodingError) in
-                    // The rest of content that was abandoned is not checked.
+                    // If encoded bytes still wait, the program has abandoned the content, and its end is not checked.
                     if decoding?.waiting == nil { try decoding?.stream.finish() }
                 }
             } catch { end = .failure(.coding(host: host, port: port, error)) }
         }
-        state.withLock { $0.metrics = TransferMetrics(metrics, decoded: $0.delivered) }
+        state.withLock { $0.metrics = TransferMetrics(metrics, decoded: $0.decodedOctets) }
         finish(end)
         wakeSoon()
     }
 
-    /// Records the end. Only the first one counts.
+    /// Records how the response ended; later calls have no effect.
     private func finish(_ end: Result<Void, TransportError>) {
         state.withLock { state in
             state.exchange = nil

@@ -5,9 +5,11 @@
 /// Used for a client's engine: without descriptors or threads there are no event loops, and a client created at such a moment
 /// would otherwise stay unusable. May be used from any thread. Inlinable into other modules, since every request reads it.
 @usableFromInline package final class RetryableValue<Value: Sendable>: Sendable {
+    /// The result of the first attempt.
     @usableFromInline let first: Result<Value, TransportError>
     /// Creates the value again; nil if the first attempt succeeded.
     @usableFromInline let make: (@Sendable () throws(TransportError) -> Value)?
+    /// The value that a later attempt has created.
     @usableFromInline let later = Lock<Value?>(nil)
 
     /// Creates the value, or stores the error for `get` to try again.

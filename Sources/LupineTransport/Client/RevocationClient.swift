@@ -3,12 +3,12 @@
 import LupineHTTP
 package import LupineTLS
 
-/// Fetches revocation data over plain HTTP, for evaluations that wait for it.
+/// Fetches revocation data (OCSP responses and CRLs) over plain HTTP, for a trust evaluation that waits for it.
 ///
-/// Plain, because the data is signed, and because TLS would first need revocation data of its own. It sends nothing of the
-/// client's: no cookies, no credentials except a proxy's, no fields that a caller has chosen. It requests no content coding
-/// and accepts none, follows a few redirects within `http`, and stops at the limits that the query states. It blocks, so it
-/// must not be called on a loop.
+/// It uses no TLS, because the data is signed, and because TLS would first need revocation data itself. Its requests carry no
+/// cookies, no credentials except a proxy's, and no fields of the program. It requests no content coding and accepts none,
+/// follows a few redirects within `http`, and stops at the limits of the query. `fetch` blocks, so it must not be called on a
+/// loop.
 package final class RevocationClient: RevocationFetcher {
     private let pool: ConnectionPool
     /// The clock of the loops.
@@ -16,7 +16,7 @@ package final class RevocationClient: RevocationFetcher {
     private let proxies: ProxyRule
     private static let redirectLimit = 3
 
-    /// Creates a client on the loops of `group`, with few connections of its own.
+    /// Creates a client on the loops of `group`, with a small connection pool.
     package init(group: EventLoopGroup, resolver: Resolver, proxies: ProxyRule) {
         self.proxies = proxies
         clock = group.clock
@@ -65,13 +65,14 @@ package final class RevocationClient: RevocationFetcher {
     /// Accepts no more queries.
     package func retire(_ whenDone: @escaping @Sendable () -> Void) { pool.retire(whenDone) }
 
+    /// Performs one exchange and blocks until it ends or the deadline passes.
     private func exchange(
         _ query: RevocationQuery, with url: TransportURL, deadline: ContinuousClock.Instant
     ) throws(RevocationFetchError) -> RevocationSink.Answer {
-        let left = ContinuousClock.now.duration(to: deadline)
-        guard left > .zero else { throw .timedOut }
+        let remaining = ContinuousClock.now.duration(to: deadline)
+        guard remaining > .zero else { throw .timedOut }
         let proxy = proxies.proxy(for: .http, host: url.host, port: url.port)
-        // Nothing is fetched over TLS to a proxy, whose certificate may have to be checked first.
+        // An https proxy is not used: its certificate might need revocation data first.
         guard proxy?.kind != .https else { throw .failed("no answer is fetched through an https proxy") }
         let sink: RevocationSink
         do throws(Errno) { sink = try RevocationSink(limit: query.limit) } catch { throw .failed("\(error)") }
@@ -88,10 +89,10 @@ package final class RevocationClient: RevocationFetcher {
                 method: query.body == nil ? .get : .post, target: .origin(url.target), fields: fields),
             content: query.body.map { .bytes($0) } ?? .none,
             origin: Origin(scheme: .http, host: url.host, port: url.port, proxy: proxy),
-            options: ExchangeOptions(timeouts: TransferTimeouts(whole: Interval(left))), at: clock.now(),
+            options: ExchangeOptions(timeouts: TransferTimeouts(whole: Interval(remaining))), at: clock.now(),
             sink: sink)
         pool.submit(exchange)
-        let end: Instant = MonotonicClock().now() + Interval(left)
+        let end: Instant = MonotonicClock().now() + Interval(remaining)
         let answer: Result<RevocationSink.Answer, RevocationFetchError>?
         do throws(Errno) { answer = try sink.answer.wait(until: end) } catch {
             exchange.cancel(.cancelled)

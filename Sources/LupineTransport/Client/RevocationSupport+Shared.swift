@@ -3,15 +3,15 @@
 import LupineTLS
 
 extension RevocationSupport {
-    /// For evaluations without a client: one fetcher and one cache for the process, on the shared loops, through the proxies of
-    /// the environment. Created on first use.
+    /// The support for evaluations that belong to no client: one fetcher and one cache for the process, on the shared loops,
+    /// through the proxies of the environment. Created on first use.
     package static let shared: RevocationSupport = {
-        let memory = SharedRevocationCache()
-        guard let group = try? EventLoopGroup.shared() else { return RevocationSupport(cache: memory) }
+        let cache = SharedRevocationCache()
+        guard let group = try? EventLoopGroup.shared() else { return RevocationSupport(cache: cache) }
         let proxies = try? ProxyRule(environment: { Environment.value(of: $0) })
         let fetcher = RevocationClient(
             group: group, resolver: Resolver(configuration: Resolver.Configuration()),
             proxies: proxies ?? .direct)
-        return RevocationSupport(fetcher: fetcher, cache: memory)
+        return RevocationSupport(fetcher: fetcher, cache: cache)
     }()
 }

@@ -2,7 +2,7 @@
 
 /// Scheme, host and port of an address, which decide who may receive a secret (RFC 6454 §4).
 package struct WebOrigin: Hashable, Sendable {
-    /// Whether nobody on the path can eavesdrop: TLS, or a socket of this machine.
+    /// Whether nobody on the path can eavesdrop: the connection uses TLS or a Unix-domain socket.
     package let isSecure: Bool
     /// The host in canonical form, its zone included.
     package let host: String

@@ -3,11 +3,11 @@
 import LupineHTTP
 import LupineTLS
 
-/// A connection that the pool leases to exchanges, whatever protocol it speaks.
+/// A connection that the pool leases to exchanges, over HTTP/1.1 or HTTP/2.
 ///
 /// It holds the state that every connection has, and declares the operations that an exchange and the pool call;
-/// `HTTP1Connection` and `HTTP2Connection` override them. A class and not a protocol, so that a reference is one pointer:
-/// HTTP/1.1 pays nothing else for the abstraction. It is confined to one loop; other threads reach it through `LoopBound`.
+/// `HTTP1Connection` and `HTTP2Connection` override them. A class and not a protocol, so that a reference is one pointer, which
+/// is all that the abstraction costs HTTP/1.1. It is confined to one loop; other threads reach it through `LoopBound`.
 class Carrier {
     final let loop: EventLoop
     final let id: ConnectionID
@@ -15,15 +15,18 @@ class Carrier {
     final let route: ConnectionRoute
     final var channel: ByteChannel
     final var registration: Registration?
-    /// Whether the kernel may have more to read. Remembered, because readiness is edge-triggered.
+    /// Whether the kernel may have more to read. A readiness event sets it, and a read that would block clears it: readiness is
+    /// edge-triggered, so the poller does not report it again.
     final var mayRead: Bool
+    /// Whether the kernel may accept more output; kept for the same reason.
     final var mayWrite = true
+    /// Whether the poller has reported that the peer has closed its end.
     final var peerIsClosing = false
-    /// Whether it has carried an exchange.
+    /// Whether the connection has carried an exchange.
     final var wasUsed = false
-    /// The time from which the kernel is to probe the peer, unless something else starts the probes before; nil once they have
-    /// started. A connection that carries one short exchange and closes never starts them.
-    final private(set) var probesBegin: Instant?
+    /// When the keep-alive probes start at the latest; nil once they have started. A connection that carries one short exchange
+    /// and closes never starts them.
+    final private(set) var keepAliveProbesStart: Instant?
 
     /// Creates a connection over an established channel. The subclass takes over the registration.
     init(
@@ -37,39 +40,39 @@ class Carrier {
         self.mayRead = mayRead
         self.pool = pool
         self.loop = loop
-        if let probes = route.probes { probesBegin = loop.now + probes.latestStart }
+        if let probes = route.probes { keepAliveProbesStart = loop.now + probes.latestStart }
     }
 
     // MARK: for the pool
 
-    /// The number of concurrent exchanges it can carry, as far as is known when it is opened.
+    /// The number of concurrent exchanges that the connection can carry, as far as is known when it is opened.
     var capacity: Int { 1 }
 
     /// Called once, after the pool has added the connection. The pool may have run an exchange on it already.
-    func opened() { Self.mustInherit() }
+    func opened() { Self.mustOverride() }
 
     /// Carries out an exchange to which the pool has leased the connection.
-    func run(_ exchange: Exchange) { Self.mustInherit() }
+    func run(_ exchange: Exchange) { Self.mustOverride() }
 
     /// Called when the pool closes the connection while it carries no exchange.
-    func close() { Self.mustInherit() }
+    func close() { Self.mustOverride() }
 
     /// Closes the connection and ends its exchanges with `error`.
-    func abort(_ error: TransportError) { Self.mustInherit() }
+    func abort(_ error: TransportError) { Self.mustOverride() }
 
-    // MARK: for an exchange. One that has left the connection means nothing to it
+    // MARK: for an exchange; without effect once the exchange has left the connection
 
     /// Cancels the exchange with `error`.
-    func cancel(_ exchange: Exchange, _ error: TransportError) { Self.mustInherit() }
+    func cancel(_ exchange: Exchange, _ error: TransportError) { Self.mustOverride() }
 
     /// Called when the exchange's owner needs no more of the response.
-    func skip(_ exchange: Exchange) { Self.mustInherit() }
+    func skip(_ exchange: Exchange) { Self.mustOverride() }
 
     /// Called when the consumer accepts content again.
-    func resume(_ exchange: Exchange) { Self.mustInherit() }
+    func resume(_ exchange: Exchange) { Self.mustOverride() }
 
     /// Called when the exchange's owner has suspended or resumed it.
-    func suspensionChanged(of exchange: Exchange) { Self.mustInherit() }
+    func suspensionChanged(of exchange: Exchange) { Self.mustOverride() }
 
     /// Called when the priority of the exchange has changed. Has no effect on a connection that carries one exchange at a
     /// time.
@@ -78,15 +81,15 @@ class Carrier {
     // MARK: for itself
 
     /// Returns the connection to the pool unused, unless the exchange's own client certificate was sent on it (U-11.20).
-    func returnUnused() { Self.mustInherit() }
+    func returnUnused() { Self.mustOverride() }
 
-    private static func mustInherit() -> Never {
+    private static func mustOverride() -> Never {
         preconditionFailure("\(self) does not say how it carries exchanges")
     }
 
-    // MARK: what all have in common
+    // MARK: shared by both protocols
 
-    /// The initial metrics of an exchange that the connection takes.
+    /// Returns the metrics with which an exchange begins on the connection.
     @inline(__always)
     final func metrics(ofBeginning exchange: Exchange) -> ExchangeMetrics {
         var metrics = ExchangeMetrics(fetchStart: exchange.began)
@@ -100,8 +103,8 @@ class Carrier {
         return metrics
     }
 
-    /// Ends an exchange of which no byte has been sent. The connection is returned in a separate loop job: the next exchange
-    /// may be refused as well, and a long queue of these would overflow the stack.
+    /// Ends an exchange with `error` before any byte of it has been sent. A separate loop job returns the connection to the pool:
+    /// the next exchange may be refused as well, and a long queue of refused exchanges would overflow the stack.
     final func refuse(_ exchange: Exchange, _ error: TransportError, _ metrics: ExchangeMetrics) {
         loop.executeOnLoop {
             self.returnUnused()
@@ -115,10 +118,10 @@ class Carrier {
         loop.executeOnLoop { self.returnUnused() }
     }
 
-    /// Has the kernel probe the peer, so that a connection whose peer is gone does not stay open for ever.
-    final func beginProbes() {
-        guard probesBegin != nil, let probes = route.probes else { return }
-        probesBegin = nil
-        channel.probe(probes)
+    /// Turns on TCP keep-alive, so that the kernel closes a connection whose peer is gone.
+    final func startKeepAliveProbes() {
+        guard keepAliveProbesStart != nil, let probes = route.probes else { return }
+        keepAliveProbesStart = nil
+        channel.setKeepAlive(probes)
     }
 }

@@ -34,17 +34,18 @@ package final class ConnectionPool: Sendable {
     /// Fires when an idle connection must be closed; confined to the first loop.
     private let alarm: LoopBound<PoolAlarm>?
 
-    /// A connection from the moment its dial is decided. As soon as the machine has removed a connection, its index may be
-    /// reused, so every access to the table compares the whole ID.
+    /// A connection or its dial, in the table. Once the machine has removed a connection, its index may be reused, so every
+    /// access to the table compares the whole ID.
     private struct Entry: Sendable {
         let id: ConnectionID
-        var handle: Handle
+        var phase: Phase
         /// The progress of its dial, while there is one.
         var progress: DialProgress?
     }
 
-    private enum Handle: Sendable {
-        /// The dial has been decided and has not begun.
+    /// How far a connection has come, and the object that runs it.
+    private enum Phase: Sendable {
+        /// The machine has decided to dial, and the dial has not begun.
         case reserved
         case dialing(EventLoop, LoopBound<Dialer>)
         case open(EventLoop, LoopBound<Carrier>)
@@ -54,13 +55,15 @@ package final class ConnectionPool: Sendable {
         var machine: PoolMachine
         /// The exchanges, at the index that is their ID in the machine.
         var exchanges: [Exchange?] = []
+        /// The unused indices of `exchanges`.
         var freeExchanges: [Int] = []
         /// Connections and dials, at the index of their IDs.
         var connections: [Entry?] = []
         /// The number of dials and connections whose end has not been reported, including those removed from the table.
-        var open = 0
+        var liveCount = 0
         /// The connections that may carry requests to other origins.
         var coalescible = CoalescibleConnections()
+        /// The buffer for the machine's actions, kept so that events need no allocation.
         var actions: [PoolAction] = []
         var timer: Timer?
         var isShutDown = false
@@ -68,29 +71,30 @@ package final class ConnectionPool: Sendable {
         var waitingForEnd: [@Sendable () -> Void] = []
         /// The number of connections that dials have opened since the pool was created.
         var connectionsOpened = 0
-        /// The number of the last timer, by which a late timer is recognised.
+        /// The number of the last timer. A timer with another number has been replaced and is ignored.
         var timerNumber: UInt64 = 0
 
-        func handle(of id: ConnectionID) -> Handle? {
+        /// Returns the phase of a connection; nil if the table does not contain it.
+        func phase(of id: ConnectionID) -> Phase? {
             let index = Int(id.index)
             guard index < connections.count, let entry = connections[index], entry.id == id else {
                 return nil
             }
-            return entry.handle
+            return entry.phase
         }
 
         /// Removes a connection from the table; returns nil if it is not there.
-        mutating func remove(_ id: ConnectionID) -> Handle? {
-            let handle = handle(of: id)
-            if handle != nil { connections[Int(id.index)] = nil }
-            return handle
+        mutating func remove(_ id: ConnectionID) -> Phase? {
+            let phase = phase(of: id)
+            if phase != nil { connections[Int(id.index)] = nil }
+            return phase
         }
 
-        /// Replaces the handle of a connection; returns false if the table no longer contains it.
-        mutating func replace(_ id: ConnectionID, with handle: Handle) -> Bool {
-            guard self.handle(of: id) != nil else { return false }
-            connections[Int(id.index)]?.handle = handle
-            if case .open = handle { connections[Int(id.index)]?.progress = nil }
+        /// Replaces the phase of a connection; returns false if the table no longer contains it.
+        mutating func replace(_ id: ConnectionID, with phase: Phase) -> Bool {
+            guard self.phase(of: id) != nil else { return false }
+            connections[Int(id.index)]?.phase = phase
+            if case .open = phase { connections[Int(id.index)]?.progress = nil }
             return true
         }
 
@@ -104,11 +108,12 @@ package final class ConnectionPool: Sendable {
             return ExchangeID(rawValue: UInt64(exchanges.count - 1))
         }
 
+        /// Enters a dial that has not begun into the table.
         mutating func reserve(_ id: ConnectionID, _ progress: DialProgress) {
             let index = Int(id.index)
             while connections.count <= index { connections.append(nil) }
-            connections[index] = Entry(id: id, handle: .reserved, progress: progress)
-            open += 1
+            connections[index] = Entry(id: id, phase: .reserved, progress: progress)
+            liveCount += 1
         }
     }
 
@@ -120,6 +125,7 @@ package final class ConnectionPool: Sendable {
     /// Work to do after the lock has been released.
     private enum Effect: Sendable {
         case run(Exchange, EventLoop, LoopBound<Carrier>)
+        /// Tells an exchange that it waits in a queue, with the priority that the machine used.
         case wait(Exchange, WaiterID, submission: Int, priority: Float?)
         case dial(ConnectionID, DialProgress, loop: Int?)
         /// Dials after the descriptors closed before it are free again.
@@ -163,54 +169,56 @@ package final class ConnectionPool: Sendable {
 
     // MARK: exchanges
 
-    /// Takes an exchange; the outcome is reported to its sink.
+    /// Takes an exchange; its sink receives the outcome. With `needsFresh`, only a connection that has carried nothing is leased
+    /// to it.
     package func submit(_ exchange: Exchange, needsFresh: Bool = false) {
         exchange.observation?.submitted(exchange)
         enqueue(exchange, needsFresh: needsFresh)
     }
 
+    /// Passes an exchange to the machine, which leases a connection to it or queues it.
     private func enqueue(_ exchange: Exchange, needsFresh: Bool) {
         let loop = exchange.loop.flatMap { group.contains($0) ? $0.number : nil }
-        handle(runsInline: false) { state in
+        process(runsInline: false) { state in
             .submit(
                 state.store(exchange), to: exchange.origin, needsFresh: needsFresh,
                 priority: exchange.priority, replays: exchange.replays, loop: loop)
         }
     }
 
-    /// Takes a WebSocket exchange: it runs on an open connection that accepts WebSockets, or else on one of its own.
+    /// Takes a WebSocket exchange: it runs on an open HTTP/2 connection that accepts WebSockets, or else on a new connection.
     package func submitWebSocket(_ exchange: Exchange, needsFresh: Bool = false) {
         exchange.observation?.submitted(exchange)
         guard let webSockets else { return enqueue(exchange, needsFresh: needsFresh) }
         if needsFresh { return webSockets.enqueue(exchange, needsFresh: false) }
-        handle(runsInline: false) { state in
+        process(runsInline: false) { state in
             .submitWebSocket(state.store(exchange), to: exchange.origin)
         }
     }
 
     /// Called when the connection's peer has enabled WebSockets.
-    func acceptsWebSockets(_ connection: ConnectionID) { handle { _ in .acceptsWebSockets(connection) } }
+    func acceptsWebSockets(_ connection: ConnectionID) { process { _ in .acceptsWebSockets(connection) } }
 
-    func cancel(_ waiter: WaiterID) { handle { _ in .cancel(waiter) } }
+    func cancel(_ waiter: WaiterID) { process { _ in .cancel(waiter) } }
 
-    func cancelClaim(_ connection: ConnectionID) { handle { _ in .cancelClaim(connection) } }
+    func cancelClaim(_ connection: ConnectionID) { process { _ in .cancelClaim(connection) } }
 
-    /// Ties a dial to the exchange that it serves, because the dial needs an answer about its peer. Returns nil if no exchange
-    /// waits for it any more; the dial is then abandoned.
+    /// Ties a dial to one waiting exchange, which answers the dial's questions about its peer. Returns nil if no exchange waits
+    /// for the dial any more; the dial is then abandoned.
     private func claim(_ connection: ConnectionID) -> Exchange? {
-        handle { _ in .claim(connection) }
+        process { _ in .claim(connection) }
         let exchange = state.withLock { state -> Exchange? in
             state.machine.claimant(of: connection).flatMap { state.exchanges[Int($0.rawValue)] }
         }
         guard let exchange else { return nil }
-        if exchange.isClaimed(in: self, by: connection) { return exchange }
+        if exchange.markClaimed(in: self, by: connection) { return exchange }
         cancelClaim(connection)
         return nil
     }
 
-    /// Called when a waiting exchange has a new priority. It is read under the lock, so that the last value set is used.
+    /// Called when a waiting exchange has a new priority. The priority is read under the lock, so that the last value set wins.
     func reprioritise(_ waiter: WaiterID, of exchange: Exchange) {
-        handle { _ in .reprioritise(waiter, exchange.priority) }
+        process { _ in .reprioritise(waiter, exchange.priority) }
     }
 
     /// Handles an exchange whose connection broke: it is sent again if that is safe, and fails otherwise.
@@ -238,16 +246,16 @@ package final class ConnectionPool: Sendable {
         }
     }
 
-    /// Returns the time of the last progress of the dial for a waiter. Nil if there is none because others are ahead of it, or
-    /// if the dial waits for an answer about its peer. It is not known which of several dials will serve the waiter, so the
-    /// most recent progress counts.
+    /// Returns the time of the last progress of the dial for a waiter. Returns nil if there is no dial for it yet, because other
+    /// waiters are ahead, and while the dial waits for an answer about its peer. Which of several dials will serve the waiter is
+    /// not known, so the most recent progress counts.
     func dialProgress(for waiter: WaiterID, to origin: Origin) -> Instant? {
         state.withLock { state in
             guard state.machine.isDialed(for: waiter) else { return nil }
             var latest: Instant?
-            for case let progress? in state.connections.lazy.map({ $0?.progress })
-            where progress.origin == origin {
-                if progress.isAsking { return nil }
+            for entry in state.connections {
+                guard let progress = entry?.progress, progress.origin == origin else { continue }
+                if progress.isAwaitingProgram { return nil }
                 latest = max(progress.latest, latest ?? progress.latest)
             }
             return latest
@@ -259,7 +267,7 @@ package final class ConnectionPool: Sendable {
         state.withLock { state in
             let index = Int(connection.index)
             guard index < state.connections.count, let entry = state.connections[index],
-                entry.id == connection, let progress = entry.progress, !progress.isAsking
+                entry.id == connection, let progress = entry.progress, !progress.isAwaitingProgram
             else { return nil }
             return progress.latest
         }
@@ -269,25 +277,25 @@ package final class ConnectionPool: Sendable {
 
     /// Called when an exchange on the connection has ended in order.
     func finished(_ connection: ConnectionID, _ reuse: PoolEvent.Reuse, at now: Instant) {
-        handle(at: now) { _ in .finished(connection, reuse) }
+        process(at: now) { _ in .finished(connection, reuse) }
     }
 
     /// Called when the connection accepts no further exchanges; those it carries continue. If its peer has rejected some of
     /// them, `carried` is the number of exchanges that the connection has carried in total.
     func retireConnection(_ connection: ConnectionID, carried: Int? = nil) {
-        handle { _ in .retire(connection, carried: carried) }
+        process { _ in .retire(connection, carried: carried) }
     }
 
     /// Called when the connection's limit of concurrent exchanges has changed.
     func capacityChanged(_ connection: ConnectionID, to capacity: Int) {
-        handle { _ in .capacity(connection, capacity) }
+        process { _ in .capacity(connection, capacity) }
     }
 
-    /// Called when the server of another origin has answered 421 for this one.
-    func misdirected(_ origin: Origin) { handle { _ in .misdirected(origin) } }
+    /// Called when a request to `origin`, sent over a connection of another origin, got a 421 response.
+    func misdirected(_ origin: Origin) { process { _ in .misdirected(origin) } }
 
-    /// Lets a dial end with an existing connection once it knows the addresses of its origin. Nil for an origin whose
-    /// connections are not shared.
+    /// Returns the offer with which a dial, once it knows the addresses of its origin, can be replaced by an existing connection.
+    /// Returns nil for an origin that shares no connections.
     private func offer(for dial: ConnectionID, to origin: Origin) -> ConnectionOffer? {
         guard configuration.coalescesConnections, configuration.dial.versions.contains(.http2),
             origin.mayCoalesce
@@ -299,46 +307,46 @@ package final class ConnectionPool: Sendable {
             }
             return candidates.first { $0.covers(origin) }
         } coalesce: { [self] candidate in
-            handle { _ in .coalesce(dial, onto: candidate.id) }
+            process { _ in .coalesce(dial, onto: candidate.id) }
             return state.withLock { !$0.machine.isDialing(dial) }
         }
     }
 
     /// Called once for each connection, when it has been closed.
     func lost(_ connection: ConnectionID) {
-        handle { state in
+        process { state in
             _ = state.remove(connection)
             state.coalescible.remove(connection)
-            state.open -= 1
+            state.liveCount -= 1
             return .lost(connection)
         }
     }
 
-    private func dialed(
+    private func dialEnded(
         _ id: ConnectionID, to origin: Origin, on loop: EventLoop,
         _ outcome: Result<DialedChannel, TransportError>
     ) {
         switch outcome {
         case .success(let dialed):
             guard let channel = dialed.takeChannel() else { return dialFailed(id, .shutDown) }
-            let connection = carrier(over: channel, dialed, id, on: loop)
-            let handle = Handle.open(loop, LoopBound(connection, on: loop))
+            let connection = makeCarrier(over: channel, dialed, id, on: loop)
+            let phase = Phase.open(loop, LoopBound(connection, on: loop))
             let isWanted = state.withLock { state -> Bool in
-                guard state.replace(id, with: handle) else { return false }
+                guard state.replace(id, with: phase) else { return false }
                 state.connectionsOpened += 1
                 if dialed.speaksHTTP2 { state.coalescible.insert(id, to: origin, over: dialed.route) }
                 return true
             }
             guard isWanted else { return connection.close() }
             let (newKey, capacity) = (dialed.newKey, connection.capacity)
-            self.handle { _ in .connected(id, capacity: capacity, newKey: newKey, loop: loop.number) }
+            process { _ in .connected(id, capacity: capacity, newKey: newKey, loop: loop.number) }
             connection.opened()
         case .failure(let error):
             dialFailed(id, error)
         }
     }
 
-    private func carrier(
+    private func makeCarrier(
         over channel: consuming ByteChannel, _ dialed: DialedChannel, _ id: ConnectionID, on loop: EventLoop
     ) -> Carrier {
         if dialed.speaksHTTP2 {
@@ -352,9 +360,9 @@ package final class ConnectionPool: Sendable {
 
     /// Called once for each dial that has ended without a connection.
     private func dialFailed(_ id: ConnectionID, _ error: TransportError) {
-        handle(error) { state in
+        process(error) { state in
             _ = state.remove(id)
-            state.open -= 1
+            state.liveCount -= 1
             return if case .outOfDescriptors = error { .descriptorsExhausted(id) } else { .dialFailed(id) }
         }
     }
@@ -362,15 +370,15 @@ package final class ConnectionPool: Sendable {
     // MARK: the end
 
     /// Closes idle connections.
-    package func dropIdle() { handle { _ in .dropIdle } }
+    package func dropIdle() { process { _ in .dropIdle } }
 
     /// Shuts the pool down: exchanges that wait or run fail with `shutDown`, and connections close. `whenDone` is called on an
     /// arbitrary thread once the last connection is gone.
     package func shutDown(_ whenDone: @escaping @Sendable () -> Void = {}) {
         retire(whenDone)
-        let handles = state.withLock { $0.connections.compactMap { $0?.handle } }
-        for handle in handles {
-            switch handle {
+        let phases = state.withLock { $0.connections.compactMap { $0?.phase } }
+        for phase in phases {
+            switch phase {
             case .reserved: break
             case .dialing(let loop, let dialer): _ = loop.execute { dialer.value.cancel(.shutDown) }
             case .open(let loop, let connection): _ = loop.execute { connection.value.abort(.shutDown) }
@@ -378,28 +386,29 @@ package final class ConnectionPool: Sendable {
         }
     }
 
-    /// Shuts the pool down gracefully: nothing new begins, running exchanges continue, and their connections close after them.
+    /// Shuts the pool down gracefully: no exchange begins any more, running exchanges continue, and their connections close after
+    /// them. `whenDone` is called as by `shutDown`.
     package func retire(_ whenDone: @escaping @Sendable () -> Void = {}) {
-        handle { state in
+        process { state in
             state.isShutDown = true
             return .shutDown
         }
         let loops = group.loops[...]
         let whenDone = { @Sendable in Self.afterTurns(of: loops, whenDone) }
-        // No connection is idle any more.
+        // The machine has closed all idle connections, so the alarm is not needed.
         if let loop = group.loops.first, let alarm { _ = loop.execute { alarm.value.cancel(on: loop) } }
-        let isDone = state.withLock { state -> Bool in
-            if state.open > 0 { state.waitingForEnd.append(whenDone) }
-            return state.open == 0
+        let isEmpty = state.withLock { state -> Bool in
+            if state.liveCount > 0 { state.waitingForEnd.append(whenDone) }
+            return state.liveCount == 0
         }
-        if isDone { whenDone() }
+        if isEmpty { whenDone() }
     }
 
     // MARK: the driver
 
-    /// Passes an event to the machine and performs its actions. `cause` is the error of a failed dial. Without `runsInline`,
-    /// an exchange begins after the call even on the loop of its connection.
-    private func handle(
+    /// Passes an event to the machine and performs its actions. `cause` is the error of a failed dial. If `runsInline` is false,
+    /// an exchange begins only after the call, even if the caller is on the loop of its connection.
+    private func process(
         _ cause: TransportError? = nil, runsInline: Bool = true, at instant: Instant? = nil,
         _ event: @Sendable (inout State) -> PoolEvent
     ) {
@@ -413,7 +422,7 @@ package final class ConnectionPool: Sendable {
             for action in actions {
                 if let effect = Self.effect(of: action, cause, at: now, &state) { effects.append(effect) }
             }
-            if state.isShutDown, state.open == 0, !state.waitingForEnd.isEmpty {
+            if state.isShutDown, state.liveCount == 0, !state.waitingForEnd.isEmpty {
                 effects.append(.ended(state.waitingForEnd))
                 state.waitingForEnd = []
             }
@@ -424,14 +433,14 @@ package final class ConnectionPool: Sendable {
         perform(first, runsInline)
         guard let second = effects.second.take() else { return }
         perform(second, runsInline)
-        for effect in effects.rest { perform(effect, runsInline) }
+        for effect in effects.others { perform(effect, runsInline) }
     }
 
-    /// A list that does not allocate for its first two elements, which are usually all: wait and dial.
+    /// A list that does not allocate for its first two elements: an event rarely has more (wait and dial).
     private struct Effects: Sendable {
         var first: Effect?
         var second: Effect?
-        var rest: [Effect] = []
+        var others: [Effect] = []
 
         mutating func append(_ effect: Effect) {
             if first == nil {
@@ -439,18 +448,19 @@ package final class ConnectionPool: Sendable {
             } else if second == nil {
                 second = effect
             } else {
-                rest.append(effect)
+                others.append(effect)
             }
         }
     }
 
+    /// Updates the tables for an action of the machine, and returns the work to do without the lock.
     private static func effect(
         of action: PoolAction, _ cause: TransportError?, at now: Instant, _ state: inout State
     ) -> Effect? {
         switch action {
         case .run(let id, let connection, reused: _):
-            guard let exchange = take(id, &state) else { return nil }
-            guard case .open(let loop, let bound)? = state.handle(of: connection) else {
+            guard let exchange = removeExchange(id, &state) else { return nil }
+            guard case .open(let loop, let bound)? = state.phase(of: connection) else {
                 preconditionFailure("the machine lends a connection that is gone")
             }
             return .run(exchange, loop, bound)
@@ -467,7 +477,7 @@ package final class ConnectionPool: Sendable {
         case .abandonDial(let connection):
             switch state.remove(connection) {
             case .dialing(let loop, let dialer)?: return .abandon(loop, dialer)
-            // The connection has just been opened, and the machine has not been told yet.
+            // The connection has just been opened, and `dialEnded` has not told the machine yet.
             case .open(let loop, let bound)?: return .close(loop, bound)
             // A dial that has not begun finds that it has been removed from the table.
             case .reserved?, nil: return nil
@@ -476,7 +486,7 @@ package final class ConnectionPool: Sendable {
             guard case .open(let loop, let bound)? = state.remove(connection) else { return nil }
             return .close(loop, bound)
         case .fail(let id, let failure):
-            guard let exchange = take(id, &state) else { return nil }
+            guard let exchange = removeExchange(id, &state) else { return nil }
             switch failure {
             case .dialFailed, .descriptorsExhausted: return .fail(exchange, cause ?? .cancelled)
             case .cancelled: return .fail(exchange, exchange.cancellation ?? .cancelled)
@@ -491,7 +501,8 @@ package final class ConnectionPool: Sendable {
         }
     }
 
-    private static func take(_ id: ExchangeID, _ state: inout State) -> Exchange? {
+    /// Removes an exchange from the table and frees its index.
+    private static func removeExchange(_ id: ExchangeID, _ state: inout State) -> Exchange? {
         let index = Int(id.rawValue)
         let exchange = state.exchanges[index]
         state.exchanges[index] = nil
@@ -506,10 +517,10 @@ package final class ConnectionPool: Sendable {
             let isAccepted = loop.execute { connection.value.run(exchange) }
             if !isAccepted { end(exchange, .shutDown) }
         case .wait(let exchange, let waiter, let submission, let priority):
-            guard exchange.isWaiting(in: self, as: waiter, submission: submission) else {
+            guard exchange.markWaiting(in: self, as: waiter, submission: submission) else {
                 return cancel(waiter)
             }
-            // A priority set before the exchange knew that it was waiting was not passed to the pool.
+            // While the exchange was not marked as waiting, its setter did not pass a new priority to the pool.
             if let priority, priority != exchange.priority { reprioritise(waiter, of: exchange) }
             if exchange.needsWatch {
                 let loop = group.next()
@@ -532,7 +543,7 @@ package final class ConnectionPool: Sendable {
             _ = loop.execute { [self] in
                 // After `retire`, which cancels the alarm, no timer is set any more.
                 if isShutDown { return }
-                alarm.value.set(at: timer.at, on: loop) { [self] in tick(timer.number) }
+                alarm.value.set(at: timer.at, on: loop) { [self] in timerFired(timer.number) }
             }
         case .ended(let waiting):
             for whenDone in waiting { whenDone() }
@@ -563,11 +574,13 @@ package final class ConnectionPool: Sendable {
 
     private var isShutDown: Bool { state.withLock { $0.isShutDown } }
 
-    private func tick(_ number: UInt64) {
+    /// Called when a timer fires; one that has been replaced is ignored.
+    private func timerFired(_ number: UInt64) {
         let isCurrent = state.withLock { $0.timer?.number == number }
-        if isCurrent { handle { _ in .tick } }
+        if isCurrent { process { _ in .tick } }
     }
 
+    /// Starts a dial on the given loop, or on the next one, unless the machine has abandoned it.
     private func dial(_ id: ConnectionID, _ progress: DialProgress, on number: Int?) {
         let loop = number.map { group.loops[$0] } ?? group.next()
         let dialer = LoopBound(
@@ -577,9 +590,9 @@ package final class ConnectionPool: Sendable {
         guard isWanted else { return dialFailed(id, .shutDown) }
         let isAccepted = loop.execute {
             dialer.value.start(
-                claiming: { self.claim(id).map { .claimed($0.options.verifier) } ?? .nobodyWaits },
+                claiming: { self.claim(id).map { .claimed($0.options.verifier) } ?? .abandoned },
                 offering: self.offer(for: id, to: progress.origin)
-            ) { outcome in self.dialed(id, to: progress.origin, on: loop, outcome) }
+            ) { outcome in self.dialEnded(id, to: progress.origin, on: loop, outcome) }
         }
         if !isAccepted { dialFailed(id, .shutDown) }
     }

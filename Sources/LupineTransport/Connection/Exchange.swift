@@ -3,10 +3,11 @@
 package import LupineHTTP
 import Synchronization
 
-/// One request on its way through the transport, and the handle with which the layer above controls it.
+/// One request on its way through the transport; the layer above controls the request with this object.
 ///
-/// The request is fixed when the exchange is made. The pool gives it a connection, and the connection reports to the sink. The
-/// sink receives `exchangeEnded` exactly once in all cases. Any thread may cancel, skip, resume, suspend or reprioritise it.
+/// The request is fixed when the exchange is made. The pool leases a connection to the exchange, and the connection reports to
+/// the sink. The sink receives `exchangeEnded` exactly once in all cases. Any thread may cancel, skip, resume, suspend or
+/// reprioritise the exchange.
 package final class Exchange: Sendable {
     /// The request head; the connection adds framing, `Host` and `Expect`.
     package let head: RequestHead
@@ -19,53 +20,60 @@ package final class Exchange: Sendable {
     let sink: any ExchangeSink
     /// The observer of the exchange's steps; nil if there is none.
     let observation: TransferObservation?
-    /// The loop whose connections it prefers; nil for none.
+    /// The loop whose connections the exchange prefers; nil for none.
     let loop: EventLoop?
-    /// When the exchange was made: its whole time-out runs from here.
+    /// When the exchange was made. The `whole` time-out starts then.
     let began: Instant
 
     private let life: Lock<Life>
-    /// How often it has been returned to be sent again.
+    /// How often the exchange has been returned to be sent again.
     private let replayCount = Atomic<Int>(0)
     /// Whether the next attempt needs a connection that has carried nothing.
-    private let wantsFresh = Atomic<Bool>(false)
+    private let needsFreshConnection = Atomic<Bool>(false)
     /// The bit pattern of `priority`.
-    private let urgency = Atomic<UInt32>(Exchange.defaultPriority.bitPattern)
-    private let suspended = Atomic<Bool>(false)
+    private let priorityBits = Atomic<UInt32>(Exchange.defaultPriority.bitPattern)
+    /// The value of `isSuspended`.
+    private let suspensionFlag = Atomic<Bool>(false)
     /// The value of `streamNumber`.
-    private let stream = Atomic<UInt32>(0)
-    /// How often it has been submitted to the pool. Late notifications about an earlier submission are recognised by it.
-    private let submission = Atomic<Int>(0)
-    /// The timing state while no connection carries it.
+    private let storedStreamNumber = Atomic<UInt32>(0)
+    /// How often the exchange has been submitted again. It tells late notifications about an earlier submission from current
+    /// ones.
+    private let submissionCount = Atomic<Int>(0)
+    /// The time-outs that run while no connection carries the exchange.
     private let watch = Lock(WaitWatch())
     /// The file that receives the content from the next `resume` on.
     private let fileTarget = Lock<FileTarget?>(nil)
 
+    /// The state of `watchWaiting(on:)`.
     private struct WaitWatch: Sendable {
+        /// The timer for the next check.
         var timer: (loop: EventLoop, token: EventLoop.TimerToken)?
         /// Counts the calls of `watchWaiting`: the latest call owns the watch.
         var generation = 0
-        /// The time since which a dial for it has been under way.
+        /// When a dial was first seen for the exchange; nil while there is none.
         var dialedSince: Instant?
     }
 
     /// The life cycle of an exchange.
     private enum Life: Sendable {
+        /// Not submitted, or submitted and not marked as waiting yet.
         case new
+        /// In a queue of the pool.
         case waiting(ConnectionPool, WaiterID)
         /// Tied to a connection that is being opened and needs a decision about its peer.
         case claimed(ConnectionPool, ConnectionID)
-        /// On a connection. A cancellation is kept, in case the connection breaks and returns the exchange before it acts on
-        /// it.
+        /// On a connection. The error of a cancellation is kept here, in case the connection breaks and returns the exchange to
+        /// the pool before it has acted on the cancellation.
         case running(EventLoop, LoopBound<Carrier>, cancelled: TransportError?)
-        /// Without a connection: its owner has suspended it, or its content is being rewound, or it waits for the peer's
-        /// settings.
+        /// Without a connection: suspended by its owner, waiting until its content has been rewound, or waiting for the peer's
+        /// HTTP/2 settings.
         case parked(ConnectionPool, ParkReason)
-        /// Cancelled before it ran; the next object that handles it ends it.
+        /// Cancelled before it ran. The pool or the connection ends the exchange when it handles it next.
         case cancelled(TransportError)
         case over
     }
 
+    /// Why an exchange has no connection, and is in no queue.
     enum ParkReason { case suspended, rewinding, awaitingSettings }
 
     /// Creates an exchange that has not been submitted.
@@ -100,7 +108,7 @@ package final class Exchange: Sendable {
 
     // MARK: for the layer above
 
-    /// Ends the exchange with `error`, unless it has ended. The sink is told soon, on a loop.
+    /// Ends the exchange with `error`, unless it has ended. The sink receives the end soon, on a loop.
     package func cancel(_ error: TransportError = .cancelled) {
         let found = life.withLock { life -> Life in
             let found = life
@@ -127,25 +135,25 @@ package final class Exchange: Sendable {
     package static let defaultPriority = ExchangePriority.normal
 
     /// The priority among exchanges of the same origin that wait for a connection: 0 to 1, the highest first. Over HTTP/2 it
-    /// also determines whose content is sent first, and the priority that the peer is told (`Urgency`). May be set at any
+    /// also determines whose content is sent first, and the priority that the peer receives (`Urgency`). May be set at any
     /// time; values out of range are clamped, NaN is ignored.
     package var priority: Float {
-        get { Float(bitPattern: urgency.load(ordering: .acquiring)) }
+        get { Float(bitPattern: priorityBits.load(ordering: .acquiring)) }
         set {
             guard !newValue.isNaN else { return }
-            urgency.store(min(max(newValue, 0), 1).bitPattern, ordering: .releasing)
+            priorityBits.store(min(max(newValue, 0), 1).bitPattern, ordering: .releasing)
             switch life.withLock({ $0 }) {
             case .waiting(let pool, let waiter): pool.reprioritise(waiter, of: self)
             case .running(let loop, let connection, cancelled: nil):
-                // A connection that has just begun the exchange reads the priority after this.
+                // A connection that begins the exchange at this moment reads the priority after this store.
                 _ = loop.executeInline { connection.value.priorityChanged(of: self) }
             case .new, .claimed, .running, .parked, .cancelled, .over: break
             }
         }
     }
 
-    /// Ends the exchange as after `Demand.enough`: the owner needs no more of the response. An exchange without a
-    /// response yet is cancelled.
+    /// Ends the exchange as `Demand.enough` does: the owner needs no more of the response. Cancels an exchange that has no
+    /// response yet.
     package func skip() {
         let found = life.withLock { $0 }
         guard case .running(let loop, let connection, _) = found else { return cancel() }
@@ -174,12 +182,11 @@ package final class Exchange: Sendable {
     /// Returns the file set by `save(into:)`, once.
     func takeFileTarget() -> FileTarget? { fileTarget.withLock { $0.take() } }
 
-    /// Suspends or resumes the exchange. While suspended it sends and reads nothing, keeps its connection if it has one, takes
-    /// none otherwise, and only the `whole` time-out runs.
+    /// Suspends or resumes the exchange. A suspended exchange sends and reads nothing; it keeps its connection if it has one, and
+    /// takes none otherwise. Only its `whole` time-out runs.
     package func setSuspended(_ isSuspended: Bool) {
-        guard suspended.exchange(isSuspended, ordering: .sequentiallyConsistent) != isSuspended else {
-            return
-        }
+        let wasSuspended = suspensionFlag.exchange(isSuspended, ordering: .sequentiallyConsistent)
+        guard wasSuspended != isSuspended else { return }
         switch life.withLock({ $0 }) {
         case .new, .waiting, .claimed, .cancelled, .over: break
         case .running(let loop, let connection, _):
@@ -192,22 +199,22 @@ package final class Exchange: Sendable {
 
     // MARK: for the pool and the connection
 
-    /// Whether the owner has suspended it.
-    var isSuspended: Bool { suspended.load(ordering: .sequentiallyConsistent) }
+    /// Whether the owner has suspended the exchange.
+    var isSuspended: Bool { suspensionFlag.load(ordering: .sequentiallyConsistent) }
 
-    /// The HTTP/2 stream that carries it, or carried it last. Used only by its connection.
+    /// The HTTP/2 stream that carries the exchange, or carried it last. Only its connection uses this.
     var streamNumber: UInt32 {
-        get { stream.load(ordering: .relaxed) }
-        set { stream.store(newValue, ordering: .relaxed) }
+        get { storedStreamNumber.load(ordering: .relaxed) }
+        set { storedStreamNumber.store(newValue, ordering: .relaxed) }
     }
 
     /// The number of the current submission.
-    var submissionNumber: Int { submission.load(ordering: .relaxed) }
+    var submissionNumber: Int { submissionCount.load(ordering: .relaxed) }
 
-    /// Called when the pool has put it in a queue. Returns false when it was cancelled before.
+    /// Records that the pool has put the exchange in a queue. Returns false if the exchange was cancelled before.
     ///
     /// The call may come late: the exchange may be running already, or waiting again after another submission.
-    func isWaiting(in pool: ConnectionPool, as waiter: WaiterID, submission number: Int) -> Bool {
+    func markWaiting(in pool: ConnectionPool, as waiter: WaiterID, submission number: Int) -> Bool {
         life.withLock { life in
             switch life {
             case .new where number == submissionNumber:
@@ -219,9 +226,9 @@ package final class Exchange: Sendable {
         }
     }
 
-    /// Called when a connection that is being opened needs a decision on its behalf. Returns false when it was cancelled
-    /// before.
-    func isClaimed(in pool: ConnectionPool, by connection: ConnectionID) -> Bool {
+    /// Records that a connection is being opened for this exchange alone, and needs its answers about the peer. Returns false if
+    /// the exchange was cancelled before or does not wait any more.
+    func markClaimed(in pool: ConnectionPool, by connection: ConnectionID) -> Bool {
         life.withLock { life in
             switch life {
             case .new, .waiting:
@@ -232,33 +239,33 @@ package final class Exchange: Sendable {
         }
     }
 
-    /// Submits it to the pool again, if it is still parked.
+    /// Submits the exchange to the pool again, if it is still parked.
     func submitAgain(to pool: ConnectionPool) {
         let isParked = life.withLock { life -> Bool in
             guard case .parked = life else { return false }
-            submission.add(1, ordering: .relaxed)
+            submissionCount.add(1, ordering: .relaxed)
             life = .new
             return true
         }
         guard isParked else { return }
-        let needsFresh = wantsFresh.load(ordering: .relaxed)
+        let needsFresh = needsFreshConnection.load(ordering: .relaxed)
         if options.isWebSocket { return pool.submitWebSocket(self, needsFresh: needsFresh) }
         pool.submit(self, needsFresh: needsFresh)
     }
 
-    /// Called when its connection returns it to wait for the peer's settings. Returns false when it was cancelled.
+    /// Parks the exchange until its connection has received the peer's settings. Returns false if the exchange was cancelled.
     func awaitSettings(in pool: ConnectionPool) -> Bool {
         life.withLock { life in
             guard case .running(_, _, cancelled: nil) = life else { return false }
             life = .parked(pool, .awaitingSettings)
-            // The connection it waits for is fresh already; asking for a fresh one would mean waiting for another.
-            wantsFresh.store(false, ordering: .relaxed)
+            // Its connection is fresh already. Requiring a fresh one would make the exchange wait for another connection.
+            needsFreshConnection.store(false, ordering: .relaxed)
             return true
         }
     }
 
-    /// Called when a connection takes it. Returns false when it is suspended: it asks for a connection again later. Throws the
-    /// error it was cancelled with; the caller then ends it.
+    /// Called when a connection takes the exchange. Returns false if the exchange is suspended; it is submitted again when it is
+    /// resumed. Throws the error that the exchange was cancelled with; the caller then ends the exchange.
     func begin(
         on connection: LoopBound<Carrier>, loop: EventLoop, of pool: ConnectionPool
     ) throws(TransportError) -> Bool {
@@ -275,14 +282,14 @@ package final class Exchange: Sendable {
         return begins
     }
 
-    /// Called when the connection returns it to be sent again, once its content has been rewound. Returns false when it was
-    /// cancelled or has ended. With `needsFresh`, this and all later attempts need a connection that has carried nothing.
+    /// Parks the exchange, which is to be sent again once its content has been rewound. Returns false if it was cancelled or has
+    /// ended. With `needsFresh`, this and all later attempts need a connection that has carried nothing.
     func park(in pool: ConnectionPool, needsFresh: Bool) -> Bool {
         life.withLock { life in
             switch life {
             case .running(_, _, cancelled: nil), .waiting, .claimed, .new:
                 replayCount.add(1, ordering: .relaxed)
-                if needsFresh { wantsFresh.store(true, ordering: .relaxed) }
+                if needsFresh { needsFreshConnection.store(true, ordering: .relaxed) }
                 life = .parked(pool, .rewinding)
                 return true
             case .running(_, _, cancelled: _?), .cancelled, .parked, .over: return false
@@ -290,13 +297,13 @@ package final class Exchange: Sendable {
         }
     }
 
-    /// How often it has been returned to be sent again.
+    /// How often the exchange has been returned to be sent again.
     var replays: Int { replayCount.load(ordering: .relaxed) }
 
-    /// Whether it has been sent before.
+    /// Whether the exchange is sent again.
     var wasReplayed: Bool { replays > 0 }
 
-    /// The error it was cancelled with, until the exchange has ended.
+    /// The error that the exchange was cancelled with; nil if it was not cancelled, or once it has ended.
     var cancellation: TransportError? {
         life.withLock { life in
             switch life {
@@ -306,7 +313,7 @@ package final class Exchange: Sendable {
         }
     }
 
-    /// Ends it and tells the sink, once. Called on a loop.
+    /// Ends the exchange and calls the sink's `exchangeEnded`; later calls have no effect. Called on a loop.
     func end(_ result: Result<Fields, TransportError>, _ metrics: ExchangeMetrics) {
         let isFirst = life.withLock { life -> Bool in
             if case .over = life { return false }
@@ -321,15 +328,15 @@ package final class Exchange: Sendable {
         sink.exchangeEnded(result, metrics)
     }
 
-    // MARK: time without a connection
+    // MARK: time-outs without a connection
 
-    /// Whether any time-out applies while no connection carries it.
+    /// Whether any time-out applies while no connection carries the exchange.
     var needsWatch: Bool { options.timeouts.whole != nil || options.timeouts.idle != nil }
 
-    /// Runs the time-outs that no connection runs yet: `whole`, and `idle` once a connection is being opened for it. Called on
-    /// `loop`; checks again whenever a time-out may be due, until another loop takes the watch over.
+    /// Runs the time-outs of an exchange without a connection: `whole`, and `idle` while a connection is being opened for it.
+    /// Called on `loop`; checks again whenever a time-out may be due, until a call on another loop takes over.
     func watchWaiting(on loop: EventLoop) {
-        // Before the check, so that the result of this one cannot overrule a later check on another loop.
+        // Taken before the check, so that the timer of this check cannot replace that of a later one on another loop.
         let generation = watch.withLock { watch in
             watch.generation += 1
             return watch.generation
@@ -337,7 +344,7 @@ package final class Exchange: Sendable {
         guard let next = nextCheck(at: loop.now) else { return }
         let token = loop.schedule(at: next) { [weak self] reason in
             guard let self, reason == .due else { return }
-            // If another loop has taken over, the stored timer belongs to that loop.
+            // If a later call has taken over, the stored timer belongs to that call.
             let isLatest = watch.withLock { watch in
                 guard watch.generation == generation else { return false }
                 watch.timer = nil
@@ -355,12 +362,13 @@ package final class Exchange: Sendable {
         if case .over = life.withLock({ $0 }) { stopWatch() }
     }
 
+    /// Cancels the timer of `watchWaiting(on:)`.
     private func stopWatch() {
         let timer = watch.withLock { $0.timer.take() }
         if let timer { _ = timer.loop.executeInline { timer.loop.cancel(timer.token) } }
     }
 
-    /// Returns the time of the next check; nil when there is nothing to watch, or when a time-out has expired.
+    /// Returns the time of the next check; nil if no time-out runs. Cancels the exchange, and returns nil, if one has expired.
     private func nextCheck(at now: Instant) -> Instant? {
         let (host, port) = (origin.unixPath ?? origin.host, origin.port)
         let life = life.withLock { $0 }
@@ -386,7 +394,8 @@ package final class Exchange: Sendable {
             return since
         }
         guard let progress, !isSuspended else {
-            // Other exchanges are ahead of it, and nothing reports when its turn comes, so it is polled.
+            // Other exchanges are ahead, or the exchange waits for an answer or is suspended. No event reports when a dial for it
+            // makes progress, so the exchange is polled.
             let check = now + max(Interval(nanoseconds: idle.nanoseconds / 4), .milliseconds(10))
             return min(check, next ?? check)
         }

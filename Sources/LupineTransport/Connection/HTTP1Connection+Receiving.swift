@@ -2,7 +2,7 @@
 
 import LupineHTTP
 
-/// Receiving: passes bytes from the channel through the codec to the sink, as fast as the sink accepts them.
+/// Receiving: passes bytes from the channel through the codec to the exchange's sink, as fast as the sink accepts them.
 extension HTTP1Connection {
     /// Reads and handles as much as is available and the consumer accepts.
     func read() {
@@ -12,7 +12,7 @@ extension HTTP1Connection {
         var steps = 0
         while mayRead, wantsToRead {
             steps += 1
-            // The peer's data decides how long a turn takes.
+            // A peer that sends without a pause would otherwise keep the loop in this turn.
             if steps > Self.stepsPerTurn || steps > 1 && loop.isLate {
                 yieldReading()
                 return caughtUp()
@@ -59,22 +59,23 @@ extension HTTP1Connection {
         case .bytes(let count):
             // Keeps reading while the peer is closing: its end of stream is still to come.
             if !peerIsClosing, !channel.mayHoldMore(after: count, of: room) { mayRead = false }
-            received(count)
-            handle(buffer.span.extracting(first: count))
+            recordReceived(count)
+            handleInput(buffer.span.extracting(first: count))
         }
         return true
     }
 
+    /// Whether more bytes may be read: all bytes read before have been handled, and the consumer accepts more.
     var wantsToRead: Bool {
         switch machine.state {
         case .exchanging(_, .paused), .closed: false
         case .exchanging: unread.isEmpty && !isSuspended
         case .idle, .skipping, .draining: unread.isEmpty
-        case .upgraded: upgrade?.takesBytes ?? false
+        case .upgraded: upgrade?.acceptsBytes ?? false
         }
     }
 
-    /// Whether the codec may be asked for more.
+    /// Whether the codec may be asked for more events of a response.
     var mayDecode: Bool {
         switch machine.state {
         case .exchanging(_, .receiving), .skipping, .draining: true
@@ -100,7 +101,8 @@ extension HTTP1Connection {
         }
     }
 
-    /// Returns how much may be read now; nil when the rate limit requires a pause.
+    /// Returns how many bytes may be read now, at most `capacity`. Returns nil, and sets a timer, when the rate limit requires a
+    /// pause.
     func readAllowance(_ capacity: Int) -> Int? {
         guard var rate = current?.receiveRate else { return capacity }
         let allowance = rate.allowance(at: loop.now)
@@ -113,23 +115,24 @@ extension HTTP1Connection {
         return min(capacity, allowance)
     }
 
-    func received(_ count: Int) {
+    /// Records received bytes in the rate limit, the metrics and the deadlines of the exchange.
+    func recordReceived(_ count: Int) {
         guard current != nil else { return }
         current?.receiveRate?.spend(count, at: loop.now)
         if current?.metrics.responseStart == nil { current?.metrics.responseStart = loop.now }
         current?.deadlines.handle(.received, at: loop.now)
     }
 
-    /// Feeds the codec and handles its events, until it needs more input or the consumer pauses.
-    func handle(_ bytes: Span<UInt8>) {
+    /// Passes received bytes to the codec and handles its events, until it needs more input or the consumer pauses.
+    func handleInput(_ bytes: Span<UInt8>) {
         if machine.state == .upgraded { return handleUpgraded(bytes) }
         var start = 0
         while true {
             let event: WireEvent
             let consumed: Int
-            let rest = bytes.extracting(droppingFirst: start)
+            let remaining = bytes.extracting(droppingFirst: start)
             do throws(HTTPError) {
-                (event, consumed) = try codec.next(rest)
+                (event, consumed) = try codec.next(remaining)
             } catch {
                 finishSplice()
                 if machine.state != .closed {
@@ -143,20 +146,21 @@ extension HTTP1Connection {
                 if case .exchanging(_, .awaitingHead) = machine.state { current?.headOctets += consumed }
                 guard writeGathered() else { return }
                 armDeadline()
-                // Where more may be readable, the read loop calls `caughtUp` itself.
+                // If more may be readable, the loop in `read` calls `caughtUp`.
                 if !mayRead { caughtUp() }
                 return
             case .interim(let head):
                 current?.headOctets += consumed
                 current?.deadlines.handle(.interim, at: loop.now)
                 current?.exchange.sink.receivedInterim(head)
-                if head.status.code == 100 { release() }
+                if head.status.code == 100 { releaseContent() }
             case .head(let head, let framing, let keepAlive):
                 current?.headOctets += consumed
                 guard receivedHead(head, framing, keepAlive) else { return }
             case .content(let range):
-                guard receivedContent(rest.extracting(range), isLast: range.upperBound == rest.count) else {
-                    return keep(bytes.extracting(droppingFirst: start))
+                let isLast = range.upperBound == remaining.count
+                guard receivedContent(remaining.extracting(range), isLast: isLast) else {
+                    return storeUnread(bytes.extracting(droppingFirst: start))
                 }
             case .end(let trailers):
                 finishSplice()
@@ -167,27 +171,29 @@ extension HTTP1Connection {
             }
             if machine.state == .closed { return }
             if !mayHandleNext {
-                return keep(bytes.extracting(droppingFirst: start))
+                return storeUnread(bytes.extracting(droppingFirst: start))
             }
         }
     }
 
-    /// Called when no more input is available: the sink may deliver what it has buffered.
+    /// Tells the sink that no more input is available for now, so that it may deliver what it has buffered.
     private func caughtUp() {
         guard case .exchanging(_, .receiving) = machine.state, !isSuspended else { return }
         switch current?.exchange.sink.caughtUp() {
         case .more, nil: break
         case .pause: pause()
-        case .enough: _ = enough()
+        case .enough: _ = endDelivery()
         }
     }
 
-    func keep(_ bytes: Span<UInt8>) {
+    /// Keeps bytes that were read and cannot be handled now; `proceed` handles them later.
+    func storeUnread(_ bytes: Span<UInt8>) {
         guard machine.state != .closed, !bytes.isEmpty else { return }
         unread.append(bytes, bytes.indices)
     }
 
-    /// Returns false when the remaining bytes must not be handled now.
+    /// Delivers the final head to the sink and follows its plan for the content. Returns false when the remaining bytes must not
+    /// be handled now.
     func receivedHead(_ head: ResponseHead, _ framing: BodyFraming, _ keepAlive: Bool) -> Bool {
         guard let exchange = current?.exchange else { return false }
         let headOctets = current?.headOctets ?? 0
@@ -208,7 +214,7 @@ extension HTTP1Connection {
         }
         _ = machine.handle(.headReceived)
         if case .exchanging(.sending, _) = machine.state, exchange.options.stopsSendingWhenAnswered {
-            // The machine is never told that the request was sent, so it closes the connection at the end of the response.
+            // `.requestSent` is then never reported to the machine, so it closes the connection at the end of the response.
             current?.hasStoppedSending = true
             current?.deadlines.handle(.sourceDry, at: loop.now)
         }
@@ -216,18 +222,20 @@ extension HTTP1Connection {
         switch exchange.sink.receivedHead(head, framing: framing) {
         case .deliver: break
         case .pause: pause()
-        case .skip: return enough()
+        case .skip: return endDelivery()
         case .splice(let target): beginSplice(target, framing)
         }
         return true
     }
 
-    /// Returns false when the consumer accepts no more of these bytes now.
+    /// Delivers content, or counts content that is being discarded. Returns false when no more content is accepted now.
     ///
-    /// - Parameter isLast: Whether no more input is available after them.
+    /// - Parameters:
+    ///   - bytes: The content.
+    ///   - isLast: Whether no more input is available after it.
     func receivedContent(_ bytes: Span<UInt8>, isLast: Bool) -> Bool {
         current?.metrics.responseContentBytes += Int64(bytes.count)
-        spendContent(bytes.count)
+        reduceContentRemaining(bytes.count)
         if isDraining {
             drainBudget -= bytes.count
             guard drainBudget >= 0 else {
@@ -239,7 +247,7 @@ extension HTTP1Connection {
         guard let exchange = current?.exchange else { return false }
         guard let splice else { return apply(exchange.sink.receivedContent(bytes), of: exchange) }
         do throws(TransportError) {
-            guard let written = try splice.take(bytes, isLast: isLast) else { return true }
+            guard let written = try splice.gatherOrWrite(bytes, isLast: isLast) else { return true }
             return apply(exchange.sink.spliced(written), of: exchange)
         } catch {
             fail(error)
@@ -247,7 +255,8 @@ extension HTTP1Connection {
         }
     }
 
-    /// Writes the gathered content to the file. Returns false when the consumer accepts no more now, or when writing failed.
+    /// Writes gathered content to the file of a splice. Returns false when the consumer accepts no more now, or when writing
+    /// failed.
     private func writeGathered() -> Bool {
         guard let splice, let exchange = current?.exchange else { return true }
         do throws(TransportError) {
@@ -259,7 +268,7 @@ extension HTTP1Connection {
         }
     }
 
-    /// Writes the gathered content at the end of the response, where the sink's demand no longer matters.
+    /// Writes gathered content to the file at the end of the response, where the sink's demand no longer matters.
     private func finishSplice() {
         guard let splice, let exchange = current?.exchange else { return }
         do throws(TransportError) {
@@ -267,7 +276,7 @@ extension HTTP1Connection {
         } catch { fail(error) }
     }
 
-    /// Returns false when no more of the bytes already read may be handled now.
+    /// Follows the demand of the sink. Returns false when no more of the bytes already read may be handled now.
     private func apply(_ demand: Demand, of exchange: Exchange) -> Bool {
         switch demand {
         case .more: return machine.state != .closed
@@ -275,24 +284,27 @@ extension HTTP1Connection {
             guard current?.exchange === exchange else { return false }
             pause()
             return false
-        case .enough: return enough()
+        case .enough: return endDelivery()
         }
     }
 
-    func spendContent(_ count: Int) {
+    /// Subtracts received octets from the remaining length of the content, if that is known.
+    func reduceContentRemaining(_ count: Int) {
         guard let remaining = current?.contentRemaining else { return }
         current?.contentRemaining = remaining - Int64(count)
     }
 
+    /// Stops reading until the sink resumes the exchange.
     func pause() {
         guard case .exchanging(_, .receiving) = machine.state else { return }
         _ = machine.handle(.pause)
         current?.deadlines.handle(.readingPaused, at: loop.now)
     }
 
-    /// Handles a consumer that needs no more. Returns whether the rest is read anyway. What has been read of it is handled
-    /// before the sink is told of the end, so that the next request to the same peer can reuse this connection.
-    func enough() -> Bool {
+    /// Handles a consumer that needs no more of the response. If little of it remains, that is read and discarded, and otherwise
+    /// the connection closes; returns whether the remainder is read. Bytes read before are handled before the sink receives the
+    /// end, so that the next request to the same peer can reuse this connection.
+    func endDelivery() -> Bool {
         guard case .exchanging(_, .receiving) = machine.state else { return false }
         let framing = current?.bodyFraming
         let remaining = current?.contentRemaining
@@ -304,28 +316,31 @@ extension HTTP1Connection {
             case .untilClose, .handover, nil: false
             }
         drainBudget = Self.drainLimit
-        let canLast = isShort && responseKeepsAlive
-        perform(machine.handle(.enough(rest: canLast ? .short : .long)), .success(Fields()))
+        let isWorthReading = isShort && responseKeepsAlive
+        perform(machine.handle(.enough(rest: isWorthReading ? .short : .long)), .success(Fields()))
         guard isDraining else { return false }
         splice = nil
         drainTimer = loop.schedule(at: loop.now + Self.endDelay, self, tag: Tag.drain.rawValue)
         return true
     }
 
+    /// Called when the codec has read the whole response; `leftOver` bytes were read after it.
     func responseEnded(_ trailers: Fields, leftOver: Int) {
         // Bytes after a response belong to no request: a peer that sends them must not receive another request.
-        let isShared = route.tls?.isPersonal != true
+        // A connection on which the exchange's own client certificate was presented carries no other exchange (U-11.20).
+        let isShared = route.tls?.isBoundToExchange != true
         let reusable = leftOver == 0 && codec.maySendRequest && !peerIsClosing && isShared
         perform(machine.handle(.responseEnded(reusable: reusable)), .success(trailers))
     }
 
-    /// Handles a read failure. A TLS peer that left without close_notify may be an attacker who cut the response short: a
-    /// response that is delimited by the end of the connection does not count as complete.
+    /// Handles a read failure. An end without TLS's close_notify may be caused by an attacker who cuts the response short, so a
+    /// response that is delimited by the end of the connection is then not complete.
     func failReading(_ failure: ChannelFailure) {
         let error = failure.transportError(host: route.host, port: route.port)
         if failure == .tls(.truncated) { peerClosed(truncated: error) } else { connectionLost(error) }
     }
 
+    /// Handles the peer's end of stream. `truncated` is the error if TLS reported it as a truncation.
     func peerClosed(truncated: TransportError? = nil) {
         peerIsClosing = true
         if machine.state == .upgraded { return upgradedPeerClosed(writeFailure ?? truncated) }
@@ -338,11 +353,8 @@ extension HTTP1Connection {
             }
         } catch {
             // Before any byte of a response, the failed write explains more than the end of stream that followed it.
-            let isSilent = current?.metrics.responseStart == nil
-            return connectionLost(
-                isSilent
-                    ? writeFailure ?? .http(host: route.host, port: route.port, error)
-                    : .http(host: route.host, port: route.port, error))
+            if current?.metrics.responseStart == nil, let writeFailure { return connectionLost(writeFailure) }
+            return connectionLost(.http(host: route.host, port: route.port, error))
         }
         connectionLost(.http(host: route.host, port: route.port, .truncated(.beforeHead)))
     }

@@ -5,6 +5,7 @@ import LupineHTTP
 /// Sending: moves framing and content from the feed into the channel, as fast as the kernel, the rate limit and the content
 /// source allow.
 extension HTTP1Connection {
+    /// Whether the request, or the protocol after an upgrade, may still send bytes.
     var isSending: Bool {
         switch machine.state {
         case .exchanging(.sending, _), .exchanging(.awaitingContinue, _):
@@ -41,7 +42,7 @@ extension HTTP1Connection {
         }
     }
 
-    /// Flushes what the channel has accepted before; returns false while that is not complete.
+    /// Flushes output that the channel has accepted; returns false while some of it waits.
     private func flushChannel() -> Bool {
         guard channel.hasPendingOutput, writeFailure == nil else { return true }
         guard mayWrite else { return false }
@@ -61,9 +62,9 @@ extension HTTP1Connection {
         return true
     }
 
-    /// Handles a write failure. It does not hide a response that arrived before it: sending stops, and the exchange ends with
-    /// what the peer sent last. Under TLS a write also fails when a later record of the incoming data is broken. A local error
-    /// ends the exchange at once.
+    /// Handles a write failure. The peer may have sent a response before it, so a failure of the connection only stops sending,
+    /// and the exchange ends with what the peer sent last. Under TLS a write also fails when a later record of the incoming data
+    /// is broken. A local error ends the exchange at once.
     func failWriting(_ error: TransportError) {
         switch error {
         case .connectionLost, .tls: break
@@ -77,8 +78,7 @@ extension HTTP1Connection {
         loop.executeOnLoop { bound.value.readRemainingInput() }
     }
 
-    /// Reads what the peer sent last. A socket that cannot be written to can be read to its end; if it cannot, the connection
-    /// is lost.
+    /// Reads what the peer sent last, after a write failure. If the socket reports no end, the connection is lost.
     func readRemainingInput() {
         guard let writeFailure, machine.state != .closed else { return }
         if upgrade?.end != nil { return endUpgrade(writeFailure) }
@@ -86,35 +86,37 @@ extension HTTP1Connection {
         if machine.state != .closed, !mayRead { connectionLost(writeFailure) }
     }
 
-    /// Performs one step; returns false when nothing can be done now.
+    /// Sends the next part of the request; returns false when nothing can be sent now.
     func writeStep() throws(TransportError) -> Bool {
         switch feed.state {
         case .done:
             guard feed.hasOutput else { return try endRequest() }
-            return try send([])
+            return try sendFraming()
         case .bytes(let bytes, let from), .piece(let bytes, let from, _):
             return try sendPiece(bytes.span, from: from)
         case .region(let region, let from):
             return try region.withOctets { bytes throws(TransportError) in try sendPiece(bytes, from: from) }
         case .file(let file, let offset, let remaining):
-            if feed.hasOutput { return try send([]) }
+            if feed.hasOutput { return try sendFraming() }
             return try sendFile(file, offset: offset, remaining: remaining)
         case .stream(let source):
-            if feed.hasOutput { guard try send([]) else { return false } }
+            if feed.hasOutput { guard try sendFraming() else { return false } }
             if case .stream(_, let length?) = current?.exchange.content, feed.sent >= length {
-                // All announced content has been sent, and the peer may respond: the source is not asked for its end.
+                // All announced content has been sent, so the source is not asked for its end: the peer may respond already.
                 feed.state = .done
                 return true
             }
             feed.state = .awaiting(source)
             current?.deadlines.handle(.sourceDry, at: loop.now)
-            ask(source)
+            requestPiece(from: source)
             return true
         case .awaiting:
-            return feed.hasOutput ? try send([]) : false
+            return feed.hasOutput ? try sendFraming() : false
         }
     }
 
+    /// Sends content from memory, with the framing before it, as far as the rate limit allows; returns false when nothing more
+    /// can be sent now.
     func sendPiece(_ bytes: Span<UInt8>, from: Int) throws(TransportError) -> Bool {
         var end = bytes.count
         if var rate = current?.sendRate {
@@ -143,13 +145,15 @@ extension HTTP1Connection {
         }
         let before = feed.sent
         feed.advance(count)
-        wrote(content: feed.sent - before)
+        recordWritten(content: feed.sent - before)
         return true
     }
 
-    func send(_ none: [UInt8]) throws(TransportError) -> Bool { try send(none.span) }
+    /// Sends waiting framing; returns false when the kernel accepts no more.
+    private func sendFraming() throws(TransportError) -> Bool { try send([UInt8]().span) }
 
-    func wrote(content: Int64) {
+    /// Records that the kernel has accepted bytes, of which `content` were content.
+    func recordWritten(content: Int64) {
         guard current != nil else {
             notifyIfDrained()
             return
@@ -162,6 +166,7 @@ extension HTTP1Connection {
         current?.exchange.sink.sentContent(feed.sent)
     }
 
+    /// Has the kernel send a slice of a file, if it can; returns false when nothing more can be sent now.
     func sendFile(_ file: FileSource, offset: Int64, remaining: Int64) throws(TransportError) -> Bool {
         guard channel.isTransparent, !route.isSameHost else {
             return try sendFileThroughMemory(file, offset: offset, remaining: remaining)
@@ -183,12 +188,12 @@ extension HTTP1Connection {
             outcome = try channel.send(file: file.descriptor, offset: &position, count: limit)
         } catch {
             // `sendfile` reports these for a file that it cannot read, and never for a socket.
-            let isOurs = error == .invalidArgument || error == .inputOutput
-            throw isOurs ? .file(error) : .connectionLost(host: route.host, port: route.port, error)
+            let isFileError = error == .invalidArgument || error == .inputOutput
+            throw isFileError ? .file(error) : .connectionLost(host: route.host, port: route.port, error)
         }
         switch outcome {
         case .bytes(let count):
-            sent(file, to: position, left: remaining - Int64(count), count)
+            recordSent(file, to: position, left: remaining - Int64(count), count)
             return true
         case .wouldBlock:
             mayWrite = false
@@ -198,14 +203,15 @@ extension HTTP1Connection {
         }
     }
 
-    private func sent(_ file: FileSource, to offset: Int64, left: Int64, _ count: Int) {
+    /// Records that the kernel has accepted `count` bytes of a file; `left` bytes from `offset` on are still to be sent.
+    private func recordSent(_ file: FileSource, to offset: Int64, left: Int64, _ count: Int) {
         feed.sent += Int64(count)
         feed.state = left == 0 ? .done : .file(file, offset: offset, remaining: left)
-        wrote(content: Int64(count))
+        recordWritten(content: Int64(count))
     }
 
-    /// Sends a file in slices through memory, for a channel that is not transparent or stays on the machine. What the channel
-    /// does not accept is read again.
+    /// Reads a slice of a file into memory and sends it: for TLS, and for a peer on this machine, where that is faster. Bytes
+    /// that the channel does not accept are read again.
     func sendFileThroughMemory(
         _ file: FileSource, offset: Int64, remaining: Int64
     ) throws(TransportError) -> Bool {
@@ -238,29 +244,31 @@ extension HTTP1Connection {
             mayWrite = false
             return false
         }
-        sent(file, to: offset + Int64(count), left: remaining - Int64(count), count)
-        // The kernel is full, and will report when it is writable.
+        recordSent(file, to: offset + Int64(count), left: remaining - Int64(count), count)
+        // The socket's buffer is full; the loop reports when the socket is writable.
         if count < ready, channel.isTransparent { mayWrite = false }
         return mayWrite
     }
 
-    func ask(_ source: any ContentSource) {
+    /// Asks the source for the next piece of content.
+    func requestPiece(from source: any ContentSource) {
         let bound = LoopBound(self, on: loop)
         let exchange = current?.exchange
         source.next { [loop] piece in
             // Never synchronously: a source that always has data would otherwise grow the stack.
-            _ = loop.execute { bound.value.supplied(piece, for: exchange) }
+            _ = loop.execute { bound.value.sourceReplied(piece, for: exchange) }
         }
     }
 
-    func supplied(_ piece: ContentPiece, for exchange: Exchange?) {
+    /// Handles the reply of the source, unless the exchange has ended.
+    func sourceReplied(_ piece: ContentPiece, for exchange: Exchange?) {
         guard let exchange, current?.exchange === exchange, case .awaiting(let source) = feed.state else {
             return
         }
         do throws(HTTPError) {
             switch piece {
             case .bytes(let bytes):
-                guard !bytes.isEmpty else { return ask(source) }
+                guard !bytes.isEmpty else { return requestPiece(from: source) }
                 try codec.sendContent(bytes.count, into: &feed.output)
                 feed.state = .piece(bytes, from: 0, source)
             case .end(let trailers):
@@ -290,7 +298,7 @@ extension HTTP1Connection {
             } catch { throw .http(host: route.host, port: route.port, error) }
             if feed.hasOutput { return true }
         }
-        // Accepted by TLS is not yet accepted by the kernel: `write` comes back here when it is.
+        // TLS has accepted the last bytes, but not the kernel: `write` calls this again when it has.
         guard !channel.hasPendingOutput else {
             mayWrite = false
             return false

@@ -2,15 +2,16 @@
 
 import LupineHTTP
 
-/// Splicing: moves content from the socket into a file without passing through the codec.
+/// Splicing: moves content from the socket into a file, without passing it through the codec.
 extension HTTP1Connection {
+    /// Writes the content from now on into a file: by the kernel alone if the framing, the channel and the rate limit allow it.
     func beginSplice(_ target: FileTarget, _ framing: BodyFraming) {
-        let direct: Bool =
+        let usesPipe: Bool =
             switch framing {
             case .length, .untilClose: channel.isTransparent && current?.receiveRate == nil
             case .none, .chunked, .handover: false
             }
-        splice = SpliceTransfer(target, usesPipe: direct)
+        splice = SpliceTransfer(target, usesPipe: usesPipe)
     }
 
     /// Moves content from the socket to the file without reading it into memory. Returns false when the caller must stop
@@ -28,18 +29,18 @@ extension HTTP1Connection {
         switch outcome {
         case .moved(let count):
             current?.metrics.responseContentBytes += Int64(count)
-            spendContent(count)
-            received(count)
+            reduceContentRemaining(count)
+            recordReceived(count)
             codec.skipContent(count)
             let isComplete = current?.contentRemaining == 0
             if isComplete { self.splice = nil }
             switch exchange.sink.spliced(count) {
             case .more: break
             case .pause: if current?.exchange === exchange { pause() }
-            case .enough: _ = enough()
+            case .enough: _ = endDelivery()
             }
-            // While paused or suspended, the end is held back as well: `proceed` asks the codec for it later.
-            if isComplete, mayDecode, !isSuspended { handle([UInt8]().span) }
+            // While the exchange is paused or suspended, its end is held back: `proceed` gets it from the codec later.
+            if isComplete, mayDecode, !isSuspended { handleInput([UInt8]().span) }
             return machine.state != .closed
         case .withoutPipe: return true
         case .wouldBlock:

@@ -9,8 +9,8 @@ extension HTTP1Connection {
         /// The connection and its handler, until the end.
         var endpoint: (connection: UpgradedConnection, handler: any UpgradeHandler)?
         /// Whether the handler accepts bytes now.
-        var takesBytes = true
-        /// Set when the peer has closed: the connection ends once all waiting bytes have been sent.
+        var acceptsBytes = true
+        /// How the connection ends; set when the peer has closed. It ends once all waiting bytes have been sent.
         var end: End?
         /// Whether a call of the handler's `drained` is scheduled.
         var drainedIsDue = false
@@ -19,18 +19,19 @@ extension HTTP1Connection {
         struct End { let error: TransportError? }
     }
 
+    /// Ends the exchange, and hands the connection to the handler that the sink names. `bytes` were received after the head.
     func beginUpgrade(_ bytes: Span<UInt8>) {
         guard let ended = current else { return }
         _ = machine.handle(.upgraded)
         current = nil
-        clear()
+        discardExchangeState()
         let upgrade = Upgrade()
         self.upgrade = upgrade
-        // Silence is normal from here on, and no deadline ends it.
-        beginProbes()
+        // Silence is normal after an upgrade, so no deadline applies: only the probes detect that the peer is gone.
+        startKeepAliveProbes()
         let connection = UpgradedConnection(self, on: loop)
         let handler = ended.exchange.sink.upgraded(connection)
-        upgrade.takesBytes = true
+        upgrade.acceptsBytes = true
         // The sink may have closed the connection it was just given.
         if machine.state == .upgraded { upgrade.endpoint = (connection, handler) }
         var metrics = ended.metrics
@@ -40,24 +41,29 @@ extension HTTP1Connection {
         read()
     }
 
+    /// Passes received bytes to the handler.
     func handleUpgraded(_ bytes: Span<UInt8>) {
         guard let upgrade, let endpoint = upgrade.endpoint else { return }
         switch endpoint.handler.received(bytes) {
         case .more: break
-        case .pause: upgrade.takesBytes = false
+        case .pause: upgrade.acceptsBytes = false
         case .enough: closeUpgraded()
         }
     }
 
+    /// Continues to read after the handler has answered `.pause`.
     func resumeUpgraded() {
-        guard machine.state == .upgraded, let upgrade, !upgrade.takesBytes, upgrade.end == nil else { return }
-        upgrade.takesBytes = true
+        guard machine.state == .upgraded, let upgrade, !upgrade.acceptsBytes, upgrade.end == nil else {
+            return
+        }
+        upgrade.acceptsBytes = true
         // In a separate loop job: the handler may be inside `received`.
         yieldReading()
     }
 
+    /// Sends bytes of the handler, and returns how many wait in memory; nil if nothing can be sent any more.
     func sendUpgraded(_ bytes: [UInt8]) -> Int? {
-        // Bytes that cannot be sent are not collected: the handler is told why once it has read what arrived before.
+        // Nothing is collected after a write failure: the handler's `closed` reports it, after the bytes that arrived before it.
         guard machine.state == .upgraded, writeFailure == nil else { return nil }
         feed.append(bytes)
         write()
@@ -68,7 +74,7 @@ extension HTTP1Connection {
     /// Whether nothing waits to be sent, neither in the feed nor in the channel.
     private var isDrained: Bool { !feed.hasOutput && !channel.hasPendingOutput }
 
-    /// Called after bytes have been sent; tells the handler if they were the last.
+    /// Called after bytes have been sent: tells the handler if none wait any more.
     func notifyIfDrained() {
         guard machine.state == .upgraded, isDrained else { return }
         if let end = upgrade?.end { return endSoon(end) }
@@ -78,12 +84,12 @@ extension HTTP1Connection {
     /// Handles the peer's end of stream. The peer may still read, so waiting bytes are sent first.
     func upgradedPeerClosed(_ error: TransportError?) {
         guard error == nil, !isDrained else { return endUpgrade(error) }
-        upgrade?.takesBytes = false
+        upgrade?.acceptsBytes = false
         upgrade?.end = Upgrade.End(error: error)
         write()
     }
 
-    /// In a separate loop job: bytes may be in the middle of being sent.
+    /// Ends the upgraded connection in a separate loop job: the caller may be in the middle of sending bytes.
     private func endSoon(_ end: Upgrade.End) {
         let bound = LoopBound(self, on: loop)
         loop.executeOnLoop {
@@ -93,7 +99,7 @@ extension HTTP1Connection {
         }
     }
 
-    /// In a separate loop job: a handler that answers by sending more would otherwise grow the stack.
+    /// Calls the handler's `drained` in a separate loop job: a handler that sends more in it would otherwise grow the stack.
     func notifyDrained() {
         guard let upgrade, !upgrade.drainedIsDue else { return }
         upgrade.drainedIsDue = true
@@ -103,12 +109,14 @@ extension HTTP1Connection {
         }
     }
 
+    /// Closes the connection on behalf of the handler, which receives no further calls.
     func closeUpgraded() {
         guard machine.state == .upgraded else { return }
         upgrade?.endpoint = nil
         perform(machine.handle(.close), .failure(.cancelled))
     }
 
+    /// Closes the connection and tells the handler; `error` is nil for an orderly close.
     func endUpgrade(_ error: TransportError?) {
         let handler = upgrade?.endpoint?.handler
         upgrade?.endpoint = nil

@@ -13,18 +13,21 @@ final class HTTP1Connection: Carrier {
 
     /// The current exchange.
     var current: Current?
+    /// The output that is being sent.
     var feed = ContentFeed()
-    /// Bytes that were read and not yet handled, because the consumer paused.
+    /// Bytes that were read and not handled, because the consumer paused.
     var unread: [UInt8] = []
-    /// Whether it has yielded to other connections, and writing continues in its next turn.
+    /// Whether the connection has yielded to others, and continues to write in its next turn.
     var isWriteDue = false
-    /// Whether it has yielded, and reading continues in its next turn.
+    /// Whether the connection has yielded to others, and continues to read in its next turn.
     var isReadDue = false
     /// The failures so far; nil while there are none, so that an intact connection allocates nothing for them.
     private var failures: Failures?
     /// How many bytes of an unwanted body may still be skipped.
     var drainBudget = 0
+    /// The parameters of the response's Keep-Alive field.
     var keepAliveHint = KeepAlive()
+    /// Whether the connection persists after the response (RFC 9112 §9.3).
     var responseKeepsAlive = true
 
     var deadlineTimer: (token: EventLoop.TimerToken, at: Instant)?
@@ -42,13 +45,16 @@ final class HTTP1Connection: Carrier {
         var deadlines: TransferDeadlines
         var receiveRate: RateLimit?
         var sendRate: RateLimit?
+        /// Whether the kernel has accepted a byte of the request.
         var requestBegan = false
+        /// Octets of the response's heads so far.
         var headOctets = 0
         var bodyFraming = BodyFraming.none
+        /// The octets of content that are still to be received; nil if the length is unknown.
         var contentRemaining: Int64?
-        /// Whether its owner has suspended it.
+        /// Whether the owner has suspended the exchange.
         var isSuspended = false
-        /// Whether the response came first, so that the rest of the content is not sent.
+        /// Whether the response arrived before all content was sent, and no more of the content is sent.
         var hasStoppedSending = false
 
         init(_ exchange: Exchange, _ metrics: consuming ExchangeMetrics) {
@@ -58,12 +64,13 @@ final class HTTP1Connection: Carrier {
         }
     }
 
+    /// The errors of a connection that is broken but has input left, or broke while it was idle.
     private final class Failures {
         var ofWriting: TransportError?
         var whileIdle: TransportError?
     }
 
-    /// Why nothing more can be sent; what the peer has sent is still read.
+    /// The error of a failed write: nothing more is sent, and what the peer has sent is still read.
     var writeFailure: TransportError? {
         get { failures?.ofWriting }
         set {
@@ -81,18 +88,20 @@ final class HTTP1Connection: Carrier {
         }
     }
 
+    /// Identifies the connection's timers in `timerEnded`.
     enum Tag: Int { case deadline, continueWait, pace, drain }
 
-    /// The longest rest of an unwanted body that is read to keep the connection: less than one round trip's worth.
+    /// How much of an unwanted body may remain for it to be read in order to keep the connection: less than arrives in one round
+    /// trip.
     static let drainLimit = 64 * 1024
-    /// How long the rest may take to arrive: a new connection is ready sooner than that.
-    static let drainTime = Interval.seconds(1)
-    /// How long the end of an exchange is held back for the rest: about as long as a new connection takes, plus the
+    /// How long the remainder may take to arrive: longer than it takes to open a new connection.
+    static let drainTimeout = Interval.seconds(1)
+    /// How long the end of an exchange is held back for the remainder: about the time that a new connection takes, plus the
     /// kernel's delayed acknowledgement, which delays servers that send head and content separately.
     static let endDelay = Interval.milliseconds(100)
-    /// How many times it reads, or writes, before other connections of the loop get their turn.
+    /// How many times the connection reads, or writes, before it yields to the loop's other connections.
     static let stepsPerTurn = 16
-    /// The most of a file that one write hands to the kernel, so that a fast peer cannot keep the thread there.
+    /// The limit of file bytes for one system call: with a fast peer, a longer one would block the loop.
     static let fileStep: Int64 = 1 << 20
 
     init(
@@ -105,17 +114,17 @@ final class HTTP1Connection: Carrier {
         loop.reassign(registration, to: self)
     }
 
-    /// Whether it has been closed.
+    /// Whether the connection has been closed.
     var isClosed: Bool { machine.state == .closed }
 
     // MARK: an exchange begins
 
-    override func opened() { if machine.state == .idle { beginProbes() } }
+    override func opened() { if machine.state == .idle { startKeepAliveProbes() } }
 
     /// Carries out an exchange; the pool has leased the connection to it.
     override func run(_ exchange: Exchange) {
         loop.preconditionOnLoop()
-        // Bytes that arrived while it was idle belong to no exchange, and are not a response to the next request.
+        // Bytes that arrived while the connection was idle belong to no exchange: they must not be taken for this response.
         if machine.state == .idle, mayRead { read() }
         var metrics = metrics(ofBeginning: exchange)
         do throws(TransportError) {
@@ -138,14 +147,15 @@ final class HTTP1Connection: Carrier {
         if let rate = exchange.options.receiveRate { current.receiveRate = RateLimit(rate: rate, at: now) }
         if let rate = exchange.options.sendRate { current.sendRate = RateLimit(rate: rate, at: now) }
         let announcement = exchange.content.announcement
-        let holds =
+        let holdsContent =
             exchange.options.continueTimeout != nil && announcement != .none && announcement != .known(0)
         do throws(HTTPError) {
             if route.usesProxy {
-                let head = try proxied(exchange.head)
-                try codec.send(head, body: announcement, expectContinue: holds, into: &feed.output)
+                let head = try headForProxy(exchange.head)
+                try codec.send(head, body: announcement, expectContinue: holdsContent, into: &feed.output)
             } else {
-                try codec.send(exchange.head, body: announcement, expectContinue: holds, into: &feed.output)
+                try codec.send(
+                    exchange.head, body: announcement, expectContinue: holdsContent, into: &feed.output)
             }
         } catch { return refuse(exchange, .http(host: route.host, port: route.port, error), current.metrics) }
         wasUsed = true
@@ -154,26 +164,26 @@ final class HTTP1Connection: Carrier {
         self.current = current
         responseKeepsAlive = true
         keepAliveHint = KeepAlive()
-        _ = machine.handle(.begin(announcement == .none ? .sending : holds ? .awaitingContinue : .sending))
+        _ = machine.handle(.begin(holdsContent ? .awaitingContinue : .sending))
         exchange.observation?.leased(
             current.metrics, to: exchange.origin, sending: feed.output, at: now)
         exchange.sink.begins(on: loop, over: route.evidence)
-        // The sink may have cancelled it.
+        // The sink may have cancelled the exchange.
         guard self.current === current else { return }
-        if holds, let timeout = exchange.options.continueTimeout {
+        if holdsContent, let timeout = exchange.options.continueTimeout {
             continueTimer = loop.schedule(at: now + timeout, self, tag: Tag.continueWait.rawValue)
         }
-        if !holds { feedContent(exchange.content) }
+        if !holdsContent { feedContent(exchange.content) }
         // Requests of one turn are sent together at its end, so that a sleeping peer is woken once for all of them.
         loop.atTurnEnd(self)
     }
 
     override func returnUnused() {
-        if route.tls?.isPersonal == true { close() } else { returnToPool(KeepAlive()) }
+        if route.tls?.isBoundToExchange == true { close() } else { returnToPool(KeepAlive()) }
     }
 
     /// Returns the head in the form that the proxy expects.
-    private func proxied(_ head: RequestHead) throws(HTTPError) -> RequestHead {
+    private func headForProxy(_ head: RequestHead) throws(HTTPError) -> RequestHead {
         var head = head
         if let prefix = route.absolutePrefix {
             switch head.target {
@@ -189,6 +199,7 @@ final class HTTP1Connection: Carrier {
         return head
     }
 
+    /// Makes the content the next thing to send, after its framing.
     func feedContent(_ content: OutgoingContent) {
         switch content {
         case .none: feed.state = .done
@@ -198,35 +209,34 @@ final class HTTP1Connection: Carrier {
             feed.state = file.count == 0 ? .done : .file(file, offset: file.offset, remaining: file.count)
         case .stream(let source, _): feed.state = .stream(source)
         }
-        if case .bytes(let bytes, _) = feed.state { announce(bytes.count) }
-        if case .region(let region, _) = feed.state { announce(region.count) }
-        if case .file(let file, _, _) = feed.state { announceFile(file) }
+        if case .bytes(let bytes, _) = feed.state { frameContent(bytes.count) }
+        if case .region(let region, _) = feed.state { frameContent(region.count) }
+        if case .file(let file, _, _) = feed.state { frameContent(Int(clamping: file.count)) }
     }
 
-    func announce(_ count: Int) {
+    /// Appends the framing of `count` octets of content to the output.
+    private func frameContent(_ count: Int) {
         do throws(HTTPError) {
             try codec.sendContent(count, into: &feed.output)
         } catch { fail(.http(host: route.host, port: route.port, error)) }
     }
 
-    func announceFile(_ file: FileSource) { announce(Int(clamping: file.count)) }
-
     // MARK: the end of an exchange
 
     /// Cancels the exchange with `error`.
     override func cancel(_ exchange: Exchange, _ error: TransportError) {
-        // An exchange that has left this connection carries its cancellation with it.
+        // An exchange that has left this connection has stored its cancellation itself.
         guard current?.exchange === exchange else { return }
         perform(machine.handle(.cancel), .failure(error))
     }
 
-    /// Called when the exchange's owner needs no more of the response. If little of it remains, that is read and discarded, so
-    /// that the connection can be reused.
+    /// Called when the exchange's owner needs no more of the response. If little of the response remains, it is read and
+    /// discarded, so that the connection can be reused.
     override func skip(_ exchange: Exchange) {
         guard current?.exchange === exchange else { return }
         _ = machine.handle(.resume)
         guard case .exchanging(_, .receiving) = machine.state else { return cancel(exchange, .cancelled) }
-        if enough() { proceed() }
+        if endDelivery() { proceed() }
     }
 
     /// Called when the consumer accepts content again.
@@ -241,10 +251,10 @@ final class HTTP1Connection: Carrier {
         armDeadline()
     }
 
-    /// Whether the current exchange is suspended by its owner.
+    /// Whether the owner of the current exchange has suspended it.
     var isSuspended: Bool { current?.isSuspended ?? false && machine.state != .skipping }
 
-    /// Whether the rest of a response is being skipped.
+    /// Whether the remainder of a response is being read and discarded.
     var isDraining: Bool { machine.state == .skipping || machine.state == .draining }
 
     /// Called when the exchange's owner has suspended or resumed it.
@@ -260,6 +270,7 @@ final class HTTP1Connection: Carrier {
         loop.executeOnLoop { bound.value.resumeAfterSuspension(exchange) }
     }
 
+    /// Continues to send and read after the owner has resumed the exchange.
     private func resumeAfterSuspension(_ exchange: Exchange) {
         guard current?.exchange === exchange, !isSuspended else { return }
         write()
@@ -269,11 +280,11 @@ final class HTTP1Connection: Carrier {
         armDeadline()
     }
 
-    /// Handles the bytes that were kept, then reads from the socket.
+    /// Handles the bytes in `unread`, then reads from the channel.
     func proceed() {
         var kept: [UInt8] = []
         swap(&kept, &unread)
-        handle(kept.span)
+        handleInput(kept.span)
         read()
     }
 
@@ -288,7 +299,7 @@ final class HTTP1Connection: Carrier {
         perform(machine.handle(.close), .failure(error))
     }
 
-    /// Handles a local error, which a replay cannot fix.
+    /// Ends the exchange because of a local error, which a replay cannot fix, and closes the connection.
     func fail(_ error: TransportError) {
         if machine.state == .upgraded { return endUpgrade(error) }
         perform(machine.handle(.broken), .failure(error))
@@ -303,7 +314,7 @@ final class HTTP1Connection: Carrier {
         self.current = nil
         var metrics = current.metrics
         metrics.responseEnd = loop.now
-        clear()
+        discardExchangeState()
         closeSocket()
         pool.replayOrFail(
             current.exchange, metrics, error, requestBegan: current.requestBegan,
@@ -313,7 +324,7 @@ final class HTTP1Connection: Carrier {
     }
 
     /// Sends the held content: the peer answered `100 Continue`, or the wait for it timed out.
-    func release() {
+    func releaseContent() {
         guard machine.handle(.release).releasesContent, let exchange = current?.exchange else { return }
         cancelContinueTimer()
         current?.deadlines.handle(.sending, at: loop.now)
@@ -322,14 +333,14 @@ final class HTTP1Connection: Carrier {
         armDeadline()
     }
 
-    /// Performs the machine's actions. `result` is what the exchange ends with; an exchange that has received all it needs
-    /// succeeds despite a later error.
+    /// Performs the machine's actions. If the exchange ends, it ends with `result`; but an exchange that has received all it
+    /// needs succeeds despite an error.
     func perform(_ actions: HTTP1Machine.Actions, _ result: Result<Fields, TransportError>) {
         let result = actions.exchange == .succeed ? result.flatMapError { _ in .success(Fields()) } : result
         var ended: Current?
         if actions.exchange != .keep {
             ended = current.take()
-            clear()
+            discardExchangeState()
         }
         if actions.connection != .keep, let timer = drainTimer {
             loop.cancel(timer)
@@ -350,6 +361,7 @@ final class HTTP1Connection: Carrier {
         }
     }
 
+    /// Ends an exchange that has left the connection, if there is one.
     private func end(_ ended: Current?, _ result: Result<Fields, TransportError>) {
         guard let ended else { return }
         ended.metrics.responseEnd = loop.now
@@ -357,7 +369,7 @@ final class HTTP1Connection: Carrier {
     }
 
     /// Discards the state of the exchange.
-    func clear() {
+    func discardExchangeState() {
         cancelContinueTimer()
         if let timer = paceTimer { loop.cancel(timer) }
         paceTimer = nil
@@ -365,9 +377,10 @@ final class HTTP1Connection: Carrier {
         feed.clear()
     }
 
+    /// Reports to the pool that the connection carries no exchange any more.
     func returnToPool(_ hint: KeepAlive) {
         pool.finished(id, .reusable(hint), at: loop.now)
-        if machine.state == .idle { beginProbes() }
+        if machine.state == .idle { startKeepAliveProbes() }
     }
 
     /// Closes the socket immediately, not when the last reference to this connection is released.
@@ -393,24 +406,25 @@ final class HTTP1Connection: Carrier {
     /// set again, so that moving bytes need no timer operation.
     func armDeadline() {
         guard let current else { return }
-        let next = min(current.deadlines.next?.instant ?? .distantFuture, probesBegin ?? .distantFuture)
+        let deadline = current.deadlines.next?.instant ?? .distantFuture
+        let next = min(deadline, keepAliveProbesStart ?? .distantFuture)
         guard next < deadlineTimer?.at ?? .distantFuture else { return }
         if let timer = deadlineTimer { loop.cancel(timer.token) }
         deadlineTimer = (loop.schedule(at: next, self, tag: Tag.deadline.rawValue), next)
     }
 
-    /// Called when the time for holding back the end, or for waiting for the rest, is over.
+    /// Called when the remainder of a skipped response has not arrived within `endDelay`, or later within `drainTimeout`.
     private func drainTimeEnded() {
         guard isDraining else { return }
         if machine.state == .draining {
             return perform(machine.handle(.drainLimitExceeded), .success(Fields()))
         }
-        drainTimer = loop.schedule(at: loop.now + Self.drainTime, self, tag: Tag.drain.rawValue)
+        drainTimer = loop.schedule(at: loop.now + Self.drainTimeout, self, tag: Tag.drain.rawValue)
         perform(machine.handle(.restIsLate), .success(Fields()))
         read()
     }
 
-    /// Continues at `instant`, when the rate limit allows it.
+    /// Continues to read and write at `instant`, when the rate limit allows it.
     func pace(until instant: Instant) {
         guard paceTimer == nil else { return }
         paceTimer = loop.schedule(at: instant, self, tag: Tag.pace.rawValue)
@@ -449,7 +463,7 @@ extension HTTP1Connection: TimerTarget {
         case .deadline:
             deadlineTimer = nil
             guard reason == .due, let current else { return }
-            if let probesBegin, probesBegin <= loop.now { beginProbes() }
+            if let keepAliveProbesStart, keepAliveProbesStart <= loop.now { startKeepAliveProbes() }
             if let timeout = current.deadlines.expired(at: loop.now) {
                 fail(
                     TransportError(
@@ -460,7 +474,7 @@ extension HTTP1Connection: TimerTarget {
             }
         case .continueWait:
             continueTimer = nil
-            if reason == .due { release() }
+            if reason == .due { releaseContent() }
         case .pace:
             paceTimer = nil
             guard reason == .due else { return }

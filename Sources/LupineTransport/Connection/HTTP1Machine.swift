@@ -8,10 +8,10 @@ struct HTTP1Machine: ~Copyable {
     enum State: Hashable {
         case idle  // → exchanging, closed
         case exchanging(RequestState, ResponseState)  // → idle, skipping, upgraded, closed
-        /// The consumer needs no more. Little of the response remains and is being skipped, and the end of the exchange is held
-        /// back for a moment, so that a request started from the completion can reuse the connection.
+        /// The consumer needs no more of the response. The connection reads and discards the short remainder, and holds the end
+        /// of the exchange back for a moment, so that a request started from the completion can reuse the connection.
         case skipping  // → idle, draining, closed
-        /// The exchange has ended for the layer above; the rest of its response is being skipped.
+        /// The exchange has ended for the layer above; the connection still reads and discards the remainder of its response.
         case draining  // → idle, closed
         case upgraded  // → closed
         case closed
@@ -34,7 +34,7 @@ struct HTTP1Machine: ~Copyable {
     }
 
     enum Event: Hashable {
-        /// An exchange begins. The associated value says whether it has content that is held back, content, or none.
+        /// An exchange begins: `.awaitingContinue` if its content is held back, `.sending` otherwise.
         case begin(RequestState)
         /// The peer asked for the content, or the wait for `100 Continue` timed out.
         case release
@@ -46,9 +46,9 @@ struct HTTP1Machine: ~Copyable {
         case responseEnded(reusable: Bool)
         /// The consumer needs no more of the response.
         case enough(rest: Rest)
-        /// The rest has not arrived in time: the end of the exchange is no longer held back for it.
+        /// The remainder has not arrived in time: the end of the exchange is no longer held back for it.
         case restIsLate
-        /// More of a skipped body arrived than is worth reading.
+        /// More of a skipped body has arrived than is worth reading, or the remainder took too long.
         case drainLimitExceeded
         case upgraded
         /// The owner cancelled the exchange.
@@ -58,7 +58,7 @@ struct HTTP1Machine: ~Copyable {
         /// The pool closes the connection.
         case close
     }
-    /// The length of the rest of an unwanted body.
+    /// The length of what remains of an unwanted body: short enough to read it in order to keep the connection, or not.
     enum Rest: Hashable { case short, long }
 
     /// One field per kind of effect: effects combine without combined cases.
@@ -111,7 +111,7 @@ struct HTTP1Machine: ~Copyable {
             state = .idle
             return Actions(exchange: .succeed, connection: .returnToPool)
         case (.exchanging(_, .receiving), .responseEnded):
-            // An early end: the response is complete, and the rest of the request is not sent.
+            // The response ended before the request, or the connection is not reusable: the rest of the request is not sent.
             state = .closed
             return Actions(exchange: .succeed, connection: .close)
         case (.exchanging(.sent, .receiving), .enough(rest: .short)):
@@ -138,7 +138,7 @@ struct HTTP1Machine: ~Copyable {
             return Actions(exchange: .fail)
         case (.skipping, .responseEnded), (.skipping, .drainLimitExceeded), (.skipping, .broken),
             (.skipping, .close):
-            // Whatever happens to the rest, all that the consumer needed has arrived.
+            // The exchange succeeds although the remainder is lost: all that the consumer needed has arrived.
             state = .closed
             return Actions(exchange: .succeed, connection: .close)
 
@@ -157,7 +157,7 @@ struct HTTP1Machine: ~Copyable {
             state = .closed
             return Actions(connection: .close)
 
-        // Late calls from above have no effect.
+        // Late calls of the layer above have no effect.
         case (.closed, .release), (.closed, .resume), (.closed, .cancel), (.closed, .broken),
             (.closed, .close),
             (.exchanging, .release), (.exchanging, .resume), (.exchanging, .pause),

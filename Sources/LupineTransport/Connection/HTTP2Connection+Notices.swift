@@ -2,7 +2,7 @@
 
 import LupineHTTP2
 
-/// Notifies transfer observers of events of the connection and its streams. No notice is created without an observer.
+/// Reports events of the connection and its streams to transfer observers. Without an observer no notice is created.
 extension HTTP2Connection {
     /// Reports that the transfer's request is sent on the stream.
     func notifyOpened(_ stream: HTTP2Stream) {
@@ -16,8 +16,8 @@ extension HTTP2Connection {
         notifyAll { _ in HTTP2Notice(machine.peerSettings) }
     }
 
-    /// Reports that content blocked by a window continues: of one stream, or of all stalled streams for the connection's
-    /// window.
+    /// Reports that content continues after its flow-control window has grown: the content of one stream or, if `id` is the
+    /// connection, of all stalled streams.
     func notifyWindow(of id: StreamID) {
         if id.isConnection {
             notifyAll { $0.isStalled ? windowOpened(of: $0) : nil }
@@ -31,12 +31,13 @@ extension HTTP2Connection {
         notifyAll { _ in .goAway(last: last.rawValue, code) }
     }
 
-    /// Returns nil while the other window, the stream's or the connection's, is still closed.
+    /// Returns the notice for a stream that may send again; nil while the other of its two windows is still closed.
     private func windowOpened(of stream: HTTP2Stream) -> HTTP2Notice? {
         let room = machine.sendRoom(of: stream.id)
         return room > 0 ? .windowOpened(octets: room) : nil
     }
 
+    /// Reports a notice to the observer of each stream for which `notice` returns one.
     private func notifyAll(_ notice: (HTTP2Stream) -> HTTP2Notice?) {
         for stream in streams.ordered {
             guard let observation = stream.exchange.observation, let notice = notice(stream) else { continue }

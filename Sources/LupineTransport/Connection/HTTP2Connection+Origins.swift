@@ -10,8 +10,8 @@ extension HTTP2Connection {
     }
 
     /// Returns the error with the host of the exchange instead of the host that the connection was opened for.
-    func named(_ error: TransportError, for exchange: Exchange) -> TransportError {
-        isForeign(exchange) ? error.naming(exchange.origin.host) : error
+    func attributed(_ error: TransportError, to exchange: Exchange) -> TransportError {
+        isForeign(exchange) ? error.replacingHost(with: exchange.origin.host) : error
     }
 
     /// Handles a 421 response: the server is not authoritative for the exchange's origin on this connection (RFC 9110
@@ -22,18 +22,18 @@ extension HTTP2Connection {
         guard isForeign(exchange), exchange.content.isReplayable, exchange.replays < ReplayRule.mostReplays
         else { return false }
         pool.misdirected(exchange.origin)
-        // The received part of this response does not count as a response.
+        // The 421 response does not count as a response of the exchange, which may therefore be sent again.
         stream.metrics.responseStart = nil
         machine.reset(stream.id, .cancel)
         writeSoon()
-        sendAgain(stream, http2(.refused))
+        sendAgain(stream, http2Error(.refused))
         return true
     }
 }
 
 extension TransportError {
     /// The same error with another host.
-    fileprivate func naming(_ host: String) -> TransportError {
+    fileprivate func replacingHost(with host: String) -> TransportError {
         switch self {
         case .tls(_, let port, let error): .tls(host: host, port: port, error)
         case .connectionLost(_, let port, let error): .connectionLost(host: host, port: port, error)

@@ -3,7 +3,8 @@
 import LupineHTTP
 import LupineHTTP2
 
-/// Receiving: passes bytes from the channel through the machine to the sinks, to each as fast as it accepts them.
+/// Receiving: passes bytes from the channel through the machine to the sinks of the exchanges, to each as fast as it accepts
+/// them.
 extension HTTP2Connection {
     /// Reads and handles everything that is available.
     func read() {
@@ -13,7 +14,7 @@ extension HTTP2Connection {
         var steps = 0
         while mayRead, life == .open {
             steps += 1
-            // The peer's data decides how long a turn takes.
+            // A peer that sends without a pause would otherwise keep the loop in this turn.
             if steps > Self.stepsPerTurn || steps > 1 && loop.isLate {
                 yieldReading()
                 break
@@ -28,6 +29,7 @@ extension HTTP2Connection {
         if life == .open { writeSoon() }
     }
 
+    /// Reads once from the channel and handles the bytes.
     private func readOnce(into buffer: inout [UInt8]) {
         let outcome: ReadOutcome
         let room = buffer.count
@@ -49,7 +51,7 @@ extension HTTP2Connection {
             lastReceived = loop.now
             // Keeps reading while the peer is closing: its end of stream is still to come.
             if !peerIsClosing, !channel.mayHoldMore(after: count, of: room) { mayRead = false }
-            take(buffer.span.extracting(first: count))
+            handleInput(buffer.span.extracting(first: count))
         }
     }
 
@@ -82,37 +84,38 @@ extension HTTP2Connection {
     /// The error of the peer's GOAWAY, if its code is not NO_ERROR. It explains the close that follows.
     private var goAwayError: TransportError? {
         guard let goAwayCode, goAwayCode != .noError else { return nil }
-        return http2(.goAway(goAwayCode))
+        return http2Error(.goAway(goAwayCode))
     }
 
     // MARK: events
 
-    /// Feeds the machine and handles its events, until it needs more input.
-    func take(_ bytes: Span<UInt8>) {
+    /// Passes received bytes to the machine and handles its events, until it needs more input.
+    func handleInput(_ bytes: Span<UInt8>) {
         var start = 0
         while life == .open {
-            let rest = bytes.extracting(droppingFirst: start)
+            let remaining = bytes.extracting(droppingFirst: start)
             let event: HTTP2Event
             let consumed: Int
             do throws(HTTP2ConnectionError) {
-                (event, consumed) = try machine.next(rest, at: time)
+                (event, consumed) = try machine.next(remaining, at: machineTime)
             } catch {
                 deliverPendingHead(before: nil)
-                return end(http2(HTTP2Failure(error)))
+                return end(http2Error(HTTP2Failure(error)))
             }
             start += consumed
             headOctets += consumed
             if pendingHead != nil { deliverPendingHead(before: event) }
             if case .needMore = event { return }
-            handle(event, of: rest)
+            handle(event, of: remaining)
             headOctets = 0
         }
     }
 
+    /// Handles an event; `bytes` are those that its ranges refer to.
     private func handle(_ event: HTTP2Event, of bytes: Span<UInt8>) {
         switch event {
         case .needMore, .settingsAcknowledged, .settings, .windowOpened, .goAway, .pong:
-            handleConnection(event)
+            handleConnectionEvent(event)
         case .interim(let id, let head):
             guard let stream = recordReceipt(on: id) else { return }
             stream.metrics.responseHeadBytes += headOctets
@@ -122,7 +125,7 @@ extension HTTP2Connection {
             } else {
                 stream.exchange.sink.receivedInterim(head)
             }
-            if head.status.code == 100 { release(stream) }
+            if head.status.code == 100 { releaseContent(of: stream) }
         case .response(let id, let head):
             guard let stream = recordReceipt(on: id) else { return }
             stream.metrics.responseHeadBytes += headOctets
@@ -137,30 +140,32 @@ extension HTTP2Connection {
             } else {
                 stream.heldEnd = .complete(trailers: trailers)
             }
-        case .reset(let id, let code): wasReset(id, code)
+        case .reset(let id, let code): streamWasReset(id, code)
         case .failed(let id, let error):
-            if let stream = streams[id] { streamBroke(stream, reason(of: error)) }
+            if let stream = streams[id] { streamBroke(stream, transportError(of: error)) }
         case .refused(let id):
-            if let stream = streams[id] { sendAgain(stream, http2(.refused)) }
+            if let stream = streams[id] { sendAgain(stream, http2Error(.refused)) }
         case .request, .priority: break  // for servers
         }
     }
 
-    /// Returns the error of a stream. A message over a limit fails with the same error as over HTTP/1.1, whose limits apply.
-    private func reason(of error: HTTP2StreamError) -> TransportError {
+    /// Returns the error for a broken stream. A head over a limit fails with the same error as over HTTP/1.1: the limits are
+    /// those of `ParserLimits`.
+    private func transportError(of error: HTTP2StreamError) -> TransportError {
         guard case .headerList(.limitExceeded(let limit, let allowed)) = error else {
-            return http2(HTTP2Failure(error))
+            return http2Error(HTTP2Failure(error))
         }
-        let own: ParserLimits.Limit =
+        let parserLimit: ParserLimits.Limit =
             switch limit {
             case .listOctets: .headBytes
             case .fieldCount: .fieldCount
             case .stringOctets: .lineBytes
             }
-        return .http(host: route.host, port: route.port, .limitExceeded(own, allowed: allowed))
+        return .http(host: route.host, port: route.port, .limitExceeded(parserLimit, allowed: allowed))
     }
 
-    private func handleConnection(_ event: HTTP2Event) {
+    /// Handles an event of the connection or of a stream's window.
+    private func handleConnectionEvent(_ event: HTTP2Event) {
         switch event {
         case .settings(let settings):
             notifySettings()
@@ -174,15 +179,17 @@ extension HTTP2Connection {
         case .goAway(let last, let code, _):
             goAwayCode = code
             notifyGoAway(last: last, code)
-            let sendsAway = streams.ordered.contains { $0.id > last }
-            pool.retireConnection(id, carried: sendsAway ? Int(last.rawValue / 2 + last.rawValue % 2) : nil)
+            // The peer will not process the streams above `last`. Clients use odd identifiers (RFC 9113 §5.1.1).
+            let rejectsStreams = streams.ordered.contains { $0.id > last }
+            let processed = Int(last.rawValue / 2 + last.rawValue % 2)
+            pool.retireConnection(id, carried: rejectsStreams ? processed : nil)
         case .needMore, .pong, .interim, .response, .content, .end, .reset, .failed, .refused, .request,
             .priority:
             break
         }
     }
 
-    /// Returns the stream on which a part of a response arrived, and records the progress.
+    /// Records that a part of a response arrived on a stream, and returns the stream; nil if it has ended.
     private func recordReceipt(on id: StreamID) -> HTTP2Stream? {
         guard let stream = streams[id] else { return nil }
         wasAnswered = true
@@ -191,7 +198,8 @@ extension HTTP2Connection {
         return stream
     }
 
-    private func wasReset(_ id: StreamID, _ code: HTTP2ErrorCode) {
+    /// Handles the peer's RST_STREAM.
+    private func streamWasReset(_ id: StreamID, _ code: HTTP2ErrorCode) {
         guard let stream = streams[id] else { return }
         stream.exchange.observation?.reportNotice(.reset(code))
         if stream.heldEnd != nil {
@@ -199,12 +207,12 @@ extension HTTP2Connection {
             return stopSending(stream)
         }
         if code == .refusedStream, stream.metrics.responseStart == nil {
-            return sendAgain(stream, http2(.refused))
+            return sendAgain(stream, http2Error(.refused))
         }
-        streamBroke(stream, http2(.reset(code)))
+        streamBroke(stream, http2Error(.reset(code)))
     }
 
-    /// Handles a broken stream. The consumer is told after it has taken the content received before.
+    /// Handles a broken stream. The consumer receives the error after the content that arrived before it.
     private func streamBroke(_ stream: HTTP2Stream, _ error: TransportError) {
         guard stream.holdsResponse else {
             return perform(stream.machine.handle(.broken), on: stream, .failure(error))
@@ -213,7 +221,7 @@ extension HTTP2Connection {
         stopSending(stream)
     }
 
-    /// Stops sending the request's content.
+    /// Stops sending the request's content and its write time-out.
     private func stopSending(_ stream: HTTP2Stream) {
         stream.hasStoppedSending = true
         updateDeadlines(.sourceDry, of: stream)
@@ -221,7 +229,7 @@ extension HTTP2Connection {
 
     // MARK: the head
 
-    /// Delivers a head that waited for the next event, which shows whether the stream ends with the head.
+    /// Delivers the head in `pendingHead`. `next` is the event after the head, and shows whether the stream ends with the head.
     private func deliverPendingHead(before next: HTTP2Event?) {
         guard let (stream, head) = pendingHead.take(), isCarrying(stream) else { return }
         var endsStream = false
@@ -253,6 +261,7 @@ extension HTTP2Connection {
         return length == 0 ? .none : .length(length)
     }
 
+    /// Delivers the final head to the sink and follows its plan for the content.
     private func receivedHead(_ head: ResponseHead, _ framing: BodyFraming, of stream: HTTP2Stream) {
         let exchange = stream.exchange
         if head.status.code == 421, resendMisdirected(stream) { return }
@@ -274,38 +283,41 @@ extension HTTP2Connection {
         switch plan {
         case .deliver: break
         case .pause: pause(stream)
-        case .skip: enough(stream)
+        case .skip: endDelivery(of: stream)
         case .splice(let target): stream.splice = SpliceTransfer(target, usesPipe: false)
         }
     }
 
     // MARK: content
 
+    /// Delivers content to the consumer, and holds what the consumer does not accept now.
     private func receivedContent(_ bytes: Span<UInt8>, of stream: HTTP2Stream) {
         stream.metrics.responseContentBytes += Int64(bytes.count)
         if stream.machine.state == .skipping { return machine.consumed(bytes.count, on: stream.id) }
         scheduleCaughtUp(of: stream)
-        var taken = 0
+        var delivered = 0
         if stream.takesContent, stream.heldContent.isEmpty {
-            taken = deliver(bytes, of: stream)
-            guard isWanted(stream) else { return machine.consumed(bytes.count - taken, on: stream.id) }
+            delivered = deliver(bytes, of: stream)
+            guard needsContent(of: stream) else {
+                return machine.consumed(bytes.count - delivered, on: stream.id)
+            }
         }
-        stream.heldContent.append(bytes.extracting(droppingFirst: taken))
+        stream.heldContent.append(bytes.extracting(droppingFirst: delivered))
     }
 
-    /// Whether its content is still needed, now or later.
-    private func isWanted(_ stream: HTTP2Stream) -> Bool {
+    /// Whether the stream's content is still needed, now or later.
+    private func needsContent(of stream: HTTP2Stream) -> Bool {
         isCarrying(stream) && stream.machine.state != .skipping
     }
 
-    /// Delivers as much as the rate limit and the consumer accept now. Returns how much that is; the rest must be held, unless
-    /// the stream has ended.
+    /// Delivers as much as the rate limit and the consumer accept now. Returns the number of delivered octets; the caller must
+    /// hold the others, unless the stream has ended.
     private func deliver(_ bytes: Span<UInt8>, of stream: HTTP2Stream) -> Int {
-        let count = allowance(bytes.count, of: stream)
+        let count = receiveAllowance(bytes.count, of: stream)
         guard count > 0 else { return 0 }
         let demand: Demand
         do throws(TransportError) {
-            demand = try give(bytes.extracting(first: count), to: stream)
+            demand = try passToConsumer(bytes.extracting(first: count), of: stream)
         } catch {
             machine.consumed(count, on: stream.id)
             fail(stream, error)
@@ -320,8 +332,8 @@ extension HTTP2Connection {
         return count
     }
 
-    /// Returns how many of `count` octets the rate limit allows now; a timer delivers the rest.
-    private func allowance(_ count: Int, of stream: HTTP2Stream) -> Int {
+    /// Returns how many of `count` octets the rate limit allows now; a timer continues with the others.
+    private func receiveAllowance(_ count: Int, of stream: HTTP2Stream) -> Int {
         guard var rate = stream.receiveRate else { return count }
         let allowed = min(count, rate.allowance(at: loop.now))
         rate.spend(allowed, at: loop.now)
@@ -333,31 +345,36 @@ extension HTTP2Connection {
         return allowed
     }
 
-    private func give(_ bytes: Span<UInt8>, to stream: HTTP2Stream) throws(TransportError) -> Demand {
+    /// Passes content to the file of a splice, the tunnel or the sink, and returns the demand.
+    private func passToConsumer(
+        _ bytes: Span<UInt8>, of stream: HTTP2Stream
+    ) throws(TransportError) -> Demand {
         guard let splice = stream.splice else {
             return stream.tunnel?.received(bytes) ?? stream.exchange.sink.receivedContent(bytes)
         }
-        guard let written = try splice.take(bytes, isLast: false) else { return .more }
+        guard let written = try splice.gatherOrWrite(bytes, isLast: false) else { return .more }
         return stream.exchange.sink.spliced(written)
     }
 
+    /// Follows the demand of the stream's consumer.
     private func apply(_ demand: Demand, of stream: HTTP2Stream) {
         switch demand {
         case .more: break
         case .pause: pause(stream)
-        case .enough: enough(stream)
+        case .enough: endDelivery(of: stream)
         }
     }
 
+    /// Stops delivering content of the stream until the consumer resumes it.
     private func pause(_ stream: HTTP2Stream) {
         guard case .exchanging(_, .receiving) = stream.machine.state else { return }
         _ = stream.machine.handle(.pause)
         updateDeadlines(.readingPaused, of: stream)
     }
 
-    /// Handles a consumer that needs no more. The input that has been read is handled before the stream is reset: most short
-    /// responses are complete by then.
-    func enough(_ stream: HTTP2Stream) {
+    /// Handles a consumer that needs no more of the response. The input that has been read is handled before the stream is reset:
+    /// most short responses are complete by then, and need no reset.
+    func endDelivery(of stream: HTTP2Stream) {
         guard case .exchanging(_, .receiving) = stream.machine.state else { return }
         _ = stream.machine.handle(.enough)
         discardHeldContent(of: stream)
@@ -370,19 +387,19 @@ extension HTTP2Connection {
     /// Delivers held content, as much as the consumer accepts.
     func deliverHeldContent(of stream: HTTP2Stream) {
         guard stream.takesContent, stream.receivePaceTimer == nil else { return }
-        // Also when nothing is held: the sink may have buffered content before it paused.
+        // Scheduled even if no content is held: the sink may have buffered some before it paused.
         scheduleCaughtUp(of: stream)
         if !stream.heldContent.isEmpty {
-            // The peer is not the slow side: content waited here.
+            // Resets the read time-out: the content waited here, and the peer was not slow.
             updateDeadlines(.received, of: stream)
             var held = HeldContent()
             swap(&held, &stream.heldContent)
-            let taken = deliver(held.octets.span.extracting(droppingFirst: held.start), of: stream)
-            if isWanted(stream) {
-                held.dropFirst(taken)
+            let delivered = deliver(held.octets.span.extracting(droppingFirst: held.start), of: stream)
+            if needsContent(of: stream) {
+                held.dropFirst(delivered)
                 stream.heldContent = held
             } else {
-                machine.consumed(held.count - taken, on: stream.id)
+                machine.consumed(held.count - delivered, on: stream.id)
             }
         }
         if isCarrying(stream), stream.takesContent, stream.heldContent.isEmpty,
@@ -412,12 +429,13 @@ extension HTTP2Connection {
         }
     }
 
+    /// Writes gathered content to the file of a splice.
     private func writeGathered(of stream: HTTP2Stream) throws(TransportError) {
         guard let splice = stream.splice, let written = try splice.writeGathered() else { return }
         apply(stream.exchange.sink.spliced(written), of: stream)
     }
 
-    /// Writes content gathered for a file although no more content will come.
+    /// Writes gathered content to the file of a splice when the stream has failed, and ends the splice.
     func keepGathered(of stream: HTTP2Stream) {
         guard let splice = stream.splice else { return }
         stream.splice = nil
@@ -426,13 +444,15 @@ extension HTTP2Connection {
         _ = stream.exchange.sink.spliced(written)
     }
 
+    /// Makes `caughtUp` tell the stream's sink.
     private func scheduleCaughtUp(of stream: HTTP2Stream) {
         guard !stream.needsCaughtUp else { return }
         stream.needsCaughtUp = true
         awaitingCaughtUp.append(stream)
     }
 
-    /// Called when no more input is available: sinks may deliver what they have buffered.
+    /// Tells the sinks of streams that received input that no more is available for now, so that they may deliver what they have
+    /// buffered.
     func caughtUp() {
         while let stream = awaitingCaughtUp.popLast() {
             stream.needsCaughtUp = false

@@ -6,15 +6,17 @@ import LupineHTTP2
 /// Sending: writes frames of all streams to the channel, one frame of each in turn, as fast as the kernel, the windows, the
 /// rate limits and the content sources allow.
 extension HTTP2Connection {
-    /// How much output is collected before it is written.
+    /// How many octets of output are collected before they are written.
     private static let outputRoom = 64 * 1024
-    /// The most content that one stream sends before the next stream's turn: one frame of a size that every peer accepts.
-    private static let piece = 16 * 1024
+    /// The limit of content in one DATA frame: the size that every peer accepts (RFC 9113 §4.2). The next stream follows then.
+    private static let frameContentLimit = 16 * 1024
 
+    /// The content argument of `ByteChannel.send`: content is part of `output` here.
     private static let nothing: [UInt8] = []
 
     // MARK: a request's content
 
+    /// Makes the request's content the next thing to send, and queues the stream.
     func beginContent(of stream: HTTP2Stream) {
         switch stream.exchange.content {
         case .none: stream.feed.state = .done
@@ -27,7 +29,7 @@ extension HTTP2Connection {
     }
 
     /// Sends the held content: the peer answered `100 Continue`, or the wait for it timed out.
-    func release(_ stream: HTTP2Stream) {
+    func releaseContent(of stream: HTTP2Stream) {
         guard isCarrying(stream), stream.machine.handle(.release).releasesContent else { return }
         if let timer = stream.continueTimer.take() { loop.cancel(timer) }
         updateDeadlines(.sending, of: stream)
@@ -42,8 +44,8 @@ extension HTTP2Connection {
         writeSoon()
     }
 
-    /// Queues all streams that may have something to send. Those stalled by the connection's window come first, in their
-    /// order.
+    /// Queues all streams that may have something to send. Streams stalled by the connection's window come first, in the order in
+    /// which they stalled.
     func enqueueAll() {
         var waiting: [HTTP2Stream] = []
         swap(&waiting, &stalled)
@@ -54,6 +56,7 @@ extension HTTP2Connection {
         for stream in streams.ordered { enqueue(stream) }
     }
 
+    /// Removes and returns the next stream of the queue that may send content.
     private func nextSender() -> HTTP2Stream? {
         while !senders.isEmpty {
             let stream = senders.removeFirst()
@@ -70,7 +73,7 @@ extension HTTP2Connection {
         guard life == .open, writeFailure == nil, flushChannel() else { return }
         var steps = 0
         while mayWrite, life == .open, writeFailure == nil {
-            if outputStart == output.count { fill() }
+            if outputStart == output.count { fillOutput() }
             guard life == .open, outputStart < output.count else { break }
             steps += 1
             if steps > Self.stepsPerTurn { return yieldWriting() }
@@ -82,12 +85,13 @@ extension HTTP2Connection {
                 mayWrite = false
                 break
             }
-            advance(count)
+            recordWritten(count)
         }
     }
 
-    private func advance(_ count: Int) {
-        for stream in batch where isCarrying(stream) {
+    /// Records that the channel has accepted `count` octets of the output.
+    private func recordWritten(_ count: Int) {
+        for stream in streamsInOutput where isCarrying(stream) {
             updateDeadlines(.wrote, of: stream)
             if stream.requestBegan { continue }
             stream.requestBegan = true
@@ -97,31 +101,31 @@ extension HTTP2Connection {
         guard outputStart == output.count else { return }
         output.removeAll(keepingCapacity: output.capacity <= 2 * Self.outputRoom)
         outputStart = 0
-        if !channel.hasPendingOutput { wrote() }
+        if !channel.hasPendingOutput { outputWasWritten() }
     }
 
     /// Collects the next output: the machine's frames, and content of all streams that have some, in turn.
-    private func fill() {
+    private func fillOutput() {
         output.removeAll(keepingCapacity: true)
         outputStart = 0
         takeOutput()
         while output.count < Self.outputRoom, life == .open, let stream = nextSender() {
             do throws(TransportError) {
-                if try produce(stream), isCarrying(stream) { enqueue(stream) } else { stall(stream) }
+                if try appendFrame(of: stream), isCarrying(stream) { enqueue(stream) } else { stall(stream) }
             } catch { fail(stream, error) }
         }
-        // Takes trailers and the effects of failures: new streams may have begun in place of those that failed.
+        // Once more, for trailers and the frames of failed streams: new streams may have begun in place of those.
         if life == .open { takeOutput() }
     }
 
-    /// Remembers the position of a stream whose turn came while the connection's window was closed.
+    /// Adds a stream whose turn came while the connection's window was closed to `stalled`.
     private func stall(_ stream: HTTP2Stream) {
         guard machine.sendRoom == 0, !stream.isStalled, isCarrying(stream), stream.isSending else { return }
         stream.isStalled = true
         stalled.append(stream)
     }
 
-    /// Tells the peer the changed urgency of streams, once for each stream.
+    /// Sends PRIORITY_UPDATE frames for streams whose urgency has changed, one for each (RFC 9218 §7.1).
     private func sendPriorityUpdates() {
         guard !reprioritised.isEmpty else { return }
         for stream in reprioritised where isCarrying(stream) && stream.sentUrgency != stream.urgency {
@@ -134,7 +138,7 @@ extension HTTP2Connection {
     /// Takes the machine's output, and records the streams whose heads are in it.
     private func takeOutput() {
         sendPriorityUpdates()
-        batch += openingStreams
+        streamsInOutput += openingStreams
         openingStreams.removeAll(keepingCapacity: true)
         machine.takeOutput(into: &output)
     }
@@ -150,7 +154,7 @@ extension HTTP2Connection {
         }
     }
 
-    /// Flushes what the channel has accepted before; returns false while that is not complete.
+    /// Flushes output that the channel has accepted; returns false while some of it waits.
     private func flushChannel() -> Bool {
         guard channel.hasPendingOutput else { return true }
         guard mayWrite else { return false }
@@ -162,27 +166,24 @@ extension HTTP2Connection {
             mayWrite = false
             return false
         }
-        if outputStart == output.count { wrote() }
+        if outputStart == output.count { outputWasWritten() }
         return life == .open
     }
 
-    /// Handles a write failure. It does not hide what arrived before it: sending stops, and the connection ends with what the
-    /// peer sent last.
+    /// Handles a write failure. The peer may have sent responses before it, so only sending stops now, and the connection ends
+    /// when all input has been read.
     private func failWriting(_ error: TransportError) {
         writeFailure = error
         mayRead = true
         // In a separate loop job: received bytes may be in the middle of being handled.
         let bound = LoopBound(self, on: loop)
-        loop.executeOnLoop {
-            let connection = bound.value
-            connection.read()
-        }
+        loop.executeOnLoop { bound.value.read() }
     }
 
-    /// Called when all collected output has been handed to the kernel.
-    private func wrote() {
+    /// Called when the kernel has accepted all collected output: updates the streams that had frames in it.
+    private func outputWasWritten() {
         var written: [HTTP2Stream] = []
-        swap(&written, &batch)
+        swap(&written, &streamsInOutput)
         for stream in written where isCarrying(stream) {
             if stream.feed.sent > stream.metrics.requestContentBytes {
                 stream.metrics.requestContentBytes = stream.feed.sent
@@ -201,14 +202,14 @@ extension HTTP2Connection {
                 _ = stream.machine.handle(.requestSent)
             case .sending:
                 if case .awaiting = stream.feed.state { updateDeadlines(.sourceDry, of: stream) }
-                stream.tunnel?.wrote()
+                stream.tunnel?.outputWasWritten()
             case .sent: break
             }
         }
     }
 
-    /// Sends the machine's last frames before the socket closes, if the kernel accepts them immediately and no request head is
-    /// among them: such a request can still be sent elsewhere.
+    /// Sends the machine's last frames before the socket closes, if the kernel accepts them immediately. Sends nothing if a
+    /// request head is among them: that request can still be sent on another connection.
     func sendFinalFrames() {
         guard life == .open, writeFailure == nil, mayWrite, !channel.hasPendingOutput,
             openingStreams.isEmpty, outputStart == output.count
@@ -216,37 +217,37 @@ extension HTTP2Connection {
         output.removeAll(keepingCapacity: true)
         outputStart = 0
         machine.takeOutput(into: &output)
-        // The connection ends anyway, so a failure is ignored.
+        // The connection ends whether or not this succeeds.
         if !output.isEmpty { _ = try? channel.send(output, from: 0, Self.nothing.span) }
     }
 
     // MARK: content
 
-    /// Appends a frame of a stream's content to the output. Returns false when it has nothing to send now, or may not send it.
-    private func produce(_ stream: HTTP2Stream) throws(TransportError) -> Bool {
+    /// Appends a frame of the stream's content to the output. Returns false if the stream has nothing to send now, or may not
+    /// send it.
+    private func appendFrame(of stream: HTTP2Stream) throws(TransportError) -> Bool {
         switch stream.feed.state {
         case .done:
-            try end(stream)
+            try endRequest(of: stream)
             return false
         case .bytes(let bytes, let from):
-            return try send(bytes.span, from: from, isLast: true, of: stream)
+            return try sendPiece(bytes.span, from: from, isLast: true, of: stream)
         case .region(let region, let from):
             return try region.withOctets { bytes throws(TransportError) in
-                try send(bytes, from: from, isLast: true, of: stream)
+                try sendPiece(bytes, from: from, isLast: true, of: stream)
             }
         case .piece(let bytes, let from, _):
             let isLast = stream.announcedLength == stream.feed.sent + Int64(bytes.count - from)
-            return try send(bytes.span, from: from, isLast: isLast, of: stream)
+            return try sendPiece(bytes.span, from: from, isLast: isLast, of: stream)
         case .file(let file, let offset, let remaining):
-            return try send(file, offset: offset, remaining: remaining, of: stream)
+            return try sendFile(file, offset: offset, remaining: remaining, of: stream)
         case .stream(let source):
-            // A request that has not been sent yet may move to another connection, which must then get the source's first
-            // piece.
+            // A request of which nothing has been sent may move to another connection, which then needs the first piece.
             guard stream.requestBegan else { return false }
-            if let tunnel = stream.tunnel { return try produce(stream, from: tunnel, source) }
+            if let tunnel = stream.tunnel { return try refillFeed(of: stream, from: tunnel, source) }
             stream.feed.state = .awaiting(source)
             updateDeadlines(.sourceDry, of: stream)
-            ask(source, for: stream)
+            requestPiece(from: source, for: stream)
             return false
         case .awaiting:
             return false
@@ -254,7 +255,7 @@ extension HTTP2Connection {
     }
 
     /// Returns how many of `count` octets the rate limit allows now; 0 when it requires a pause.
-    private func allowance(_ count: Int, of stream: HTTP2Stream) -> Int {
+    private func sendAllowance(_ count: Int, of stream: HTTP2Stream) -> Int {
         guard var rate = stream.sendRate else { return count }
         let allowance = rate.allowance(at: loop.now)
         if allowance == 0 {
@@ -265,13 +266,14 @@ extension HTTP2Connection {
         return min(count, allowance)
     }
 
-    private func send(
+    /// Appends a DATA frame with content from memory to the output; returns false if none may be sent now.
+    private func sendPiece(
         _ bytes: Span<UInt8>, from: Int, isLast: Bool, of stream: HTTP2Stream
     ) throws(TransportError) -> Bool {
-        let rest = bytes.count - from
-        let count = allowance(min(rest, Self.piece), of: stream)
+        let unsent = bytes.count - from
+        let count = sendAllowance(min(unsent, Self.frameContentLimit), of: stream)
         guard count > 0 else { return false }
-        let taken = try begin(count, endsStream: isLast && count == rest, of: stream)
+        let taken = try beginDataFrame(count, endsStream: isLast && count == unsent, of: stream)
         guard taken > 0 else { return false }
         output.append(bytes, from..<from + taken)
         stream.feed.advance(taken)
@@ -279,12 +281,13 @@ extension HTTP2Connection {
         return true
     }
 
-    private func send(
+    /// Reads a slice of a file and appends a DATA frame with it to the output; returns false if none may be sent now.
+    private func sendFile(
         _ file: FileSource, offset: Int64, remaining: Int64, of stream: HTTP2Stream
     ) throws(TransportError) -> Bool {
-        let room = min(Int(clamping: remaining), Self.piece, machine.sendRoom(of: stream.id))
+        let room = min(Int(clamping: remaining), Self.frameContentLimit, machine.sendRoom(of: stream.id))
         guard room > 0 else { return false }
-        let count = allowance(room, of: stream)
+        let count = sendAllowance(room, of: stream)
         guard count > 0 else { return false }
         var buffer = loop.borrowFileBuffer()
         defer { loop.giveBack(fileBuffer: buffer) }
@@ -297,7 +300,7 @@ extension HTTP2Connection {
         guard case .bytes(let ready) = filled else {
             throw file.tooShort
         }
-        let taken = try begin(ready, endsStream: Int64(ready) == remaining, of: stream)
+        let taken = try beginDataFrame(ready, endsStream: Int64(ready) == remaining, of: stream)
         output.append(buffer.span, 0..<taken)
         stream.feed.sent += Int64(taken)
         let left = remaining - Int64(taken)
@@ -306,9 +309,9 @@ extension HTTP2Connection {
         return taken > 0
     }
 
-    /// Writes the header of a DATA frame for up to `count` octets, and returns how many octets of content the caller has to write
-    /// after it.
-    private func begin(
+    /// Appends the header of a DATA frame for up to `count` octets to the output. Returns how many octets of content the caller
+    /// has to append after it; the windows may allow fewer than `count`.
+    private func beginDataFrame(
         _ count: Int, endsStream: Bool, of stream: HTTP2Stream
     ) throws(TransportError) -> Int {
         do throws(HTTP2SendError) {
@@ -316,35 +319,35 @@ extension HTTP2Connection {
             guard taken > 0 || endsStream && count == 0 else { return 0 }
             stream.sendRate?.spend(taken, at: loop.now)
             if endsStream, taken == count { stream.isEndWritten = true }
-            batch.append(stream)
+            streamsInOutput.append(stream)
             return taken
-        } catch { throw http2(.refused) }
+        } catch { throw http2Error(.refused) }
     }
 
     /// Returns the head of a request as a header list. `announcement` is the length of its content.
-    func list(
+    func headerList(
         of exchange: Exchange, _ announcement: OutgoingBody, _ urgency: Urgency, expectContinue: Bool
     ) throws(TransportError) -> HeaderList {
         guard exchange.head.method != .connect else { throw .unsupported("CONNECT over HTTP/2") }
         let scheme = exchange.origin.scheme == .https ? "https" : "http"
         do throws(HTTPError) {
-            let saysPriority = urgency != .normal && !exchange.head.fields.contains(.priority)
-            guard expectContinue || saysPriority || exchange.options.isWebSocket else {
+            let sendsPriority = urgency != .normal && !exchange.head.fields.contains(.priority)
+            guard expectContinue || sendsPriority || exchange.options.isWebSocket else {
                 return try MessageEncoder.request(exchange.head, scheme: scheme, body: announcement)
             }
             var head = exchange.head
             if expectContinue { try head.fields.set(.expect, "100-continue") }
-            if saysPriority { try head.fields.append(.priority, urgency.fieldValue) }
+            if sendsPriority { try head.fields.append(.priority, urgency.fieldValue) }
             if exchange.options.isWebSocket { return try MessageEncoder.webSocket(head, scheme: scheme) }
             return try MessageEncoder.request(head, scheme: scheme, body: announcement)
         } catch { throw .http(host: route.host, port: route.port, error) }
     }
 
     /// Ends the request, with trailers if there are some.
-    func end(_ stream: HTTP2Stream) throws(TransportError) {
+    func endRequest(of stream: HTTP2Stream) throws(TransportError) {
         guard !stream.isEndWritten else { return }
         guard !stream.trailers.isEmpty else {
-            _ = try begin(0, endsStream: true, of: stream)
+            _ = try beginDataFrame(0, endsStream: true, of: stream)
             return
         }
         let list: HeaderList
@@ -352,40 +355,41 @@ extension HTTP2Connection {
             throw .http(host: route.host, port: route.port, error)
         }
         do throws(HTTP2SendError) { try machine.send(list, on: stream.id, endsStream: true) } catch {
-            guard case .headerListTooLarge(let size, let allowed) = error else { throw http2(.refused) }
-            throw http2(.requestTooLarge(size, allowed: allowed))
+            guard case .headerListTooLarge(let size, let allowed) = error else { throw http2Error(.refused) }
+            throw http2Error(.requestTooLarge(size, allowed: allowed))
         }
         stream.isEndWritten = true
-        batch.append(stream)
+        streamsInOutput.append(stream)
     }
 
     // MARK: content from a source
 
     /// Asks the source for the next piece of the stream's content.
-    private func ask(_ source: any ContentSource, for stream: HTTP2Stream) {
+    private func requestPiece(from source: any ContentSource, for stream: HTTP2Stream) {
         let bound = LoopBound((self, stream), on: loop)
         source.next { [loop] piece in
             // Never synchronously: a source that always has data would otherwise grow the stack.
             _ = loop.execute {
                 let (connection, stream) = bound.value
-                connection.supplied(piece, for: stream)
+                connection.sourceReplied(piece, for: stream)
             }
         }
     }
 
-    private func supplied(_ piece: ContentPiece, for stream: HTTP2Stream) {
+    /// Handles the reply of the source, unless the stream has ended.
+    private func sourceReplied(_ piece: ContentPiece, for stream: HTTP2Stream) {
         guard isCarrying(stream), case .awaiting(let source) = stream.feed.state else { return }
         switch piece {
         case .bytes(let bytes):
-            guard !bytes.isEmpty else { return ask(source, for: stream) }
+            guard !bytes.isEmpty else { return requestPiece(from: source, for: stream) }
             let total = stream.feed.sent + Int64(bytes.count)
             if let announced = stream.announcedLength, total > announced {
-                return mismatch(stream, announced, given: total)
+                return failLengthMismatch(stream, announced, given: total)
             }
             stream.feed.state = .piece(bytes, from: 0, source)
         case .end(let trailers):
             if let announced = stream.announcedLength, stream.feed.sent != announced {
-                return mismatch(stream, announced, given: stream.feed.sent)
+                return failLengthMismatch(stream, announced, given: stream.feed.sent)
             }
             stream.trailers = trailers
             stream.feed.state = .done
@@ -396,7 +400,8 @@ extension HTTP2Connection {
         enqueue(stream)
     }
 
-    private func mismatch(_ stream: HTTP2Stream, _ announced: Int64, given: Int64) {
+    /// Fails a stream whose source supplies more or less content than was announced.
+    private func failLengthMismatch(_ stream: HTTP2Stream, _ announced: Int64, given: Int64) {
         fail(
             stream,
             .http(

@@ -4,6 +4,7 @@ import LupineHTTP
 
 /// The time-outs of each exchange, and work that waits for a timer.
 extension HTTP2Connection {
+    /// Identifies a stream's timers in `timerEnded`; two bits.
     enum Tag: Int { case deadline, continueWait, sendPace, receivePace }
 
     /// Reports an event to the deadlines of a stream, and makes sure that a timer fires no later than the next deadline.
@@ -15,10 +16,12 @@ extension HTTP2Connection {
         stream.deadlineTimer = (schedule(.deadline, of: stream, at: next), next)
     }
 
+    /// Schedules a timer of a stream, which calls `timerEnded`: the timer's tag is the stream's identifier and `tag`.
     func schedule(_ tag: Tag, of stream: HTTP2Stream, at instant: Instant) -> EventLoop.TimerToken {
         loop.schedule(at: instant, self, tag: Int(stream.id.rawValue) << 2 | tag.rawValue)
     }
 
+    /// Fails the exchange if one of its time-outs has expired, and sets the timer again otherwise.
     private func deadlineReached(_ stream: HTTP2Stream) {
         stream.deadlineTimer = nil
         guard let timeout = stream.deadlines.expired(at: loop.now) else {
@@ -26,8 +29,8 @@ extension HTTP2Connection {
             stream.deadlineTimer = (schedule(.deadline, of: stream, at: next), next)
             return
         }
-        // If nothing at all has arrived since the request was sent, the peer may be gone without closing: no further request
-        // is sent to it.
+        // If nothing has arrived since the request was sent, the peer may be gone without having closed the connection: the pool
+        // must lease it to no further exchange.
         if let began = stream.metrics.requestStart, lastReceived <= began { pool.retireConnection(id) }
         fail(
             stream,
@@ -39,7 +42,7 @@ extension HTTP2Connection {
 
 /// Detection of peers that are gone.
 extension HTTP2Connection {
-    /// Sends a PING, after the head of the request that begins, to a peer that has been silent for long.
+    /// Sends a PING after the head of the beginning request if the peer has been silent for `LivenessProbe.silence`.
     func pingIfSilent() {
         guard let check = liveness.exchangeBegins(at: loop.now, lastReceived: lastReceived) else { return }
         machine.sendPing(0)
@@ -54,9 +57,9 @@ extension HTTP2Connection {
         }
     }
 
-    /// Ends a connection whose peer is gone. If nothing has arrived for a while, the connection gets no further requests.
+    /// Ends the connection if its peer is gone. While that is doubtful, the pool leases it to no further exchange.
     private func checkLiveness() {
-        // Bytes that arrived while the loop was busy count.
+        // Reads first: bytes that arrived while the loop was busy show that the peer is alive.
         channel.becameReadable(isClosing: peerIsClosing)
         mayRead = true
         read()
@@ -67,9 +70,9 @@ extension HTTP2Connection {
         case .alive: break
         case .doubtful(let checkAgain):
             pool.retireConnection(id)
-            // The pool closes a draining connection that carries nothing.
+            // `retireConnection` closes a connection that carries nothing.
             if life == .open { scheduleLivenessCheck(at: checkAgain) }
-        case .gone: end(http2(.silent))
+        case .gone: end(http2Error(.silent))
         }
     }
 }
@@ -83,7 +86,7 @@ extension HTTP2Connection: TimerTarget {
         case .deadline: deadlineReached(stream)
         case .continueWait:
             stream.continueTimer = nil
-            release(stream)
+            releaseContent(of: stream)
         case .sendPace:
             stream.sendPaceTimer = nil
             enqueue(stream)

@@ -18,13 +18,13 @@ extension HTTP2Connection {
             return false
         }
         guard machine.peerSettings.enableConnectProtocol else {
-            refuse(exchange, http2(.noWebSockets), metrics)
+            refuse(exchange, http2Error(.noWebSockets), metrics)
             return false
         }
         return true
     }
 
-    /// Called when the peer's settings have arrived: tells the pool whether WebSockets are possible, and submits the exchanges
+    /// Called when the peer's settings have arrived: tells the pool if the peer has enabled WebSockets, and submits the exchanges
     /// that waited.
     func peerSettingsArrived() {
         if machine.peerSettings.enableConnectProtocol { pool.acceptsWebSockets(id) }
@@ -50,7 +50,7 @@ extension HTTP2Connection {
     func beginTunnel(on stream: HTTP2Stream) {
         let tunnel = HTTP2Tunnel(stream, of: self)
         stream.tunnel = tunnel
-        // Silence is normal from here on: no deadline ends the tunnel, and no rate limit applies.
+        // Silence is normal in a tunnel, so no deadline and no rate limit applies.
         if let timer = stream.deadlineTimer.take() { loop.cancel(timer.token) }
         stream.deadlines = TransferDeadlines(TransferTimeouts(), at: loop.now)
         (stream.receiveRate, stream.sendRate) = (nil, nil)
@@ -64,7 +64,7 @@ extension HTTP2Connection {
 
     /// Reports the end of an exchange, or of the tunnel that its stream has become.
     func reportEnd(_ result: Result<Fields, TransportError>, of stream: HTTP2Stream) {
-        let result = result.mapError { named($0, for: stream.exchange) }
+        let result = result.mapError { attributed($0, to: stream.exchange) }
         guard let tunnel = stream.tunnel else { return stream.exchange.end(result, stream.metrics) }
         if case .failure(let error) = result { tunnel.ended(error) } else { tunnel.ended(nil) }
     }
@@ -75,8 +75,8 @@ extension HTTP2Connection {
         enqueue(stream)
     }
 
-    /// Handles the peer's end, once all its octets have been delivered. The peer may still read, so waiting octets are sent
-    /// first.
+    /// Called when the peer has ended its half and all its octets have been delivered. The peer may still read, so waiting octets
+    /// are sent first.
     func tunnelEnded(_ stream: HTTP2Stream, _ tunnel: HTTP2Tunnel) {
         tunnel.peerHasEnded = true
         guard life == .open, writeFailure == nil, stream.isSending else { return endTunnel(of: stream) }
@@ -89,7 +89,7 @@ extension HTTP2Connection {
     }
 
     /// Moves the tunnel's next octets to the stream's feed. Returns false if there are none.
-    func produce(_ stream: HTTP2Stream, from tunnel: HTTP2Tunnel, _ source: any ContentSource)
+    func refillFeed(of stream: HTTP2Stream, from tunnel: HTTP2Tunnel, _ source: any ContentSource)
         throws(TransportError) -> Bool
     {
         if let bytes = tunnel.next() {
@@ -98,7 +98,7 @@ extension HTTP2Connection {
         }
         stream.feed.state = .awaiting(source)
         guard tunnel.peerHasEnded else { return false }
-        try end(stream)
+        try endRequest(of: stream)
         // In a separate loop job: the output of this turn is still being collected.
         loop.executeOnLoop { [self] in endTunnel(of: stream) }
         return false

@@ -7,10 +7,10 @@ import LupineHTTP2
 ///
 /// It moves bytes between the channel, the machine and the exchanges, runs each exchange's time-outs, and tells the pool how
 /// many streams it may carry and when it accepts no more. An error of one exchange ends its stream. An error of the connection
-/// ends all streams, and those that the peer has not processed are sent again.
+/// ends all streams, and the pool sends those exchanges again that the peer has not processed.
 ///
-/// The connection is always read: a consumer that accepts no more stops the window of its stream only (`HTTP2Stream.heldContent`).
-/// The windows limit how much all streams together can hold here (`connectionWindow`).
+/// The connection always reads: for a consumer that pauses, only the window of its stream stops (`HTTP2Stream.heldContent`). The
+/// connection's window limits how much content all streams together hold here (`connectionWindow`).
 final class HTTP2Connection: Carrier {
     enum Life: Hashable {
         case open  // → delivering, closed
@@ -23,10 +23,11 @@ final class HTTP2Connection: Carrier {
     var machine: HTTP2Machine
     private(set) var streams = OpenStreams()
 
-    // MARK: out
+    // MARK: sending
 
     /// Frames of all streams that wait to be written.
     var output: [UInt8] = []
+    /// How many octets of `output` have been written.
     var outputStart = 0
     /// Streams that have something to send.
     var senders = SenderQueue<HTTP2Stream>()
@@ -34,28 +35,30 @@ final class HTTP2Connection: Carrier {
     var stalled: [HTTP2Stream] = []
     /// Streams whose new priority must be sent to the peer.
     var reprioritised: [HTTP2Stream] = []
-    /// Streams whose head waits in the machine.
+    /// Streams whose request head waits in the machine, to be added to `output`.
     var openingStreams: [HTTP2Stream] = []
     /// Streams with frames in `output`.
-    var batch: [HTTP2Stream] = []
-    /// Why nothing more can be sent; what the peer has sent is still read.
+    var streamsInOutput: [HTTP2Stream] = []
+    /// The error of a failed write: nothing more is sent, and what the peer has sent is still read.
     var writeFailure: TransportError?
+    /// Whether a loop job that continues to write is scheduled.
     var isWriteDue = false
     private var isTurnEndDue = false
 
-    // MARK: in
+    // MARK: receiving
 
-    /// Bytes that the server sent right after a proxy's response, until they are handled.
+    /// Bytes of the origin that were read together with the proxy's response, until `opened` handles them.
     private var firstOriginBytes: [UInt8]
     var isReading = false
+    /// Whether a loop job that continues to read is scheduled.
     var isReadDue = false
     /// The final head of a response, until the next event shows whether its stream ends with it.
     var pendingHead: (stream: HTTP2Stream, head: ResponseHead)?
-    /// Octets since the last event; the size of the head when the event is a head.
+    /// The octets since the last event of the machine: the size of a head, when the event is a head.
     var headOctets = 0
-    /// Streams whose sinks must be told that no more input is available for now.
+    /// Streams that received input, and whose sinks `caughtUp` must tell that no more is available for now.
     var awaitingCaughtUp: [HTTP2Stream] = []
-    /// Streams whose consumers need no more.
+    /// Streams whose consumers need no more; reset at the end of the turn.
     var skippedStreams: [HTTP2Stream] = []
     /// The error code of the peer's GOAWAY.
     var goAwayCode: HTTP2ErrorCode?
@@ -65,16 +68,17 @@ final class HTTP2Connection: Carrier {
     var awaitingSettings: [Exchange] = []
 
     private var settingsTimer: EventLoop.TimerToken?
-    /// Set during a call of a sink's `begins`.
+    /// Whether a sink's `begins` is being called.
     private var isBeginning = false
-    /// The nesting depth of completion calls.
+    /// The nesting depth of calls that end exchanges. While it is not 0, `close` is put off.
     private var completionDepth = 0
+    /// Whether `close` was called while `completionDepth` was not 0.
     private var isCloseDue = false
-    /// The capacity that the pool was told after the peer's settings; nil before.
+    /// The capacity that was last reported to the pool; nil before the peer's settings have arrived.
     private var reportedCapacity: Int?
-    private let firstCapacity: Int
+    private let initialCapacity: Int
     /// The limit of concurrent streams, if the peer allows more.
-    private let mostStreams: Int
+    private let streamLimit: Int
     /// The initial window of a stream, small enough that all streams together fit into the connection's window.
     private let streamWindow: Int
     /// The total growth of all stream windows.
@@ -86,16 +90,16 @@ final class HTTP2Connection: Carrier {
     /// The error that ended the connection, for an exchange that arrives too late.
     private var failure: TransportError?
 
-    /// The most content that a connection holds for paused consumers, whatever the peer does: half of it is for the initial
+    /// The limit of content that a connection holds for paused consumers, whatever the peer does. Half of it is for the initial
     /// windows of all streams, the other half for the growth of some.
     static let connectionWindow = 32 * 1024 * 1024
-    /// The largest window of a stream: the most content that may be ahead of its consumer.
+    /// The limit of a stream's window, and so of the content that may wait for its consumer.
     static let largestStreamWindow = 8 * 1024 * 1024
     /// How long the peer may take to acknowledge the settings; a peer that does not speak HTTP/2 never does.
-    static let settingsTime = Interval.seconds(60)
-    /// How much output may wait for a kernel that accepts nothing; above it, the connection begins no further stream.
+    static let settingsTimeout = Interval.seconds(60)
+    /// How much output may wait while the kernel accepts none; beyond it, the connection begins no further stream.
     static let waitingOutputLimit = 256 * 1024
-    /// How many times it reads, or writes, before other connections of the loop get their turn.
+    /// How many times the connection reads, or writes, before it yields to the loop's other connections.
     static let stepsPerTurn = 16
 
     init(
@@ -104,7 +108,7 @@ final class HTTP2Connection: Carrier {
     ) {
         var settings = HTTP2Machine.defaultSettings
         let limits = Self.limits(limits)
-        mostStreams = limits.openStreams
+        streamLimit = limits.openStreams
         let streamWindow = min(FlowWindow.initial, Self.connectionWindow / 2 / limits.openStreams)
         settings.initialWindowSize = streamWindow
         settings.noRFC7540Priorities = true
@@ -112,7 +116,7 @@ final class HTTP2Connection: Carrier {
         machine = HTTP2Machine(
             .client, settings: settings, window: Self.connectionWindow, limits: limits,
             at: .nanoseconds(loop.now.nanoseconds))
-        firstCapacity = dialed.route.tls?.isPersonal == true ? 1 : limits.openStreamsAtFirst
+        initialCapacity = dialed.route.tls?.isBoundToExchange == true ? 1 : limits.openStreamsAtFirst
         firstOriginBytes = dialed.firstOriginBytes
         lastReceived = loop.now
         super.init(
@@ -126,7 +130,7 @@ final class HTTP2Connection: Carrier {
             isBalanced: machine.windowsAddUp && windowGrowth == 0 && streams.isEmpty)
     }
 
-    /// Returns limits in which those of heads are the ones of HTTP/1.1.
+    /// Returns the default limits with the limits of `parser` for heads.
     private static func limits(_ parser: ParserLimits) -> HTTP2Limits {
         var limits = HTTP2Limits()
         limits.lists.listOctets = parser.headBytes
@@ -138,26 +142,26 @@ final class HTTP2Connection: Carrier {
         return limits
     }
 
-    /// The current time in the machine's unit.
-    var time: Duration { .nanoseconds(loop.now.nanoseconds) }
+    /// The current time, in the form that the machine expects.
+    var machineTime: Duration { .nanoseconds(loop.now.nanoseconds) }
 
-    override var capacity: Int { firstCapacity }
+    override var capacity: Int { initialCapacity }
 
-    /// Whether the exchange that it was opened for has sent its own client certificate: it serves no other (U-11.20).
-    private var isPersonal: Bool { route.tls?.isPersonal == true }
+    /// Whether the first exchange's own client certificate was presented: the connection carries no other exchange (U-11.20).
+    private var isBoundToExchange: Bool { route.tls?.isBoundToExchange == true }
 
     override func opened() {
         guard life == .open else { return }
-        beginProbes()
-        settingsTimer = loop.schedule(at: loop.now + Self.settingsTime) { [weak self] reason in
+        startKeepAliveProbes()
+        settingsTimer = loop.schedule(at: loop.now + Self.settingsTimeout) { [weak self] reason in
             guard let self, reason == .due else { return }
             settingsTimer = nil
-            settingsAreLate()
+            settingsTimedOut()
         }
         writeSoon()
         var bytes: [UInt8] = []
         swap(&bytes, &firstOriginBytes)
-        take(bytes.span)
+        handleInput(bytes.span)
         read()
     }
 
@@ -176,13 +180,13 @@ final class HTTP2Connection: Carrier {
         if isWebSocket, !mayOpenWebSocket(exchange, metrics) { return }
         let announcement = exchange.content.announcement
         let isEmpty = !isWebSocket && (announcement == .none || announcement == .known(0))
-        let holds = exchange.options.continueTimeout != nil && !isEmpty && !isWebSocket
+        let holdsContent = exchange.options.continueTimeout != nil && !isEmpty && !isWebSocket
         let urgency = Urgency(priority: exchange.priority)
         let list: HeaderList
         do throws(TransportError) {
-            list = try self.list(of: exchange, announcement, urgency, expectContinue: holds)
+            list = try headerList(of: exchange, announcement, urgency, expectContinue: holdsContent)
         } catch {
-            return refuse(exchange, named(error, for: exchange), metrics)
+            return refuse(exchange, attributed(error, to: exchange), metrics)
         }
         let id: StreamID
         do throws(HTTP2SendError) {
@@ -191,8 +195,8 @@ final class HTTP2Connection: Carrier {
         } catch {
             switch error {
             case .headerListTooLarge(let size, let allowed):
-                let error = http2(.requestTooLarge(size, allowed: allowed))
-                return refuse(exchange, named(error, for: exchange), metrics)
+                let error = http2Error(.requestTooLarge(size, allowed: allowed))
+                return refuse(exchange, attributed(error, to: exchange), metrics)
             case .connectionShuttingDown: pool.retireConnection(self.id)
             case .tooManyStreams, .connectionOver, .streamOver: break
             }
@@ -205,7 +209,7 @@ final class HTTP2Connection: Carrier {
             at: loop.now)
         wasUsed = true
         stream.isEndWritten = isEmpty
-        if holds { _ = stream.machine.handle(.hold) }
+        if holdsContent { _ = stream.machine.handle(.hold) }
         streams.insert(stream)
         exchange.streamNumber = id.rawValue
         openingStreams.append(stream)
@@ -217,7 +221,7 @@ final class HTTP2Connection: Carrier {
         exchange.sink.begins(on: loop, over: route.evidence)
         isBeginning = false
         guard isCarrying(stream), stream.deferredCancellation == nil else { return }
-        if holds, let timeout = exchange.options.continueTimeout {
+        if holdsContent, let timeout = exchange.options.continueTimeout {
             stream.continueTimer = schedule(.continueWait, of: stream, at: loop.now + timeout)
         } else if isWebSocket {
             stream.feed.state = .awaiting(TunnelSource.shared)
@@ -229,10 +233,10 @@ final class HTTP2Connection: Carrier {
 
     override func returnUnused() { returnToPool() }
 
-    /// Handles an exchange whose connection has ended, or whose peer allows fewer streams, since the lease: it goes to another
-    /// connection.
+    /// Returns an exchange to the pool for another connection, because this one has ended or the peer allows fewer streams since
+    /// the lease.
     private func sendElsewhere(_ exchange: Exchange, _ metrics: ExchangeMetrics) {
-        let error = named(failure ?? http2(.refused), for: exchange)
+        let error = attributed(failure ?? http2Error(.refused), to: exchange)
         loop.executeOnLoop {
             self.returnToPool()
             self.pool.replayOrFail(
@@ -241,10 +245,11 @@ final class HTTP2Connection: Carrier {
         }
     }
 
-    // MARK: what an exchange asks for
+    // MARK: calls by exchanges
 
+    /// Returns the stream that carries an exchange; nil if this connection does not carry it.
     private func stream(of exchange: Exchange) -> HTTP2Stream? {
-        // If the exchange has left for another connection, the number is a stream of that one.
+        // If the exchange has moved to another connection, its number is a stream of that connection.
         guard let stream = streams[StreamID(exchange.streamNumber)], stream.exchange === exchange else {
             return nil
         }
@@ -264,7 +269,7 @@ final class HTTP2Connection: Carrier {
         guard case .exchanging(_, .receiving) = stream.machine.state else {
             return cancelStream(stream, .cancelled)
         }
-        enough(stream)
+        endDelivery(of: stream)
     }
 
     private func cancelStream(_ stream: HTTP2Stream, _ error: TransportError) {
@@ -298,7 +303,7 @@ final class HTTP2Connection: Carrier {
         stream.isSuspended.toggle()
         updateDeadlines(stream.isSuspended ? .suspended : .unsuspended, of: stream)
         guard !stream.isSuspended else { return }
-        // In a separate loop job: the consumer may be inside a call.
+        // In a separate loop job: the caller may be inside a call of the sink.
         let bound = LoopBound((self, stream), on: loop)
         loop.executeOnLoop {
             let (connection, stream) = bound.value
@@ -330,8 +335,8 @@ final class HTTP2Connection: Carrier {
         perform(stream.machine.handle(.cancel), on: stream, .failure(error))
     }
 
-    /// Performs the machine's actions. `result` is what the exchange ends with; an exchange that has received all it needs
-    /// succeeds despite a later error.
+    /// Performs the machine's actions. If the exchange ends, it ends with `result`; but an exchange that has received all it
+    /// needs succeeds despite an error.
     func perform(
         _ actions: StreamExchangeMachine.Actions, on stream: HTTP2Stream,
         _ result: Result<Fields, TransportError>
@@ -341,7 +346,7 @@ final class HTTP2Connection: Carrier {
         var result = actions.exchange == .succeed ? result.flatMapError { _ in .success(Fields()) } : result
         if let error = stream.deferredCancellation { result = .failure(error) }
         remove(stream)
-        // Sends nothing if both halves have ended.
+        // The machine sends RST_STREAM only if a half of the stream is open.
         machine.reset(stream.id, .cancel)
         writeSoon()
         completionDepth += 1
@@ -363,7 +368,7 @@ final class HTTP2Connection: Carrier {
         completionDepth += 1
         returnToPool()
         pool.replayOrFail(
-            stream.exchange, stream.metrics, named(error, for: stream.exchange),
+            stream.exchange, stream.metrics, attributed(error, to: stream.exchange),
             requestBegan: stream.requestBegan, connectionWasReused: stream.metrics.isReused,
             isUnprocessed: true)
         completionDepth -= 1
@@ -392,12 +397,12 @@ final class HTTP2Connection: Carrier {
         stream.withheldCredit = 0
     }
 
-    /// Records that the consumer has taken `count` octets. The window of the stream grows if that was fast, within the limit
+    /// Records that the consumer has taken `count` octets. The stream's window grows if the consumer was fast, within the limit
     /// for all streams together.
     func recordConsumed(_ count: Int, of stream: HTTP2Stream) {
-        let growth = stream.window.took(
+        let growth = stream.window.recordTaken(
             count, at: loop.now, isCaughtUp: stream.heldContent.isEmpty && stream.heldEnd == nil,
-            most: min(
+            growthLimit: min(
                 Self.largestStreamWindow - stream.window.size, Self.connectionWindow / 2 - windowGrowth))
         if growth > 0 {
             windowGrowth += growth
@@ -408,15 +413,15 @@ final class HTTP2Connection: Carrier {
 
     private func returnToPool() {
         guard life == .open else { return }
-        pool.finished(id, isPersonal ? .notReusable : .reusable(KeepAlive()), at: loop.now)
-        if life == .open, streams.isEmpty { beginProbes() }
+        pool.finished(id, isBoundToExchange ? .notReusable : .reusable(KeepAlive()), at: loop.now)
+        if life == .open, streams.isEmpty { startKeepAliveProbes() }
     }
 
     // MARK: the end of the connection
 
     override func close() {
         guard life == .open else { return }
-        // Exchanges that are ending are told before the pool learns that the connection is gone.
+        // Ends exchanges before the pool learns that the connection is gone.
         if completionDepth > 0 {
             isCloseDue = true
             return
@@ -441,6 +446,7 @@ final class HTTP2Connection: Carrier {
         pool.lost(id)
     }
 
+    /// Closes the connection if that was put off, or reports its loss when the last stream has been delivered.
     private func closeIfDue() {
         guard completionDepth == 0 else { return }
         if life == .delivering, streams.isEmpty {
@@ -452,8 +458,8 @@ final class HTTP2Connection: Carrier {
         }
     }
 
-    /// Ends the connection. Received content is still delivered, followed by the error; what may be replayed is sent again;
-    /// everything else fails.
+    /// Ends the connection. Streams with undelivered content still deliver it, followed by the error. The pool sends the other
+    /// exchanges again if they may be replayed, and fails them otherwise.
     func end(_ error: TransportError) {
         guard life == .open else { return }
         failure = error
@@ -462,7 +468,7 @@ final class HTTP2Connection: Carrier {
         }
         let broken = streams.ordered.filter { $0.heldEnd == nil }
         closeSocket(delivering: broken.count < streams.count)
-        // First, so that a request started from a completion gets another connection.
+        // Before the completions, so that a request started from one of them gets another connection.
         pool.retireConnection(id)
         completionDepth += 1
         for stream in broken where isCarrying(stream) {
@@ -484,7 +490,7 @@ final class HTTP2Connection: Carrier {
                 continue
             }
             pool.replayOrFail(
-                stream.exchange, stream.metrics, named(error, for: stream.exchange),
+                stream.exchange, stream.metrics, attributed(error, to: stream.exchange),
                 requestBegan: stream.requestBegan, connectionWasReused: stream.isOnUsedConnection)
         }
         failAwaiting(error)
@@ -494,7 +500,7 @@ final class HTTP2Connection: Carrier {
         closeIfDue()
     }
 
-    /// Returns the error for a response that was cut short by a close without an error code.
+    /// Returns a more exact error if the connection ended without an error code in the middle of the stream's response.
     func truncated(_ stream: HTTP2Stream, _ error: TransportError) -> TransportError {
         guard case .http(let host, let port, .truncated(.beforeHead)) = error, stream.metrics.version != nil
         else { return error }
@@ -525,16 +531,16 @@ final class HTTP2Connection: Carrier {
         stalled = []
         reprioritised = []
         openingStreams = []
-        batch = []
+        streamsInOutput = []
     }
 
-    // MARK: what the peer says of the connection
+    // MARK: the peer's settings
 
-    /// Called when the peer's stream limit has changed.
+    /// Called when the peer's settings have arrived; `streams` is its SETTINGS_MAX_CONCURRENT_STREAMS.
     func capacityChanged(_ streams: Int?) {
         // A connection that serves one exchange says nothing about the capacity of others.
-        guard !isPersonal else { return }
-        let capacity = min(streams ?? .max, mostStreams)
+        guard !isBoundToExchange else { return }
+        let capacity = min(streams ?? .max, streamLimit)
         guard capacity != reportedCapacity else { return }
         reportedCapacity = capacity
         pool.capacityChanged(id, to: capacity)
@@ -545,13 +551,14 @@ final class HTTP2Connection: Carrier {
         loop.cancel(timer)
     }
 
-    private func settingsAreLate() {
+    private func settingsTimedOut() {
         guard life == .open, machine.settingsPendingSince != nil else { return }
         machine.fail(.settingsTimeout)
-        end(http2(HTTP2Failure(.settingsTimeout)))
+        end(http2Error(HTTP2Failure(.settingsTimeout)))
     }
 
-    func http2(_ failure: HTTP2Failure) -> TransportError {
+    /// Returns the error for a failure of HTTP/2 with this peer.
+    func http2Error(_ failure: HTTP2Failure) -> TransportError {
         .http2(host: route.host, port: route.port, failure)
     }
 

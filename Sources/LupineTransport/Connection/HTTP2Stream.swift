@@ -3,12 +3,12 @@
 import LupineHTTP
 import LupineHTTP2
 
-/// One exchange on a stream: the state that its connection keeps until it ends.
+/// One exchange on a stream: the state that the connection keeps until the stream ends.
 ///
-/// It belongs to the connection and does nothing by itself. Content that the consumer does not accept waits in `heldContent`. That is
-/// at most the stream's window, since the window is only extended for consumed content.
+/// Only the connection changes it. Content that the consumer does not accept waits in `heldContent`; that is at most the stream's
+/// window, since WINDOW_UPDATE frames are only sent for consumed content.
 final class HTTP2Stream {
-    /// An end that the consumer is told after it has taken the content before it.
+    /// An end that the consumer receives after the content before it.
     enum HeldEnd {
         case complete(trailers: Fields)
         case broken(TransportError)
@@ -21,54 +21,57 @@ final class HTTP2Stream {
     var deadlines: TransferDeadlines
     var receiveRate: RateLimit?
     var sendRate: RateLimit?
-    /// Whether a response had arrived on the connection before: only then may the connection have been dying when this
-    /// exchange began.
+    /// Whether a response had arrived on the connection before this exchange began. Only such a connection may have been closed
+    /// by the peer before the request arrived.
     let isOnUsedConnection: Bool
 
     /// The tunnel after an upgrade; nil for nearly all streams.
     var tunnel: HTTP2Tunnel?
 
-    // MARK: our half
+    // MARK: the request
 
+    /// The content that is being sent.
     var feed = ContentFeed()
     /// The trailers sent after the content.
     var trailers = Fields()
-    /// Whether its connection has removed it.
+    /// Whether the connection has removed the stream, because it has ended.
     var isRemoved = false
-    /// Whether it is in the queue of streams that have something to send.
+    /// Whether the stream is in `HTTP2Connection.senders`.
     var isQueued = false
-    /// Whether it has something to send while the connection's window is closed.
+    /// Whether the stream is in `HTTP2Connection.stalled`.
     var isStalled = false
     /// The stream's urgency.
     var urgency: Urgency
-    /// The urgency that the peer was told; nil if the program sets the `Priority` field itself.
+    /// The urgency that was sent to the peer; nil if the program sets the `Priority` field itself.
     var sentUrgency: Urgency?
     /// Whether some of the request has been handed to the kernel.
     var requestBegan = false
     /// Whether the end of the request has been appended to the output.
     var isEndWritten = false
-    /// The error it was cancelled with while it began: it fails with it in a separate loop job.
+    /// The error of a cancellation during `ExchangeSink.begins`; a separate loop job fails the stream with it.
     var deferredCancellation: TransportError?
-    /// Whether the response came first, so that the rest of the content is not sent.
+    /// Whether the response arrived before all content was sent, and no more of the content is sent.
     var hasStoppedSending = false
 
-    // MARK: the peer's half
+    // MARK: the response
 
     /// The content length that the head has announced.
     var expectedLength: Int64?
-    /// Heads that arrived while the exchange was suspended.
+    /// Interim heads that arrived while the exchange was suspended.
     var heldInterim: [ResponseHead] = []
+    /// The final head that arrived while the exchange was suspended.
     var heldHead: (ResponseHead, BodyFraming)?
     /// Content that has not been delivered yet.
     var heldContent = HeldContent()
     /// How the response ended after the held content.
     var heldEnd: HeldEnd?
-    /// Octets delivered to a consumer that paused on them: they are returned to the windows when it resumes.
+    /// The number of octets for which the consumer answered `.pause`; they are returned to the windows when it resumes.
     var withheldCredit = 0
+    /// The size of the receive window.
     var window: StreamWindow
-    /// Whether the sink must be told that no more input is available for now.
+    /// Whether the stream is in `HTTP2Connection.awaitingCaughtUp`.
     var needsCaughtUp = false
-    /// Whether its owner has suspended it.
+    /// Whether the owner has suspended the exchange.
     var isSuspended = false
     var splice: SpliceTransfer?
 

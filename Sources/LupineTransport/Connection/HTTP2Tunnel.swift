@@ -5,20 +5,21 @@ import LupineHTTP2
 
 /// One stream after an upgrade: exchanges octets with an `UpgradeHandler` in DATA frames (RFC 8441 §5).
 ///
-/// The stream owns it until the end and calls it when it may send; the exchange that opened it has ended. END_STREAM
-/// corresponds to the end of a half of a connection, RST_STREAM to a reset. A handler that pauses stops only the stream's
-/// window.
+/// The stream owns the tunnel until the end, and takes octets from it when the stream may send; the exchange that opened it has
+/// ended. END_STREAM corresponds to a TCP FIN, RST_STREAM to a TCP reset. A handler that pauses stops only the stream's window,
+/// not the connection.
 final class HTTP2Tunnel: UpgradedChannel {
     private let connection: HTTP2Connection
     private let stream: HTTP2Stream
     /// The handler; nil once it must not be called any more.
     var handler: (any UpgradeHandler)?
-    /// Octets that wait behind the piece that is being sent.
+    /// Octets to be sent after the piece in the stream's feed.
     private var waiting: [UInt8] = []
-    /// Whether octets have left the stream and have not been given to the kernel yet.
+    /// Whether octets taken from `waiting` have not been accepted by the kernel yet.
     private var isWriting = false
     /// Whether the peer has ended its half, and all its octets have been delivered.
     var peerHasEnded = false
+    /// Whether a call of the handler's `drained` is scheduled.
     private var drainedIsDue = false
 
     init(_ stream: HTTP2Stream, of connection: HTTP2Connection) {
@@ -32,7 +33,8 @@ final class HTTP2Tunnel: UpgradedChannel {
             && stream.isSending && !peerHasEnded
     }
 
-    /// The number of octets that have not been given to the kernel; 1 if only octets that have left the stream remain.
+    /// The number of octets that the kernel has not accepted; 1 if these are only octets in the connection's output, whose number
+    /// is unknown.
     private var unsent: Int {
         if case .piece(let bytes, let from, _) = stream.feed.state {
             return bytes.count - from + waiting.count
@@ -68,7 +70,7 @@ final class HTTP2Tunnel: UpgradedChannel {
         return demand
     }
 
-    /// Returns the octets to send next; nil if there are none.
+    /// Removes and returns the octets to send next; nil if there are none.
     func next() -> [UInt8]? {
         guard !waiting.isEmpty else { return nil }
         isWriting = true
@@ -77,8 +79,8 @@ final class HTTP2Tunnel: UpgradedChannel {
         return bytes
     }
 
-    /// Called when all octets that have left the stream have been given to the kernel.
-    func wrote() {
+    /// Called when the kernel has accepted all output of the connection.
+    func outputWasWritten() {
         isWriting = false
         guard unsent == 0, !drainedIsDue else { return }
         drainedIsDue = true
@@ -96,7 +98,8 @@ final class HTTP2Tunnel: UpgradedChannel {
     }
 }
 
-/// A placeholder where the feed expects a content source. The source of a tunnel is never asked.
+/// A placeholder where `ContentFeed.State` needs a content source. The connection takes a tunnel's octets from `HTTP2Tunnel` and
+/// never asks this source.
 final class TunnelSource: ContentSource {
     var isReplayable: Bool { true }
     func rewind() -> Bool { true }

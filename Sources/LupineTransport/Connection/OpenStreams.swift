@@ -4,6 +4,7 @@ import LupineHTTP2
 
 /// The streams of a connection that have not ended, by their identifiers.
 struct OpenStreams {
+    /// Maps identifiers to indices of `streams`.
     private var slots = StreamSlots()
     private var streams: [HTTP2Stream?] = []
 
@@ -14,16 +15,16 @@ struct OpenStreams {
     var ordered: [HTTP2Stream] { slots.sorted.compactMap { self[$0] } }
 
     subscript(_ id: StreamID) -> HTTP2Stream? {
-        guard let place = slots.index(of: id) else { return nil }
-        return streams[place]
+        guard let index = slots.index(of: id) else { return nil }
+        return streams[index]
     }
 
     mutating func insert(_ stream: HTTP2Stream) {
-        let place = slots.insert(stream.id)
-        if place < streams.count { streams[place] = stream } else { streams.append(stream) }
+        let index = slots.insert(stream.id)
+        if index < streams.count { streams[index] = stream } else { streams.append(stream) }
     }
 
     mutating func remove(_ id: StreamID) {
-        if let place = slots.remove(id) { streams[place] = nil }
+        if let index = slots.remove(id) { streams[index] = nil }
     }
 }

@@ -19,15 +19,15 @@ package struct TransferIdentity: Sendable {
     }
 }
 
-/// Reports the steps of one exchange to its observers. An exchange without observers has none.
+/// Reports the steps of one exchange to its observers. An exchange without observers has no observation.
 ///
 /// The start is reported by the thread that submits the exchange, everything else by the loop that carries it, so the events are
 /// in order.
 package final class TransferObservation: Sendable {
     private struct State {
         var start: TransferStart?
-        /// When it began to wait for a connection.
-        var waitsSince = Instant.zero
+        /// When the exchange began to wait for a connection.
+        var waitingSince = Instant.zero
         var status: Status?
     }
 
@@ -40,22 +40,22 @@ package final class TransferObservation: Sendable {
         self.reporter = reporter
     }
 
-    /// The exchange is submitted to the pool. Only the first time counts; it is the start.
+    /// Reports the start when the exchange is first submitted to the pool; later submissions are ignored.
     func submitted(_ exchange: Exchange) {
         let isFirst = state.withLock { $0.start == nil }
         guard isFirst else { return }
         let start = TransferStart(exchange, transfer)
         state.withLock { state in
             state.start = start
-            state.waitsSince = exchange.began
+            state.waitingSince = exchange.began
         }
         report(.start(start))
     }
 
-    /// A connection was leased to the exchange, which sends `head` first.
+    /// Reports that a connection was leased to the exchange, which sends `head` on it, and the dial if the connection is new.
     func leased(_ metrics: ExchangeMetrics, to origin: Origin, sending head: [UInt8], at now: Instant) {
         if let dial = metrics.dial { report(.dial(TransferDial(metrics, of: dial, to: origin))) }
-        let since = state.withLock { $0.waitsSince }
+        let since = state.withLock { $0.waitingSince }
         report(
             .lease(
                 TransferLease(
@@ -68,10 +68,10 @@ package final class TransferObservation: Sendable {
     /// Reports an HTTP/2 event of the connection or stream.
     func reportNotice(_ notice: HTTP2Notice) { report(.notice(notice)) }
 
-    /// The connection was lost, and the exchange waits for another.
-    func lostConnection(at now: Instant) { state.withLock { $0.waitsSince = now } }
+    /// Records that the connection was lost, and that the exchange waits for another one from `now` on.
+    func lostConnection(at now: Instant) { state.withLock { $0.waitingSince = now } }
 
-    /// The final head was received.
+    /// Reports the final head.
     func received(_ head: ResponseHead, _ metrics: ExchangeMetrics, at now: Instant) {
         state.withLock { $0.status = head.status }
         report(
@@ -81,10 +81,10 @@ package final class TransferObservation: Sendable {
                     timeToFirstByte: metrics.fetchStart.duration(to: metrics.responseStart ?? now))))
     }
 
-    /// The exchange has ended. Called once.
+    /// Reports the end. Called once.
     func ended(_ result: Result<Fields, TransportError>, _ metrics: ExchangeMetrics) {
         let (start, status) = state.withLock { ($0.start, $0.status) }
-        // Nothing was reported for an exchange that was never submitted.
+        // No start was reported for an exchange that was never submitted, so no end is.
         guard let start else { return }
         let outcome: TransferEnd.Outcome =
             switch result {

@@ -4,19 +4,22 @@ import LupineHTTP
 
 /// The progress of sending one request: framing that waits to be sent, and the content after it.
 ///
-/// It knows what comes next and how much has been sent; `HTTP1Connection` moves the bytes.
+/// It records what is sent next and how much has been sent; the connection moves the bytes. HTTP/2 uses it for content only.
 struct ContentFeed {
     enum State {
-        /// Everything has been moved to `output`, or nothing is left.
+        /// No content is left; `output` may still hold framing.
         case done
+        /// Bytes in memory; those before the index `from` have been sent.
         case bytes([UInt8], from: Int)
+        /// The same for bytes that the transport does not own.
         case region(any OutgoingRegion, from: Int)
+        /// A file, of which `remaining` bytes from `offset` on are still to be sent.
         case file(FileSource, offset: Int64, remaining: Int64)
         /// No content is available; the source must be asked.
         case stream(any ContentSource)
         /// The source has been asked and has not answered.
         case awaiting(any ContentSource)
-        /// A piece from the source, partly sent.
+        /// A piece from the source; the bytes before the index `from` have been sent.
         case piece([UInt8], from: Int, any ContentSource)
     }
 
@@ -25,7 +28,7 @@ struct ContentFeed {
     /// How many octets of `output` have been sent.
     var outputStart = 0
     var state = State.done
-    /// The octets of content that have been sent.
+    /// The number of octets of content that have been sent.
     var sent: Int64 = 0
 
     /// Whether framing waits to be sent.
@@ -36,7 +39,7 @@ struct ContentFeed {
 
     /// Appends framing to the output.
     mutating func append(_ bytes: [UInt8]) {
-        // An output that never becomes empty is never reset by `advance`.
+        // `advance` resets the output only when it becomes empty, which may never happen.
         if outputStart > Self.sentPrefixLimit, outputStart > output.count / 2 {
             output.removeFirst(outputStart)
             outputStart = 0

@@ -2,21 +2,21 @@
 
 internal import Glibc
 
-/// Files that store content: created, continued, and checked after writing.
+/// Opens files that store content, and checks after writing that the file system has stored them.
 extension Descriptor {
-    /// Creates a file for its owner only, open for writing. Throws `EEXIST` if there is a file or a link at the path, so the file
-    /// is certainly new.
+    /// Creates a file that only its owner may access, and opens it for writing. Throws `EEXIST` if there is a file or a link at
+    /// the path.
     package static func creating(path: String) throws(Errno) -> Descriptor {
         Descriptor(
             adopting: try Syscalls.open(
                 path, flags: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode: 0o600))
     }
 
-    /// Opens a file of at least `count` bytes that `creating` has created.
+    /// Opens a file of at least `count` bytes that `creating` created before.
     ///
-    /// Throws `EINVAL` if the path is not a regular file, if the file is shorter, or if others may access it: in a shared folder,
-    /// another user may have put it there. A link is not followed.
-    package static func made(path: String, holding count: Int64) throws(Errno) -> Descriptor {
+    /// Throws `EINVAL` if the path is not a regular file, if the file is shorter, or if other users may access it: in a shared
+    /// folder, another user may have put it there. A link is not followed.
+    package static func existing(path: String, holding count: Int64) throws(Errno) -> Descriptor {
         let file = Descriptor(
             adopting: try Syscalls.open(path, flags: O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, mode: 0))
         guard try Syscalls.isPrivateFile(file.rawValue), try file.fileSize() >= count, count >= 0 else {
@@ -25,8 +25,8 @@ extension Descriptor {
         return file
     }
 
-    /// Opens a file of the user, creating it if necessary, and takes its lock; returns nil if the lock is held elsewhere. The
-    /// lock is held as long as the file is open here.
+    /// Opens a file of the user, creating it if necessary, and locks it; returns nil if another process holds the lock. The lock
+    /// is held as long as the file is open here.
     ///
     /// Throws `EINVAL` if the path is not a regular file, or if others may access it. A link is not followed.
     package static func locking(path: String) throws(Errno) -> Descriptor? {
@@ -40,31 +40,32 @@ extension Descriptor {
         return file
     }
 
-    /// Releases the lock that `locking` took, before the file is closed. Closing releases it only when no process has the open
-    /// file any more, and a child process that is being started has it for a moment.
+    /// Releases the lock that `locking` took; called before the file is closed. Closing alone is not enough: a child process
+    /// that is being started inherits the open file for a moment, and with it the lock.
     package borrowing func unlock() { try? Syscalls.unlock(rawValue) }
 
-    /// Opens a file that `creating` has created, to write on from `offset`; the bytes after it are truncated.
+    /// Opens a file that `creating` created before, truncates it at `offset`, and continues to write there.
     package static func continuing(path: String, at offset: Int64) throws(Errno) -> Descriptor {
-        let file = try made(path: path, holding: offset)
+        let file = try existing(path: path, holding: offset)
         try Syscalls.truncate(file.rawValue, to: offset)
         try Syscalls.seek(file.rawValue, to: offset)
         return file
     }
 
-    /// Makes the file system report whether it has stored the written bytes, as closing would; the descriptor stays open.
+    /// Makes the file system report a failure to store the written bytes, as `close` would; the descriptor stays open. Throws
+    /// that failure.
     package func confirmStored() throws(Errno) {
-        let twin: Int32
-        do throws(Errno) { twin = try Syscalls.duplicate(rawValue) } catch {
+        let duplicate: Int32
+        do throws(Errno) { duplicate = try Syscalls.duplicate(rawValue) } catch {
             // Without a descriptor for a duplicate, the file is synchronized to disk, which takes longer.
             guard error.isOutOfDescriptors else { throw error }
             return try Syscalls.synchronize(rawValue)
         }
-        try Syscalls.closeReporting(twin)
+        try Syscalls.closeReporting(duplicate)
     }
 }
 
 extension FileTarget {
-    /// Makes the file system report whether it has stored the written bytes.
+    /// Throws the failure if the file system has not stored the written bytes.
     package func confirmStored() throws(Errno) { try descriptor.confirmStored() }
 }

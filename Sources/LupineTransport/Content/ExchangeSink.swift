@@ -8,30 +8,30 @@ package import LupineTLS
 /// Every method is called on the connection's loop, in order: interim heads, the head, content, the end. The end is reported
 /// exactly once, possibly as the only call. No method may block.
 package protocol ExchangeSink: AnyObject, Sendable {
-    /// A connection on `loop` carries the exchange from now on, and the following methods are called there. Called again when an
-    /// exchange is replayed. `evidence` is what the TLS handshake has established about both ends of the connection; nil without
-    /// TLS.
+    /// Called when a connection on `loop` begins the exchange; it calls the following methods there. Called again when the
+    /// exchange is replayed. `evidence` is what the TLS handshake has shown about both ends of the connection; nil without TLS.
     func begins(on loop: EventLoop, over evidence: PeerEvidence?)
-    /// The connection that carried the exchange is lost, and the exchange is about to be sent again. `metrics` are those of
+    /// Called when the connection was lost and the exchange is about to be sent again. `metrics` are those of
     /// the failed attempt.
     func willReplay(_ metrics: ExchangeMetrics)
-    /// An interim (1xx) response head; the final one follows.
+    /// Called with each interim (1xx) response head; the final one follows.
     func receivedInterim(_ head: ResponseHead)
-    /// The final head. The return value says what to do with the content.
+    /// Called with the final head. The return value says what the connection does with the content.
     func receivedHead(_ head: ResponseHead, framing: BodyFraming) -> ContentPlan
-    /// Content, borrowed for the duration of the call. The return value applies back-pressure.
+    /// Called with content, which is borrowed for the duration of the call. The return value applies back-pressure.
     func receivedContent(_ bytes: Span<UInt8>) -> Demand
-    /// All content received so far has been delivered, and more is expected: the sink may deliver what it has buffered, or
-    /// wake its reader. Not called before the head, nor after the sink paused or the exchange ended. The return value applies
-    /// back-pressure.
+    /// Called when all content received so far has been delivered, and more is expected: the sink may deliver what it has
+    /// buffered, or wake its reader. Not called before the head, nor after the sink has answered `.pause` or the exchange has
+    /// ended. The return value applies back-pressure.
     func caughtUp() -> Demand
-    /// `count` bytes of content were written directly to the file that the plan named.
+    /// Called when `count` bytes of content have been written to the file of the plan `.splice`.
     func spliced(_ count: Int) -> Demand
-    /// `total` bytes of the request's content have been given to the kernel so far.
+    /// Called when more of the request's content has been sent: the kernel has accepted `total` bytes so far.
     func sentContent(_ total: Int64)
-    /// The peer accepted CONNECT or answered 101: the caller now owns the connection, or the HTTP/2 stream of a WebSocket.
+    /// Called when the peer has accepted CONNECT or answered 101. The connection, or the HTTP/2 stream of a WebSocket, belongs to
+    /// the returned handler from now on.
     func upgraded(_ connection: UpgradedConnection) -> any UpgradeHandler
-    /// The exchange has ended: with trailers, or with an error.
+    /// Called when the exchange has ended: with trailers, or with an error.
     func exchangeEnded(_ result: Result<Fields, TransportError>, _ metrics: ExchangeMetrics)
 }
 
@@ -43,23 +43,23 @@ extension ExchangeSink {
     package func sentContent(_ total: Int64) {}
     package func spliced(_ count: Int) -> Demand { .more }
     package func upgraded(_ connection: UpgradedConnection) -> any UpgradeHandler {
-        // No handler would ever close it.
+        // A sink without this method has no handler that could close the connection.
         connection.close()
         return RefusedUpgrade()
     }
 }
 
-/// Whether the consumer can take more.
+/// What a consumer answers to content: whether it accepts more.
 package enum Demand: Sendable {
     case more
-    /// No more until `Exchange.resume()`. The connection stops reading.
+    /// No more until `Exchange.resume()`. The connection stops reading the exchange's content.
     case pause
-    /// No more at all: the exchange ends now, successfully. If little of the body remains, it is read and discarded, so that the
-    /// connection can be reused.
+    /// No more at all: the exchange ends now, successfully. If little of the content remains, the connection reads and discards
+    /// it, so that it can be reused.
     case enough
 }
 
-/// What to do with a response's content.
+/// What the connection does with a response's content.
 package enum ContentPlan: Sendable {
     /// Deliver it to `receivedContent`.
     case deliver
@@ -67,7 +67,7 @@ package enum ContentPlan: Sendable {
     case pause
     /// Skip it, as with `Demand.enough`.
     case skip
-    /// Write it into the file from its current position on, by the kernel alone where possible.
+    /// Write it into the file from the file's current position on, by the kernel alone where possible.
     case splice(into: FileTarget)
 }
 

@@ -8,12 +8,12 @@ package enum OutgoingContent: Sendable {
     case bytes([UInt8])
     /// Bytes owned by another object, sent without a copy.
     case region(any OutgoingRegion)
-    /// A piece of a file, sent by the kernel alone where that is possible and faster.
+    /// A piece of a file; the kernel sends it from the page cache where that is possible and faster.
     case file(FileSource)
     /// Content produced by a source; without a length it is sent in chunks.
     case stream(any ContentSource, length: Int64?)
 
-    /// How the codec is to announce it.
+    /// The length of the content, for the codec.
     var announcement: OutgoingBody {
         switch self {
         case .none: .none
@@ -25,7 +25,7 @@ package enum OutgoingContent: Sendable {
         }
     }
 
-    /// Rewinds the content to its start, and reports whether that succeeded.
+    /// Rewinds the content to its start, and calls `ready` with whether that succeeded.
     func rewind(_ ready: @escaping @Sendable (Bool) -> Void) {
         switch self {
         case .none, .bytes, .region, .file: ready(true)
@@ -41,7 +41,7 @@ package enum OutgoingContent: Sendable {
         }
     }
 
-    /// Called when no more of the content will be asked for.
+    /// Called when the exchange needs no more of the content.
     func abandon() {
         if case .stream(let source, _) = self { source.abandon() }
     }
@@ -80,16 +80,17 @@ package final class FileSource: Sendable {
 
 /// Supplies content piece by piece on request, which applies back-pressure to the source.
 package protocol ContentSource: AnyObject, Sendable {
-    /// Asks for the next piece. `reply` must be called once, from any thread, synchronously or later. The next piece is asked
-    /// for only after this one has been sent.
+    /// Called when the connection needs the next piece. `reply` must be called once, from any thread, synchronously or later. The
+    /// connection calls this again only after it has sent the piece.
     func next(_ reply: @escaping @Sendable (ContentPiece) -> Void)
     /// Whether the content can be produced again from its start.
     var isReplayable: Bool { get }
     /// Goes back to the start; returns false when that is impossible.
     func rewind() -> Bool
-    /// The asynchronous form: `ready` is called once, from any thread. Meanwhile only the `whole` time-out runs.
+    /// Goes back to the start, and calls `ready` once, from any thread, with whether that succeeded. Meanwhile only the `whole`
+    /// time-out of the exchange runs.
     func rewind(_ ready: @escaping @Sendable (Bool) -> Void)
-    /// Called when nothing more will be asked for.
+    /// Called when no more content is needed.
     func abandon()
 }
 

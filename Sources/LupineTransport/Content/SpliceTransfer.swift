@@ -4,22 +4,27 @@ import LupineHTTP
 
 /// The transfer of a response's content from a socket into a file.
 ///
-/// The kernel moves pages through a pipe without copying them to user space. Content that the codec must parse, or that
-/// arrived together with the head, is written; small pieces are gathered, since each write is a system call and the server
-/// decides how small its chunks are. It belongs to one exchange on one loop.
+/// Where possible, the kernel moves pages through a pipe without copying them to user space (`splice(2)`). Content that the codec
+/// must parse, or that arrived together with the head, is written instead; small pieces are gathered before that, since each
+/// write is a system call and the server decides how small its chunks are. It belongs to one exchange on one loop.
 final class SpliceTransfer {
-    /// Whether the socket's content may go through the pipe. False when no pipe could be made for lack of descriptors: then
-    /// content is read and written.
+    /// Whether the socket's content may go through the pipe. Becomes false if no pipe can be created for lack of descriptors; the
+    /// content is then read and written.
     private(set) var usesPipe: Bool
     private let target: FileTarget
     private var pipe: SplicePipe?
-    /// Content that is still to be written.
+    /// Content that was read and waits to be written.
     private var gathered: [UInt8] = []
 
+    /// The result of one call of `step`.
     enum Step: Hashable {
+        /// This number of bytes has been moved to the file.
         case moved(Int)
+        /// There is no pipe: the caller reads the content.
         case withoutPipe
+        /// The socket has no input now.
         case wouldBlock
+        /// The peer has closed its end.
         case end
     }
 
@@ -28,11 +33,13 @@ final class SpliceTransfer {
         self.usesPipe = usesPipe
     }
 
-    /// Takes content that has been read already.
+    /// Writes content that has been read, or gathers it if it is small and more input is available.
     ///
-    /// - Parameter isLast: Whether no more input is available after it.
-    /// - Returns: How much has been written, including content gathered before; nil when it was only gathered.
-    func take(_ bytes: Span<UInt8>, isLast: Bool) throws(TransportError) -> Int? {
+    /// - Parameters:
+    ///   - bytes: The content.
+    ///   - isLast: Whether no more input is available after the content.
+    /// - Returns: How many bytes were written, including those gathered before; nil if the content was only gathered.
+    func gatherOrWrite(_ bytes: Span<UInt8>, isLast: Bool) throws(TransportError) -> Int? {
         if gathered.isEmpty, isLast || bytes.count >= Self.gatheredLimit {
             try target.write(bytes)
             return bytes.count
@@ -49,7 +56,7 @@ final class SpliceTransfer {
         return gathered.count
     }
 
-    /// Moves up to `limit` received bytes.
+    /// Moves up to `limit` bytes from the socket through the pipe into the file. `host` and `port` name the peer in an error.
     func step(
         from channel: borrowing ByteChannel, limit: Int64, host: String, port: UInt16
     ) throws(TransportError) -> Step {
@@ -68,11 +75,11 @@ final class SpliceTransfer {
             }
         } catch { throw .connectionLost(host: host, port: port, error) }
         guard case .bytes(let count) = outcome else { return outcome == .end ? .end : .wouldBlock }
-        var left = count
-        while left > 0 {
+        var remaining = count
+        while remaining > 0 {
             do throws(Errno) {
-                switch try pipe?.drain(into: target.descriptor, count: left) ?? .wouldBlock {
-                case .bytes(let moved): left -= moved
+                switch try pipe?.drain(into: target.descriptor, count: remaining) ?? .wouldBlock {
+                case .bytes(let moved): remaining -= moved
                 case .wouldBlock: throw Errno.wouldBlock
                 }
             } catch { throw .file(error) }
@@ -81,6 +88,6 @@ final class SpliceTransfer {
     }
 
     private static let pipeCapacity: Int32 = 1 << 20
-    /// The limit of gathered bytes.
+    /// How many bytes are gathered at most before they are written.
     private static let gatheredLimit = 64 * 1024
 }

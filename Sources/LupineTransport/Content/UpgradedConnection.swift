@@ -3,7 +3,7 @@
 /// A connection that no longer speaks HTTP: a tunnel, or another protocol after 101; or a single HTTP/2 stream in that state
 /// (RFC 8441).
 ///
-/// It belongs to the owner of its handler, and is confined to its loop.
+/// The handler's owner uses it to send, resume and close. It is confined to its loop.
 package final class UpgradedConnection {
     private weak var connection: (any UpgradedChannel)?
     /// The loop that it runs on.
@@ -16,8 +16,9 @@ package final class UpgradedConnection {
 
     /// Sends bytes in order, as soon as the channel accepts them. The handler is not called before this returns.
     ///
-    /// - Returns: How many bytes now wait in memory, as a measure for back-pressure; `UpgradeHandler.drained` is called when
-    ///   the number returns to 0. Nil when nothing can be sent any more: `closed` is called after the bytes received before.
+    /// - Returns: How many bytes now wait in memory, as a measure for back-pressure; `UpgradeHandler.drained` is called when the
+    ///   number returns to 0. Nil if the connection cannot send any more; the handler's `closed` follows, after the bytes that
+    ///   were received before.
     package func send(_ bytes: [UInt8]) -> Int? { connection?.sendUpgraded(bytes) }
 
     /// Resumes reading after the handler has answered `.pause`.
@@ -27,24 +28,24 @@ package final class UpgradedConnection {
     package func close() { connection?.closeUpgraded() }
 }
 
-/// The transport of an upgraded connection; its methods implement those of `UpgradedConnection`.
+/// Implements the methods of `UpgradedConnection`: an HTTP/1.1 connection, or an HTTP/2 stream.
 protocol UpgradedChannel: AnyObject {
     func sendUpgraded(_ bytes: [UInt8]) -> Int?
     func resumeUpgraded()
     func closeUpgraded()
 }
 
-/// The handler of the other protocol. Calls come on the connection's loop.
+/// Receives the bytes of an upgraded connection. The methods are called on the connection's loop.
 package protocol UpgradeHandler: AnyObject {
-    /// Bytes, borrowed for the duration of the call. `.enough` closes the connection.
+    /// Called with received bytes, which are borrowed for the duration of the call. `.enough` closes the connection.
     func received(_ bytes: Span<UInt8>) -> Demand
-    /// All bytes to be sent have been given to the kernel.
+    /// Called when the kernel has accepted all bytes that were to be sent.
     func drained()
-    /// The connection is gone. The error is nil when the peer closed in order.
+    /// Called when the connection has ended; `error` is nil if the peer closed it in order.
     func closed(_ error: TransportError?)
 }
 
-/// The handler for sinks that never ask for an upgrade.
+/// The handler that the default `ExchangeSink.upgraded` returns, for sinks that never ask for an upgrade.
 final class RefusedUpgrade: UpgradeHandler {
     func received(_ bytes: Span<UInt8>) -> Demand { .enough }
     func drained() {}

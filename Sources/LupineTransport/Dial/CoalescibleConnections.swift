@@ -27,7 +27,7 @@ struct CoalescibleConnections: Sendable {
     /// Adds a connection that has been opened for `origin`, if it qualifies.
     mutating func insert(_ id: ConnectionID, to origin: Origin, over route: ConnectionRoute) {
         guard origin.mayCoalesce, let address = route.remoteAddress, let evidence = route.evidence,
-            let details = route.tls, details.profile == origin.tls, !details.isPersonal,
+            let details = route.tls, details.profile == origin.tls, !details.isBoundToExchange,
             evidence.acceptance == .standard
         else { return }
         if case .certificate = evidence.identity { return }

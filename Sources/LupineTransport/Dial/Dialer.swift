@@ -23,7 +23,7 @@ final class Dialer {
     private var metrics = DialMetrics()
     private var report: ((Outcome) -> Void)?
     /// Ties an exchange to the dial, and returns the delegate or evaluator that decides about the peer for it.
-    private var claim: () -> PeerClaim = { .nobodyWaits }
+    private var claim: () -> PeerClaim = { .abandoned }
     /// The result of `claim`, once it was called.
     private var claimed: PeerClaim?
     /// Existing connections that can serve instead of a new one.
@@ -468,8 +468,10 @@ final class Dialer {
             self.secured(result)
         }
         if profile.questions != .none || profile.identitySource != nil || profile.trust.asksProgram {
-            handshake.claim = { [weak self] in self?.claimant() ?? .nobodyWaits }
-            handshake.setAsking = { [weak self] isAsking in self?.handshakeChanged(isAsking: isAsking) }
+            handshake.claim = { [weak self] in self?.claimant() ?? .abandoned }
+            handshake.setAwaitingProgram = { [weak self] isAsking in
+                self?.handshakeChanged(isAsking: isAsking)
+            }
         }
         phase = .securing(handshake, established)
         metrics.secureStart = loop.now
@@ -514,7 +516,7 @@ final class Dialer {
     /// time-out of the whole exchange runs (U-14.3).
     private func handshakeChanged(isAsking: Bool) {
         if isAsking {
-            progress.asks()
+            progress.awaitProgram()
             limit = nil
         } else {
             progress.step(at: loop.now)
@@ -560,7 +562,7 @@ final class Dialer {
     private func end(_ outcome: Outcome) {
         guard let report else { return }
         self.report = nil
-        claim = { .nobodyWaits }
+        claim = { .abandoned }
         claimed = nil
         offer = nil
         if let limitTimer { loop.cancel(limitTimer.token) }

@@ -125,7 +125,7 @@ package final class RawConnection: LoopChannel {
             self?.secured(result)
         }
         handshake.claim = { .claimed(verifier) }
-        handshake.setAsking = { [weak self] isAsking in
+        handshake.setAwaitingProgram = { [weak self] isAsking in
             self?.setHandshakeTimer(isAsking ? nil : timeout)
         }
         self.handshake = handshake

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// One address that could not be connected to.
+/// A failed attempt to connect to one address.
 public struct ConnectFailure: Hashable, Sendable, CustomStringConvertible {
     /// The address.
     public let address: SocketAddress
@@ -17,13 +17,14 @@ public struct ConnectFailure: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension ConnectFailure {
-    /// Describes the failure of each address of `peer`, with advice.
+    /// Describes the failed attempts for `peer`, with advice.
     static func describe(_ failures: [ConnectFailure], of peer: String) -> String {
         let attempts = failures.map { peer.hasSuffix("\($0.address)") ? "\($0.error)" : "\($0)" }
         return "cannot connect to \(peer): " + attempts.joined(separator: "; ")
             + advice(failures.map(\.error))
     }
 
+    /// Returns advice for the user if all attempts failed for the same reason.
     private static func advice(_ errors: [Errno]) -> String {
         switch Set(errors) {
         case [.connectionRefused]:

@@ -4,21 +4,21 @@ public import LupineHTTP2
 
 /// Errors of an exchange that can occur over HTTP/2 but not over HTTP/1.1.
 ///
-/// An error of one stream leaves the connection to the others. The reason in a case comes from the codec and names the
-/// violated rule or limit; of the transmitted data it contains only field names.
+/// An error of one stream does not affect the other streams of the connection. The reason in a case comes from the codec and
+/// names the violated rule or limit; of the transmitted data it contains only field names.
 public enum HTTP2Failure: Error, Hashable, Sendable {
     /// The peer reset the request's stream.
     case reset(HTTP2ErrorCode)
-    /// The peer did not process the request: it refused the stream, or was going away. The request has been sent again in
-    /// vain, or could not be.
+    /// The peer did not process the request: it refused the stream, or sent GOAWAY. Sending the request again failed as well, or
+    /// was not possible.
     case refused
     /// The peer ended the connection with this code.
     case goAway(HTTP2ErrorCode)
     /// The peer sent nothing for ten seconds, not even an answer to PING, and the connection was closed.
     case silent
-    /// The peer sent a response that is malformed or over a limit. The code was sent to the peer.
+    /// The peer sent a response that is malformed or over a limit; the stream was reset with this code.
     case stream(HTTP2ErrorCode, reason: String)
-    /// The peer violated the protocol, or a limit of the connection, which was closed with this code.
+    /// The peer violated the protocol, or a limit of the connection; the connection was closed with this code.
     case connection(HTTP2ErrorCode, reason: String)
     /// The request's header list is larger than the peer accepts. Both sizes are in octets.
     case requestTooLarge(Int, allowed: Int)

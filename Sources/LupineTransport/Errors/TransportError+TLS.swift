@@ -2,8 +2,9 @@
 
 import LupineTLS
 
-/// The description of a TLS error: the peer, what it presented, and why that is not enough.
+/// Describes TLS errors: the peer, the certificate that it presented, and why that was not accepted.
 extension TransportError {
+    /// Returns the description of a TLS error with a peer.
     static func describe(_ error: TLSError, of host: String, _ port: UInt16) -> String {
         let peer = peer(host, port)
         return switch error {
@@ -15,7 +16,7 @@ extension TransportError {
         }
     }
 
-    /// The first few names; a certificate may have hundreds.
+    /// Returns the first few names; a certificate may have hundreds.
     private static func list(_ names: [String]) -> String {
         guard !names.isEmpty else { return "no name at all" }
         let shown = names.prefix(5).joined(separator: ", ")

@@ -4,11 +4,11 @@ public import LupineCoding
 public import LupineHTTP
 public import LupineTLS
 
-/// Why the transport could not do what was requested: the only error of this module.
+/// The error with which requests of this module fail.
 ///
-/// Each case says at which step the error occurred and carries the evidence of the layer below, never prose. The host of a
-/// Unix socket is its path, and its port is 0. A step of the transport that fails in a new way adds a case here, with a
-/// description and, if there is an underlying error, with that error as its payload.
+/// Each case names the step that failed, and carries the error of the layer below. For a Unix-domain socket, the host is the
+/// socket's path and the port is 0. A new kind of failure gets a case here, with a description and, if there is an underlying
+/// error, with that error as its payload.
 public enum TransportError: Error, Hashable, Sendable {
     /// The text is not a URL that can be requested.
     case url(TransportURLError)
@@ -28,7 +28,7 @@ public enum TransportError: Error, Hashable, Sendable {
     case tunnel(proxy: String, TunnelError)
     /// A SOCKS5 proxy did not establish the connection.
     case socks(proxy: String, SocksError)
-    /// The connection to this origin or https proxy could not be secured, or its TLS failed later.
+    /// The TLS handshake with this origin or https proxy failed, or TLS failed later.
     case tls(host: String, port: UInt16, TLSError)
     /// An established connection failed while reading or writing.
     case connectionLost(host: String, port: UInt16, Errno)
@@ -44,13 +44,13 @@ public enum TransportError: Error, Hashable, Sendable {
     case content(String)
     /// Reading content from a file, or writing it to one, failed.
     case file(Errno)
-    /// A system call failed that has nothing to do with a peer.
+    /// A system call failed that does not concern a peer.
     case system(Errno)
     /// A time-out expired: this host did not make the expected progress in that time.
     case timedOut(host: String, port: UInt16, TransferTimeout, after: Duration)
     /// The content is longer than the caller allowed.
     case contentTooLong(limit: Int)
-    /// More redirects than allowed.
+    /// There were more redirects than the configuration allows.
     case tooManyRedirects(limit: Int)
     /// A redirect leads from https to http on this host, and the configuration does not follow it.
     case insecureRedirect(host: String, port: UInt16)
@@ -65,13 +65,13 @@ public enum TransportError: Error, Hashable, Sendable {
 }
 
 extension TransportError {
-    /// The error of a socket that could not be created or connected. Running out of descriptors is a separate case, because
-    /// only there does closing idle connections help.
+    /// Creates the error of a socket that could not be created or connected. Running out of descriptors is a separate case,
+    /// because the pool can close idle connections and then try again.
     package init(connecting address: SocketAddress, _ error: Errno) {
         self = error.isOutOfDescriptors ? .outOfDescriptors(error) : .connect(to: address, error)
     }
 
-    /// The error of event loops that could not be started.
+    /// Creates the error of event loops that could not be started.
     package init(startingLoops error: Errno) {
         self = error.isOutOfDescriptors ? .outOfDescriptors(error) : .system(error)
     }
@@ -134,7 +134,7 @@ extension TransportError {
 }
 
 extension TransferTimeout {
-    /// Describes what was being done when the time-out expired.
+    /// Describes the step during which the time-out expired.
     fileprivate func step(of host: String) -> String {
         switch self {
         case .connect: "while connecting to \(host)"

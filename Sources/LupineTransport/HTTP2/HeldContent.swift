@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-/// A stream's content that waits for its consumer; a FIFO buffer.
+/// A FIFO buffer for a stream's content that waits for its consumer.
 ///
-/// Removing octets only advances `start`, so that a slow consumer does not cause a copy of the rest each time.
+/// Removing octets only advances `start`: otherwise each removal by a slow consumer would move all other octets.
 struct HeldContent: ~Copyable {
     /// The waiting octets, from `start` on.
     private(set) var octets: [UInt8] = []
+    /// The number of removed octets at the beginning of `octets`.
     private(set) var start = 0
 
     var count: Int { octets.count - start }
@@ -13,7 +14,7 @@ struct HeldContent: ~Copyable {
 
     mutating func append(_ bytes: Span<UInt8>) {
         guard !bytes.isEmpty else { return }
-        // At most as many octets remain as have been removed, so each octet is moved once on average.
+        // Compacts only if no more octets remain than have been removed, so that each octet is moved once on average.
         if start >= octets.count - start {
             octets.removeSubrange(..<start)
             start = 0

@@ -13,8 +13,8 @@ struct LivenessProbe: Hashable {
     /// A connection that has received nothing for this long sends a PING. Many routers forget a silent path after a minute,
     /// some earlier; a connection in use never sends one.
     static let silence = Interval.seconds(15)
-    /// How long the peer may take to send anything at all. It leaves time for the first retransmissions of a lost packet,
-    /// which start after 0.2 to 1 s and double each time, and for the longest round trips.
+    /// How long the peer may take to send anything at all: enough for the first retransmissions of a lost packet, which start
+    /// after 0.2 to 1 s and double each time, and for the longest round trips.
     static let timeout = Interval.seconds(10)
 
     enum Verdict: Hashable {
@@ -26,8 +26,10 @@ struct LivenessProbe: Hashable {
     }
 
     private enum State: Hashable {
+        /// No PING is unanswered.
         case quiet  // → asked
-        /// `acknowledged`: what the peer's kernel had acknowledged at the last check; nil before the first.
+        /// A PING was sent at `since`. `acknowledged` is the number of octets that the peer's kernel had acknowledged at the last
+        /// check; nil before the first check.
         case asked(since: Instant, acknowledged: UInt64?)  // → quiet
     }
 
@@ -37,22 +39,23 @@ struct LivenessProbe: Hashable {
     mutating func exchangeBegins(at now: Instant, lastReceived: Instant) -> Instant? {
         guard state == .quiet, lastReceived + Self.silence <= now else { return nil }
         state = .asked(since: now, acknowledged: nil)
-        return now + Self.half
+        return now + Self.checkInterval
     }
 
     /// Checks the peer. `acknowledged` is how many of the connection's octets the peer's kernel has acknowledged, if known.
     mutating func check(at now: Instant, lastReceived: Instant, acknowledged: UInt64?) -> Verdict {
-        guard case .asked(let since, let before) = state, lastReceived < since else {
+        guard case .asked(let since, let acknowledgedBefore) = state, lastReceived < since else {
             state = .quiet
             return .alive
         }
-        if let before, before == acknowledged ?? 0 {
+        if let acknowledgedBefore, acknowledgedBefore == acknowledged ?? 0 {
             state = .quiet
             return .gone
         }
         state = .asked(since: since, acknowledged: acknowledged ?? 0)
-        return .doubtful(checkAgain: now + Self.half)
+        return .doubtful(checkAgain: now + Self.checkInterval)
     }
 
-    private static var half: Interval { Interval(nanoseconds: timeout.nanoseconds / 2) }
+    /// Half of `timeout`: the time between two checks.
+    private static var checkInterval: Interval { Interval(nanoseconds: timeout.nanoseconds / 2) }
 }

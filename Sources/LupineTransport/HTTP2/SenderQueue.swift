@@ -4,14 +4,14 @@ import LupineHTTP2
 
 /// The streams that have something to send: the most urgent first, round-robin among equals (RFC 9218 §10).
 ///
-/// While less urgent streams wait, every eighth turn goes to one of their levels, to each level in turn: an endless upload
-/// slows them down but does not starve them.
+/// While less urgent streams wait, every eighth removal takes one of these, from each of their levels in turn: so an endless
+/// urgent upload slows them down but does not starve them.
 struct SenderQueue<Sender: AnyObject> {
-    /// One turn of this many goes to a less urgent level.
-    static var share: Int { 8 }
+    /// One of this many removals is from a less urgent level.
+    static var removalsPerShare: Int { 8 }
 
     /// A FIFO queue of the senders of one urgency.
-    private struct Lane {
+    private struct Level {
         private var senders: [Sender] = []
         private var start = 0
 
@@ -19,7 +19,7 @@ struct SenderQueue<Sender: AnyObject> {
 
         mutating func append(_ sender: Sender) { senders.append(sender) }
 
-        /// Removes the first sender; the lane must not be empty.
+        /// Removes the first sender; the level must not be empty.
         mutating func removeFirst() -> Sender {
             let sender = senders[start]
             start += 1
@@ -38,50 +38,52 @@ struct SenderQueue<Sender: AnyObject> {
         }
     }
 
-    private var lanes = InlineArray<8, Lane>(repeating: Lane())
-    /// A bit for each lane that is not empty.
+    private var levels = InlineArray<8, Level>(repeating: Level())
+    /// A bit for each level that is not empty; bit 0 is the most urgent level.
     private var occupied: UInt8 = 0
-    /// Turns since a less urgent lane had one.
-    private var passed = 0
-    /// The bit of the less urgent lane that had the last such turn.
-    private var favoured: UInt8 = 0
+    /// The number of removals since the last one from a less urgent level.
+    private var removalsWithoutShare = 0
+    /// The bit of the less urgent level from which a sender was last removed.
+    private var lastSharedLevel: UInt8 = 0
 
     var isEmpty: Bool { occupied == 0 }
 
     mutating func append(_ sender: Sender, as urgency: Urgency) {
-        lanes[Int(urgency.rawValue)].append(sender)
+        levels[Int(urgency.rawValue)].append(sender)
         occupied |= 1 << urgency.rawValue
     }
 
     /// Removes a sender that was appended with that urgency.
     mutating func remove(_ sender: Sender, as urgency: Urgency) {
-        let lane = Int(urgency.rawValue)
-        lanes[lane].remove(sender)
-        if lanes[lane].isEmpty { occupied &= ~(1 << urgency.rawValue) }
+        let level = Int(urgency.rawValue)
+        levels[level].remove(sender)
+        if levels[level].isEmpty { occupied &= ~(1 << urgency.rawValue) }
     }
 
     /// Removes the next sender; the queue must not be empty.
     mutating func removeFirst() -> Sender {
-        let lane = nextLane()
-        let sender = lanes[lane].removeFirst()
-        if lanes[lane].isEmpty { occupied &= ~(1 << UInt8(lane)) }
+        let level = nextLevel()
+        let sender = levels[level].removeFirst()
+        if levels[level].isEmpty { occupied &= ~(1 << UInt8(level)) }
         return sender
     }
 
-    private mutating func nextLane() -> Int {
+    /// Chooses the level of the next removal.
+    private mutating func nextLevel() -> Int {
         let first = occupied.trailingZeroBitCount
+        // All occupied levels except the most urgent one.
         let others = occupied & (occupied &- 1)
         guard others != 0 else {
-            passed = 0
+            removalsWithoutShare = 0
             return first
         }
-        passed += 1
-        guard passed >= Self.share else { return first }
-        passed = 0
-        // The next lane after the one that had the last such turn, or the first of the less urgent lanes again.
-        let behind = others & ~(favoured | (favoured &- 1))
-        let chosen = (behind == 0 ? others : behind).trailingZeroBitCount
-        favoured = 1 << UInt8(chosen)
+        removalsWithoutShare += 1
+        guard removalsWithoutShare >= Self.removalsPerShare else { return first }
+        removalsWithoutShare = 0
+        // The next level after `lastSharedLevel`, or the most urgent of the others again.
+        let following = others & ~(lastSharedLevel | (lastSharedLevel &- 1))
+        let chosen = (following == 0 ? others : following).trailingZeroBitCount
+        lastSharedLevel = 1 << UInt8(chosen)
         return chosen
     }
 }

@@ -8,7 +8,8 @@
 struct StreamExchangeMachine: ~Copyable {
     enum State: Hashable {
         case exchanging(RequestState, ResponseState)  // → skipping, over
-        /// The consumer needs no more. Input that has been read is dropped; then the stream is reset, if it has not ended.
+        /// The consumer needs no more of the response. The connection drops the input that it has read, and then resets the
+        /// stream if that has not ended.
         case skipping  // → over
         case over
     }
@@ -87,7 +88,7 @@ struct StreamExchangeMachine: ~Copyable {
             state = .exchanging(request, .receiving)
             return Actions()
         case (.exchanging(_, .receiving), .responseEnded):
-            // Early or not: the response is complete, and the rest of the request is not sent.
+            // The response is complete. If the request is not, the rest of it is not sent.
             state = .over
             return Actions(exchange: .succeed)
         case (.exchanging(_, .receiving), .enough):
@@ -97,11 +98,11 @@ struct StreamExchangeMachine: ~Copyable {
             state = .over
             return Actions(exchange: .fail)
         case (.skipping, .responseEnded), (.skipping, .turnEnded), (.skipping, .broken):
-            // Whatever happens to the rest, all that the consumer needed has arrived.
+            // The exchange succeeds although the remainder is lost: all that the consumer needed has arrived.
             state = .over
             return Actions(exchange: .succeed)
 
-        // Late calls from above, or from the connection's own buffers, have no effect.
+        // Late calls of the layer above, and late events from the connection's buffers, have no effect.
         case (.exchanging, .release), (.exchanging, .resume), (.exchanging, .pause),
             (.exchanging, .turnEnded),
             (.skipping, .release), (.skipping, .resume), (.skipping, .requestSent), (.skipping, .pause),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// Counts closed HTTP/2 connections, and those whose windows did not add up: received octets that were neither consumed nor
-/// dropped, or window growth that was not returned when a stream ended. For tests; each connection reports once, from any
+/// Counts closed HTTP/2 connections, and those of them whose windows did not add up: received octets were neither consumed nor
+/// dropped, or the growth of a window was not returned when its stream ended. For tests. Each connection reports once, from any
 /// thread.
 package final class WindowBalance: Sendable {
     private struct State {

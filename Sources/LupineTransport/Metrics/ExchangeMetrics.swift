@@ -2,9 +2,9 @@
 
 package import LupineHTTP
 
-/// The time of each step of an exchange and the octets it moved: the milestones of `URLSessionTaskTransactionMetrics`.
+/// The time of each step of an exchange and the octets that it moved: the values of `URLSessionTaskTransactionMetrics`.
 ///
-/// A step that did not happen has no time: a reused connection was not dialled.
+/// A step that did not happen has no time. For example, a reused connection was not dialled.
 package struct ExchangeMetrics: Hashable, Sendable {
     /// The time at which the exchange was submitted.
     package var fetchStart: Instant

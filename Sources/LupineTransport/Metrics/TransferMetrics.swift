@@ -3,9 +3,9 @@
 public import LupineHTTP
 public import LupineTLS
 
-/// The time of each step of a request, counted from the moment it was submitted, and the octets it moved.
+/// The time of each step of a request, counted from the moment at which it was submitted, and the octets that it moved.
 ///
-/// A step that did not happen has no time: a reused connection was not dialled. The names are those of URLSession's
+/// A step that did not happen has no time. For example, a reused connection was not dialled. The names are those of
 /// `URLSessionTaskTransactionMetrics`.
 public struct TransferMetrics: Hashable, Sendable {
     /// The time at which the look-up of the host began.

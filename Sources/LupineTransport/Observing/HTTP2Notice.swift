@@ -2,20 +2,21 @@
 
 public import LupineHTTP2
 
-/// An HTTP/2 event outside of the messages: on the connection that carries a transfer, or on the transfer's stream.
+/// An HTTP/2 event that is not part of a message: on the connection that carries a transfer, or on the transfer's stream.
 ///
-/// An event of the connection is reported to each transfer that it carries at that time. HTTP/1.1 has none.
+/// An event of the connection is reported for each transfer that the connection carries at that time. HTTP/1.1 has no such
+/// events.
 public enum HTTP2Notice: Hashable, Sendable {
     /// The request is sent on this stream.
     case opened(stream: UInt32)
-    /// The server's SETTINGS (RFC 9113 §6.5.2) that differ from the initial values, in the order of the RFC's table. Those that
-    /// arrived before the transfer are reported after `opened`.
+    /// The server's SETTINGS (RFC 9113 §6.5.2) that differ from the initial values, in the order of the RFC's table. Settings
+    /// that arrived before the transfer are reported after `opened`.
     case settings([Parameter])
-    /// The request's content, which was waiting for the server's flow-control window (RFC 9113 §5.2), continues: this many octets
-    /// may be sent now.
+    /// The server's flow-control window (RFC 9113 §5.2), for which the request's content was waiting, has opened: this many
+    /// octets may be sent now.
     case windowOpened(octets: Int)
     /// The server accepts no further requests on this connection: GOAWAY (RFC 9113 §6.8). Requests on streams above `last` are
-    /// sent again on another one.
+    /// sent again on another connection.
     case goAway(last: UInt32, HTTP2ErrorCode)
     /// The server ended the stream: RST_STREAM (RFC 9113 §6.4).
     case reset(HTTP2ErrorCode)

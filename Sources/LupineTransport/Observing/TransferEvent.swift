@@ -5,7 +5,7 @@ public import LupineTLS
 
 /// A request as it was passed to the transport.
 ///
-/// Header fields and target are those that are sent, including credentials: the observer has to redact them in a log, as
+/// Header fields and target include credentials, as they are sent: an observer that logs them has to redact them, as
 /// `TransferLog` does.
 public struct TransferStart: Sendable {
     /// The cause of the transfer, with the transfer before it.
@@ -39,7 +39,7 @@ public struct TransferStart: Sendable {
     }
 }
 
-/// A connection that was opened: look-up, connect, proxy tunnel and TLS.
+/// A connection that was opened for a transfer: the duration of look-up, connect, proxy tunnel and TLS, and their results.
 public struct TransferDial: Sendable {
     /// The origin's host.
     public let host: String
@@ -84,7 +84,7 @@ public struct TransferDial: Sendable {
 public struct TransferLease: Sendable {
     /// Whether the connection had carried an earlier request.
     public let isReused: Bool
-    /// How long the transfer waited for it: since its start, or since the previous connection was lost.
+    /// How long the transfer waited for the connection: since its start, or since the previous connection was lost.
     public let waited: Duration
     /// Whether the request is sent again because the previous connection was lost.
     public let isReplay: Bool
@@ -116,15 +116,15 @@ public struct TransferEnd: Sendable {
     /// The result of a transfer for the transport. Later processing of the content, such as decoding or validating it, does not
     /// count.
     public enum Outcome: Hashable, Sendable {
-        /// The response was received, or as much of it as was wanted. It may have any status.
+        /// The response was received, or as much of it as the caller needed. It may have any status.
         case completed
-        /// It was cancelled, or its client or session was shut down.
+        /// The transfer was cancelled, or its client or session was shut down.
         case cancelled
-        /// It failed.
+        /// The transfer failed.
         case failed(TransportError)
     }
 
-    /// The start of the transfer, as it was reported.
+    /// The start of the transfer, as the observer received it.
     public let start: TransferStart
     /// The result.
     public let outcome: Outcome

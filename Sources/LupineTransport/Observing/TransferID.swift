@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// Identifies a transfer within the process, in all events of a `TransferObserver`.
 ///
-/// A number that increases in the order in which transfers are made; it has no meaning outside of the process.
+/// The number increases in the order in which transfers are created; it has no meaning outside of the process.
 public struct TransferID: Hashable, Sendable, CustomStringConvertible {
     /// The number.
     public let rawValue: UInt64
@@ -26,8 +26,8 @@ public enum TransferCause: Hashable, Sendable {
     case request
     /// A redirect in the response of an earlier transfer.
     case redirect(after: TransferID)
-    /// The request of an earlier transfer again: with the answer to a challenge, or because a cached response or a partial
-    /// download could not be used.
+    /// A second attempt at the request of an earlier transfer: with the answer to a challenge, or because a cached response or a
+    /// partial download could not be used.
     case repetition(after: TransferID)
 
     /// The transfer before this one; nil for a request of the program.

@@ -3,20 +3,20 @@
 /// Receives the events of every transfer of a client or a session: the start, a connection opened for it, a connection leased to
 /// it, the head of the response, and the end.
 ///
-/// A transfer is one request sent to the network, and its response. Each has an identifier that all its events carry. A redirect
+/// A transfer is one request sent to the network, and its response. All events of a transfer carry its identifier. A redirect
 /// that is followed is another transfer, and so is a request that is sent again with the answer to a challenge;
-/// `TransferStart.cause` names the previous one. A retry by the layers above is a new request, and so a new transfer. Only a
-/// request that the transport itself sends again, because a reused connection was lost, stays the same transfer, and a second
-/// connection is leased to it.
+/// `TransferStart.cause` names the previous transfer. A retry by the layers above is a new transfer too. A request that the
+/// transport itself sends again, because a reused connection was lost, stays the same transfer: a second connection is leased to
+/// it.
 ///
 /// The events of one transfer come in order: the start, then dial, lease and head as far as they occur, then the end. For every
-/// start there is exactly one end, whatever happens. Responses that need no network are not transfers: cached responses, `file:`
-/// and `data:` URLs, and requests that could not be sent at all.
+/// start there is exactly one end, whatever happens. Responses that need no network, from a cache or for a `file:` or `data:`
+/// URL, are not transfers; neither are requests that could not be passed to the transport.
 ///
-/// The events of one client or session are delivered one after the other, on a thread of its own, which starts with the first
-/// event; never on an event loop and never under a lock. So an observer may block, and delays only later events, which are queued
-/// in memory. An observer shared by several clients or sessions is called by each of them, perhaps concurrently. The values
-/// contain the times of the events, because these are delivered a little later.
+/// Each client or session delivers its events one after the other on a separate thread, which starts with the first event; never
+/// on an event loop and never under a lock. So an observer may block: it delays only later events, which are queued in memory. If
+/// several clients or sessions share an observer, they may call it concurrently. The values contain the times of the events,
+/// because the calls come a little later.
 ///
 /// Set in `HTTPClient.Configuration.transferObservers` or `URLSessionConfiguration.lupine.transferObservers`. Each
 /// method does nothing by default.
@@ -28,7 +28,7 @@ public protocol TransferObserver: Sendable {
     func transfer(_ id: TransferID, didDial dial: TransferDial)
     /// A connection was leased to the transfer, and the request is sent.
     func transfer(_ id: TransferID, didLease lease: TransferLease)
-    /// An HTTP/2 event outside of the messages. Called any number of times between a lease and the end.
+    /// An HTTP/2 event occurred that is not part of a message. Called any number of times between a lease and the end.
     func transfer(_ id: TransferID, didHear notice: HTTP2Notice)
     /// The final head of the response was received.
     func transfer(_ id: TransferID, didReceive head: TransferHead)

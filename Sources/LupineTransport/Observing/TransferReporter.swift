@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 
-/// Delivers the events of one client or session to its observers, in order, on a thread of its own.
+/// Delivers the events of one client or session to its observers, in order, on a separate thread.
 ///
-/// The thread starts with the first event, waits when there are none, and ends when the reporter is gone and its events are
-/// delivered. Only `whenDelivered` waits for it, so an observer that blocks delays no shutdown except one that uses that. If no thread
-/// can be created, a task delivers the waiting events, and the next event tries again. Any thread may call.
+/// The thread starts with the first event, waits when there are none, and ends once the reporter is released and its events are
+/// delivered. Only `whenDelivered` waits for the observers, so an observer that blocks delays a shutdown only if that calls it.
+/// If no thread can be created, a task delivers the waiting events, and the next event tries to create one again. Any thread may
+/// call.
 package final class TransferReporter: Sendable {
     private let mailbox: Mailbox
 
-    /// Returns nil if there are no observers: then no events are made.
+    /// Creates a reporter; returns nil if there are no observers, so that no events are created.
     package init?(_ observers: [any TransferObserver]) {
         if observers.isEmpty { return nil }
         mailbox = Mailbox(observers)
@@ -20,31 +21,34 @@ package final class TransferReporter: Sendable {
     func report(_ event: TransferEvent, of id: TransferID) { mailbox.add(.event(id, event)) }
 
     /// Calls `done` when all earlier events have been delivered.
-    package func whenDelivered(_ done: @escaping @Sendable () -> Void) { mailbox.add(.mark(done)) }
+    package func whenDelivered(_ done: @escaping @Sendable () -> Void) { mailbox.add(.barrier(done)) }
 
     /// The queue of undelivered events, and its thread.
     private final class Mailbox: Sendable {
         enum Entry: Sendable {
             case event(TransferID, TransferEvent)
-            case mark(@Sendable () -> Void)
+            /// A closure to call when all earlier events have been delivered.
+            case barrier(@Sendable () -> Void)
         }
 
         private struct State {
             var waiting: [Entry] = []
-            /// Whether a thread, or a task in its place, delivers events.
-            var isServed = false
-            /// Whether that thread waits for the semaphore.
+            /// Whether there is a thread, or a task in its place, that delivers events.
+            var isDelivering = false
+            /// Whether the thread waits for the semaphore.
             var waitsForSignal = false
+            /// Whether the reporter has been released.
             var isClosed = false
 
-            /// Whether the semaphore has to be signalled.
-            mutating func wakes() -> Bool {
+            /// Returns whether the semaphore has to be signalled, and resets that.
+            mutating func takeSignalNeed() -> Bool {
                 defer { waitsForSignal = false }
                 return waitsForSignal
             }
         }
 
-        private enum Turn {
+        /// What the thread does next.
+        private enum NextStep {
             case deliver([Entry])
             case wait
             case end
@@ -57,22 +61,22 @@ package final class TransferReporter: Sendable {
         init(_ observers: [any TransferObserver]) { self.observers = observers }
 
         func add(_ entry: Entry) {
-            let (needsThread, wakes) = state.withLock { state -> (Bool, Bool) in
+            let (needsThread, needsSignal) = state.withLock { state -> (Bool, Bool) in
                 state.waiting.append(entry)
-                defer { state.isServed = true }
-                return (!state.isServed, state.wakes())
+                defer { state.isDelivering = true }
+                return (!state.isDelivering, state.takeSignalNeed())
             }
-            if wakes { semaphore.signal() }
+            if needsSignal { semaphore.signal() }
             if needsThread { startThread() }
         }
 
         /// Called when no more events will be added.
         func close() {
-            let wakes = state.withLock { state in
+            let needsSignal = state.withLock { state in
                 state.isClosed = true
-                return state.wakes()
+                return state.takeSignalNeed()
             }
-            if wakes { semaphore.signal() }
+            if needsSignal { semaphore.signal() }
         }
 
         private func startThread() {
@@ -83,15 +87,16 @@ package final class TransferReporter: Sendable {
             }
         }
 
+        /// The body of the thread.
         private func run() {
             while true {
-                let turn = state.withLock { state -> Turn in
-                    if let batch = Self.take(&state) { return .deliver(batch) }
+                let step = state.withLock { state -> NextStep in
+                    if let batch = Self.takeBatch(&state) { return .deliver(batch) }
                     if state.isClosed { return .end }
                     state.waitsForSignal = true
                     return .wait
                 }
-                switch turn {
+                switch step {
                 case .deliver(let batch): deliver(batch)
                 case .wait: semaphore.wait()
                 case .end: return
@@ -99,11 +104,12 @@ package final class TransferReporter: Sendable {
             }
         }
 
+        /// The body of the task that replaces the thread: delivers the waiting events.
         private func runOnce() {
             while true {
                 let batch = state.withLock { state -> [Entry]? in
-                    let batch = Self.take(&state)
-                    if batch == nil { state.isServed = false }
+                    let batch = Self.takeBatch(&state)
+                    if batch == nil { state.isDelivering = false }
                     return batch
                 }
                 guard let batch else { return }
@@ -111,7 +117,7 @@ package final class TransferReporter: Sendable {
             }
         }
 
-        private static func take(_ state: inout State) -> [Entry]? {
+        private static func takeBatch(_ state: inout State) -> [Entry]? {
             if state.waiting.isEmpty { return nil }
             var batch: [Entry] = []
             swap(&batch, &state.waiting)
@@ -125,7 +131,7 @@ package final class TransferReporter: Sendable {
                 switch entry {
                 case .event(let id, let event):
                     for observer in observers { event.deliver(to: observer, of: id) }
-                case .mark(let done): done()
+                case .barrier(let done): done()
                 }
             }
         }

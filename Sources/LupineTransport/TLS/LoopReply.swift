@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// The reply to a question of a loop to other code. Any thread may give it; only the first answer counts. If the other code drops
-/// the reply without an answer, `unanswered` is delivered.
+/// A promise for the answer to a question that a loop asks other code. Any thread may fulfill it; only the first answer counts.
+/// If the other code releases it without an answer, `unanswered` is delivered.
 final class LoopReply<Answer: Sendable>: Sendable {
+    /// In a struct: a closure that is itself the lock's value would be wrapped again by each access.
     private struct State {
         var deliver: (@Sendable (Answer) -> Void)?
     }
@@ -10,16 +11,16 @@ final class LoopReply<Answer: Sendable>: Sendable {
     private let state: Lock<State>
     private let unanswered: Answer
 
-    /// `deliver` is called with the first answer, or with `unanswered` when the last reference to the reply is dropped.
+    /// Creates a reply that calls `deliver` with the first answer, or with `unanswered` when the last reference is released.
     init(unanswered: Answer, _ deliver: @escaping @Sendable (Answer) -> Void) {
         self.unanswered = unanswered
         state = Lock(State(deliver: deliver))
     }
 
-    deinit { give(unanswered) }
+    deinit { fulfill(unanswered) }
 
-    /// Gives the answer; ignored after the first.
-    func give(_ answer: Answer) {
+    /// Delivers the answer; has no effect after the first call.
+    func fulfill(_ answer: Answer) {
         let deliver = state.withLock { $0.deliver.take() }
         deliver?(answer)
     }

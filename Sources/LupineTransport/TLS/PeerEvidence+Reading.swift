@@ -2,9 +2,10 @@
 
 package import LupineTLS
 
-/// Completes the evidence on a peer that was accepted without reading the roots, off the loop that needs it.
+/// Completes the evidence on a peer that was accepted without reading the roots, without blocking the loop that needs it.
 extension PeerEvidence {
-    /// Reads the roots on a worker and calls `done` on the loop. If they cannot be read, the chain then passes no evaluation.
+    /// Reads the roots on a worker thread and then calls `done` on the loop. If they cannot be read, the chain passes no later
+    /// evaluation.
     package func readRoots(backOn loop: EventLoop, _ done: @escaping @Sendable () -> Void) {
         let work: @Sendable () -> Void = { [self] in
             readRoots()
@@ -13,7 +14,7 @@ extension PeerEvidence {
         let pool = WorkerPool.trust
         switch pool.submit(pool.newTicket(), work) {
         case .running, .queued: break
-        // Slow on this thread, but no other thread would do it.
+        // Reads on this thread, although that blocks it: no worker is available.
         case .allHung, .noThread: work()
         }
     }

@@ -2,28 +2,28 @@
 
 package import LupineTLS
 
-/// Answers, for one exchange, the questions of a handshake: whether the peer is trusted, and which client certificate to present
-/// if the peer asks for one.
+/// Answers the questions of a TLS handshake on behalf of one exchange: whether the peer is trusted, and which client certificate
+/// to present if the peer requests one.
 ///
-/// If an exchange has one (`ExchangeOptions.verifier`) and the origin's profile asks questions, the exchange is bound to the new
-/// connection as soon as the peer's chain has arrived: it runs on that connection and no other, and only this exchange is
-/// affected by a rejection. An established connection is leased to it without a question, unless a client certificate from an
-/// answer was presented there: such a connection ends with the exchange that it was opened for.
+/// If an exchange has a verifier (`ExchangeOptions.verifier`) and the origin's profile asks questions, the exchange is bound to
+/// the new connection as soon as the peer's chain has arrived: the exchange runs on that connection and no other, and a
+/// rejection fails only this exchange. The pool leases an established connection to the exchange without a question, unless a
+/// client certificate from an answer was presented there: such a connection ends with the exchange that it was opened for.
 ///
 /// The methods are called on a loop and must not block. Each `reply` is called once, from any thread; without an answer, the peer
 /// is rejected and no client certificate is presented.
 ///
-/// Which component answered is known only afterwards, so each answer names the profile that the connection belongs to from then
-/// on; nil leaves it unchanged. After the handshake a connection belongs to its last profile: it is leased, and its sessions are
-/// offered, under that profile only.
+/// Only the answer shows which component gave it, so each answer names the profile that the connection belongs to from then on;
+/// nil leaves the profile unchanged. After the handshake a connection belongs to its last profile: the pool leases it, and new
+/// connections resume its sessions, under that profile only.
 package protocol PeerVerifier: AnyObject, Sendable {
     /// Decides whether the peer of a connection opened under `profile` is trusted.
     func judge(
         _ peer: PeerTrust, host: String, port: UInt16, under profile: TLSProfile,
         reply: @escaping @Sendable (PeerVerdict, TLSProfile?) -> Void)
-    /// Whether `judge` would certainly leave the decision on this host to the profile's evaluator, without asking the delegate.
-    /// An established connection to another host, which the evaluator has also accepted for this host, is then leased without a
-    /// question.
+    /// Returns whether `judge` would certainly leave the decision on this host to the profile's evaluator, without asking the
+    /// delegate. The pool may then lease an established connection to another host without a question, if the evaluator has
+    /// accepted its server for this host too.
     func acceptsByDefault(host: String, port: UInt16) -> Bool
     /// Chooses the client certificate for a connection that now belongs to `profile`. The peer has been accepted before.
     func identify(
@@ -41,7 +41,7 @@ package enum PeerVerdict: Hashable, Sendable {
     case refused(TrustFailure)
     /// The profile's evaluator decides.
     case byDefault
-    /// The exchange is no longer wanted.
+    /// The exchange was cancelled.
     case cancelled
 }
 
@@ -51,11 +51,11 @@ package enum IdentityAnswer: Hashable, Sendable {
     case identity(TLSIdentity)
     /// No certificate; the handshake continues without one.
     case nobody
-    /// The exchange is no longer wanted.
+    /// The exchange was cancelled.
     case cancelled
 }
 
-/// The questions that connections under a profile ask of the exchange that they are opened for.
+/// The questions that a connection under a profile asks the exchange that it is opened for.
 package enum PeerQuestions: Hashable, Sendable {
     /// None: the evaluator and the configuration decide.
     case none
@@ -67,8 +67,8 @@ package enum PeerQuestions: Hashable, Sendable {
 
 /// The exchange that a new connection is for.
 enum PeerClaim {
-    /// An exchange, which is now bound to the connection, with its answerer, if any.
+    /// An exchange is now bound to the connection; the value is its verifier, if it has one.
     case claimed((any PeerVerifier)?)
-    /// None any more: the dial is being cancelled.
-    case nobodyWaits
+    /// No exchange waits for the connection any more: the dial is being cancelled.
+    case abandoned
 }

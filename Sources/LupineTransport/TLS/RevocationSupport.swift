@@ -2,10 +2,10 @@
 
 package import LupineTLS
 
-/// The means of an evaluation for checking whether a certificate was revoked: the fetcher, the cache, and the time limit for one
+/// What a trust evaluation uses to check whether certificates are revoked: a fetcher, a cache, and the time limit for one
 /// connection.
 package struct RevocationSupport: Sendable {
-    /// Fetches answers; nil to fetch none.
+    /// Fetches OCSP responses and CRLs; nil to fetch none.
     package var fetcher: (any RevocationFetcher)?
     /// Caches answers.
     package var cache: (any RevocationCaching)?
@@ -25,12 +25,13 @@ package struct RevocationSupport: Sendable {
     /// No network and no cache.
     package static let none = RevocationSupport()
 
-    /// The access of an evaluation that begins now.
+    /// The access to fetcher and cache for an evaluation that begins now.
     var access: RevocationAccess {
         RevocationAccess(fetcher: fetcher, deadline: .now.advanced(by: timeout), cache: cache)
     }
 
-    /// The access of an evaluation on the calling thread: on a loop's thread nothing is fetched, whatever `mayFetch` is.
+    /// Returns the access for an evaluation on the calling thread. On a loop's thread nothing is fetched, whatever `mayFetch` is,
+    /// because fetching blocks.
     package func access(mayFetch: Bool) -> RevocationAccess {
         mayFetch && !NativeThread.isLoop ? access : .cached(cache)
     }

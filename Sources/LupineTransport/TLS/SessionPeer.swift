@@ -6,9 +6,9 @@ import LupineTLS
 package struct SessionPeer: Hashable, Sendable {
     /// The host name of the handshake, in lower case.
     let host: String
-    /// Its port.
+    /// The port of the peer.
     let port: UInt16
-    /// The proxy of the connection; nil also if the proxy itself is the peer.
+    /// The proxy of the connection; nil if there is none, or if the proxy itself is the peer.
     let proxy: ProxyServer?
 }
 
@@ -22,6 +22,7 @@ struct SessionSaver {
     /// The evidence of the handshake.
     let evidence: PeerEvidence
 
+    /// Stores the sessions in the profile, together with the verdict and the evidence.
     func keep(_ sessions: [TLSSession]) {
         for var session in sessions {
             session.acceptedUntil = acceptedUntil

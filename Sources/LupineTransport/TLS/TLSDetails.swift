@@ -6,7 +6,7 @@ package import LupineTLS
 package struct TLSDetails: Hashable, Sendable {
     /// The TLS version.
     package let version: TLSVersion
-    /// The cipher suite's name in the IANA registry or, where it has none of its own, OpenSSL's.
+    /// The name of the cipher suite in the IANA registry or, if it has none there, in OpenSSL.
     package let cipherSuite: String
     /// The cipher suite's number on the wire.
     package let cipherSuiteNumber: UInt16
@@ -14,19 +14,19 @@ package struct TLSDetails: Hashable, Sendable {
     package let isResumed: Bool
     /// The protocol chosen with ALPN; nil if the peer does not support ALPN.
     package let applicationProtocol: String?
-    /// The profile that the connection belongs to: the one named by the answers about its peer, if questions were asked.
+    /// The profile that the connection belongs to. If a verifier answered questions, its answers may have changed the profile.
     package let profile: TLSProfile
-    /// Whether a client certificate of the exchange that it was opened for was presented: the connection is not leased to another
-    /// exchange, which may need another certificate, or none.
-    let isPersonal: Bool
+    /// Whether a client certificate was presented that belongs to the exchange for which the connection was opened. The pool
+    /// leases the connection to no other exchange, which may need another certificate or none (U-11.20).
+    let isBoundToExchange: Bool
 
     /// Whether HTTP/2 may be spoken (RFC 9113 §9.2).
     var meetsHTTP2Requirements: Bool { version.allowsHTTP2(with: cipherSuite) }
 
     /// The parameters of an engine whose handshake is done.
-    init(of engine: TLSEngine, under profile: TLSProfile, isPersonal: Bool = false) {
+    init(of engine: TLSEngine, under profile: TLSProfile, isBoundToExchange: Bool = false) {
         self.profile = profile
-        self.isPersonal = isPersonal
+        self.isBoundToExchange = isBoundToExchange
         version = engine.version
         cipherSuite = engine.cipherSuite
         cipherSuiteNumber = engine.cipherSuiteNumber

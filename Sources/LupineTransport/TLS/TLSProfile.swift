@@ -2,9 +2,10 @@
 
 package import LupineTLS
 
-/// The TLS configuration and trust of connections, and what they share: the TLS half of a pool key.
+/// The TLS configuration and the trust evaluator of connections, and the sessions that they share: the TLS half of a pool key.
 ///
-/// Profiles are compared by identity: a connection made under one never serves another, and sessions never leave theirs.
+/// Profiles are compared by identity. The pool never leases a connection under another profile, and a session is only resumed
+/// under its own profile.
 /// `TLSProfiles` interns profiles, so that equal settings share connections. Any thread may use it.
 package final class TLSProfile: Sendable {
     /// Chooses the client certificate for a server that requests one. Called on a loop; `reply` is called once, from any thread,
@@ -15,7 +16,7 @@ package final class TLSProfile: Sendable {
             _ reply: @escaping @Sendable (TLSIdentity?) -> Void
         ) -> Void
 
-    /// Called with each rejected peer and the reason: on a loop, before the waiting exchange is told.
+    /// Called with each rejected peer and the reason, on a loop, before the waiting exchange ends.
     package typealias RefusalHandler =
         @Sendable (PeerTrust, TrustFailure, _ host: String, _ port: UInt16) -> Void
 
@@ -25,16 +26,17 @@ package final class TLSProfile: Sendable {
     package let trust: TrustEvaluator
     /// The means for checking revocation.
     let revocation: RevocationSupport
+    /// Chooses the client certificate; nil to present the identity of the configuration.
     let identitySource: IdentitySource?
-    /// The questions to the exchange that a connection is opened for.
+    /// The questions that a connection asks the exchange that it is opened for.
     package let questions: PeerQuestions
     let refusalHandler: RefusalHandler?
-    /// An identifier for the layer above.
+    /// A value of the layer above, by which it recognises the profile.
     package let label: (any Sendable)?
     let settings: TLSSettings
     private let sessions = Lock(TLSSessionCache<SessionPeer>())
 
-    /// A new profile. Nothing is loaded until the first connection is opened.
+    /// Creates a profile. Files are loaded when the first connection is opened.
     package convenience init(
         _ configuration: TLSConfiguration, trust: TrustEvaluator, revocation: RevocationSupport = .none,
         identitySource: IdentitySource? = nil, questions: PeerQuestions = .none,
@@ -45,7 +47,7 @@ package final class TLSProfile: Sendable {
             questions: questions, refusalHandler: refusalHandler, label: label)
     }
 
-    /// A new profile that shares the configuration, which is loaded once, and the evaluator of `other`.
+    /// Creates a profile that shares the evaluator and the configuration of `other`, whose files are loaded once for both.
     package convenience init(
         sharing other: TLSProfile, questions: PeerQuestions, refusalHandler: RefusalHandler? = nil,
         label: (any Sendable)? = nil
@@ -70,19 +72,19 @@ package final class TLSProfile: Sendable {
         self.label = label
     }
 
-    /// Whether peers are certainly evaluated with the configured roots, so that these have to be loaded before a connection is
-    /// opened. If the exchange is asked, its answer may not need them.
+    /// Whether peers are certainly evaluated with the configured roots, which must then be loaded before a connection is opened.
+    /// False if the profile has questions: the answer of the exchange may not need the roots.
     var needsRoots: Bool { questions == .none && trust.needsRoots }
 
-    /// The name of the roots (`TrustRoots.name`): as they were loaded or, before that, as their files are now.
+    /// The name of the loaded roots (`TrustRoots.name`) or, before they are loaded, the name for their files as they are now.
     package var rootsName: String {
         settings.context(withRoots: false)?.store.name ?? configuration.roots.name
     }
 
-    /// The context for connections, once it is loaded.
+    /// The OpenSSL context for connections; nil until it is loaded.
     var context: TLSClientContext? { settings.context(withRoots: needsRoots) }
 
-    /// Loads the context for connections unless it is loaded, and calls `done` at once or on a worker.
+    /// Loads the context for connections unless it is loaded. Calls `done` before it returns, or later on a worker thread.
     func prepare(_ done: @escaping @Sendable (TLSSettings.Answer) -> Void) {
         settings.make(withRoots: needsRoots, done)
     }
@@ -93,7 +95,7 @@ package final class TLSProfile: Sendable {
         return sessions.withLock { $0.take(for: peer, now: .now) }
     }
 
-    /// Forgets the sessions of connections to `peer`.
+    /// Removes the sessions of connections to `peer`.
     func forgetSessions(for peer: SessionPeer) {
         sessions.withLock { $0.removeAll(for: peer) }
     }

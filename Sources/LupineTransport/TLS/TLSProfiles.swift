@@ -2,11 +2,11 @@
 
 package import LupineTLS
 
-/// The profiles of one client: equal settings give the same profile, so that their connections and sessions are shared, and those
-/// of different settings never are.
+/// The profiles of one client. Equal settings give the same profile, so that requests with equal settings share connections and
+/// sessions, and requests with different settings never do.
 ///
-/// Bounded: a program that creates a new evaluator for every request gets a new profile each time, and the least recently used
-/// ones are forgotten; their connections continue. Any thread may call.
+/// The number of profiles is limited: a program that creates a new evaluator for every request gets a new profile each time, and
+/// the least recently used profile is removed; its connections continue. Any thread may call.
 package final class TLSProfiles: Sendable {
     private struct Key: Hashable, Sendable {
         let configuration: TLSConfiguration
@@ -20,6 +20,7 @@ package final class TLSProfiles: Sendable {
 
     private struct State {
         var entries: [Key: Entry] = [:]
+        /// The number of look-ups so far: the clock of `Entry.lastUse`.
         var uses: UInt64 = 0
     }
 
@@ -27,7 +28,7 @@ package final class TLSProfiles: Sendable {
     private let limit: Int
     private let state = Lock(State())
 
-    /// No profiles yet; those to come check revocation with `revocation`.
+    /// Creates an empty collection, whose profiles will check revocation with `revocation`.
     package init(revocation: RevocationSupport, limit: Int = 64) {
         self.revocation = revocation
         self.limit = max(1, limit)
@@ -44,19 +45,19 @@ package final class TLSProfiles: Sendable {
                 state.entries[key]?.lastUse = uses
                 return (entry.profile, nil)
             }
-            var gone: Entry?
-            // The loaded context of a configuration does not depend on the evaluator.
+            var removed: Entry?
+            // Profiles that differ only in the evaluator share the loaded context.
             let settings =
                 state.entries.first { $0.key.configuration == configuration }?.value.profile.settings
                 ?? TLSSettings(configuration)
             if state.entries.count >= limit,
                 let oldest = state.entries.min(by: { $0.value.lastUse < $1.value.lastUse })?.key
             {
-                gone = state.entries.removeValue(forKey: oldest)
+                removed = state.entries.removeValue(forKey: oldest)
             }
             let profile = TLSProfile(settings, trust: trust, revocation: revocation, identitySource: nil)
             state.entries[key] = Entry(profile: profile, lastUse: uses)
-            return (profile, gone)
+            return (profile, removed)
         }
         return profile
     }

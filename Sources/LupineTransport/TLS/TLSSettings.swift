@@ -2,33 +2,41 @@
 
 import LupineTLS
 
-/// A TLS configuration and its context, which is made for the first connection. The roots are read for the first connection whose
-/// peer is evaluated with them.
+/// A TLS configuration and its OpenSSL context, which is made for the first connection. The roots are read for the first
+/// connection whose peer is evaluated with them.
 ///
-/// Loading reads files, so it happens on a worker, once for all waiting callers. A failure is not stored: the next caller tries
-/// again, because a missing file may exist by then. Profiles with the same configuration share it. Any thread may call.
+/// Loading reads files, so it runs on a worker thread, once for all waiting callers. A failure is not stored: the next caller
+/// tries again, because a missing file may exist by then. Profiles with the same configuration share these settings. Any thread
+/// may call.
 package final class TLSSettings: Sendable {
     let configuration: TLSConfiguration
     private let state = Lock(State.new)
 
     typealias Answer = Result<TLSClientContext, TLSError>
 
-    private struct Waiting: Sendable {
+    /// A caller that waits for the context and, if `withRoots`, for its roots.
+    private struct Waiter: Sendable {
         let withRoots: Bool
         let done: @Sendable (Answer) -> Void
     }
 
     private enum State: Sendable {
         case new  // → making
-        case making([Waiting])  // → reading, made, new
-        case reading(TLSClientContext, [Waiting])  // → made
+        /// A thread makes the context.
+        case making([Waiter])  // → reading, made, new
+        /// A thread reads the roots of the context.
+        case reading(TLSClientContext, [Waiter])  // → made
         case made(TLSClientContext)  // → reading
     }
 
-    /// The result of asking for the context.
-    private enum Found {
+    /// What a new caller has to do.
+    private enum Admission {
+        /// The context is complete; use it.
         case ready(TLSClientContext)
-        case first, underWay
+        /// No thread loads the context yet; load it.
+        case mustLoad
+        /// Another thread loads the context; wait.
+        case isLoading
     }
 
     init(_ configuration: TLSConfiguration) { self.configuration = configuration }
@@ -45,41 +53,44 @@ package final class TLSSettings: Sendable {
         return context
     }
 
-    /// Makes the context and, if `withRoots`, reads its roots, unless that is done. Calls `done` at once or on a worker.
+    /// Makes the context and, if `withRoots`, reads its roots, unless that has been done. Calls `done` before it returns, or
+    /// later on a worker thread.
     func make(withRoots: Bool, _ done: @escaping @Sendable (Answer) -> Void) {
-        let waiting = Waiting(withRoots: withRoots, done: done)
-        switch state.withLock({ Self.ask(&$0, waiting) }) {
+        let waiter = Waiter(withRoots: withRoots, done: done)
+        switch state.withLock({ Self.admit(&$0, waiter) }) {
         case .ready(let context): done(.success(context))
-        case .underWay: break
-        case .first:
+        case .isLoading: break
+        case .mustLoad:
             let pool = WorkerPool.trust
             switch pool.submit(pool.newTicket(), { self.load() }) {
             case .running, .queued: break
-            // Slow on this thread, but no other thread would do it.
+            // Loads on this thread, although that blocks it: no worker is available.
             case .allHung, .noThread: load()
             }
         }
     }
 
-    private static func ask(_ state: inout State, _ waiting: Waiting) -> Found {
+    /// Returns the complete context, or adds the caller to those that wait.
+    private static func admit(_ state: inout State, _ waiter: Waiter) -> Admission {
         switch state {
         case .new:
-            state = .making([waiting])
-            return .first
+            state = .making([waiter])
+            return .mustLoad
         case .making(let others):
-            state = .making(others + [waiting])
-            return .underWay
+            state = .making(others + [waiter])
+            return .isLoading
         case .made(let context), .reading(let context, _):
-            if !waiting.withRoots || context.store.isLoaded { return .ready(context) }
+            if !waiter.withRoots || context.store.isLoaded { return .ready(context) }
             guard case .reading(_, let others) = state else {
-                state = .reading(context, [waiting])
-                return .first
+                state = .reading(context, [waiter])
+                return .mustLoad
             }
-            state = .reading(context, others + [waiting])
-            return .underWay
+            state = .reading(context, others + [waiter])
+            return .isLoading
         }
     }
 
+    /// Makes the context, then reads the roots if a caller waits for them.
     private func load() {
         var context = context(withRoots: false)
         if context == nil {
@@ -88,8 +99,8 @@ package final class TLSSettings: Sendable {
                 answer = .success(try TLSClientContext(configuration))
             } catch { answer = .failure(error) }
             context = try? answer.get()
-            // Callers without need for the roots do not wait for them.
-            for waiting in state.withLock({ Self.made(&$0, answer) }) { waiting.done(answer) }
+            // Callers that do not need the roots get the context now.
+            for waiter in state.withLock({ Self.contextMade(&$0, answer) }) { waiter.done(answer) }
         }
         guard let context, state.withLock({ if case .reading = $0 { true } else { false } }) else { return }
         let answer: Answer
@@ -97,24 +108,24 @@ package final class TLSSettings: Sendable {
             try context.loadRoots()
             answer = .success(context)
         } catch { answer = .failure(error) }
-        let waiting = state.withLock { state -> [Waiting] in
-            guard case .reading(_, let waiting) = state else { return [] }
+        let waiters = state.withLock { state -> [Waiter] in
+            guard case .reading(_, let waiters) = state else { return [] }
             state = .made(context)
-            return waiting
+            return waiters
         }
-        for waiting in waiting { waiting.done(answer) }
+        for waiter in waiters { waiter.done(answer) }
     }
 
-    /// Returns the callers that get the answer now; the others wait for the roots.
-    private static func made(_ state: inout State, _ answer: Answer) -> [Waiting] {
-        guard case .making(let waiting) = state else { return [] }
+    /// Stores the context that was made, and returns the callers that get the answer now; the others wait for the roots.
+    private static func contextMade(_ state: inout State, _ answer: Answer) -> [Waiter] {
+        guard case .making(let waiters) = state else { return [] }
         guard case .success(let context) = answer else {
             state = .new
-            return waiting
+            return waiters
         }
         let isLoaded = context.store.isLoaded
-        let readers = waiting.filter { $0.withRoots && !isLoaded }
+        let readers = waiters.filter { $0.withRoots && !isLoaded }
         state = readers.isEmpty ? .made(context) : .reading(context, readers)
-        return waiting.filter { !$0.withRoots || isLoaded }
+        return waiters.filter { !$0.withRoots || isLoaded }
     }
 }

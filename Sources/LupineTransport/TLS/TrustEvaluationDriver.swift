@@ -4,9 +4,9 @@ import LupineTLS
 
 /// Evaluates one peer with an evaluator, without blocking a loop.
 ///
-/// Checks that only compute run on the loop; fetches run on a worker; a check of the program, which may block, is called on the
-/// group's callout threads and may answer at any time on any thread. Confined to its loop. It reports once, perhaps before
-/// `start` returns, unless it is cancelled.
+/// Checks that only compute run on the loop. Fetches of revocation data run on a worker thread. A check of the program, which may
+/// block, runs on the loop group's callout threads and may answer at any time on any thread. The driver is confined to its loop.
+/// It calls `report` once, perhaps before `start` returns, unless it is cancelled.
 final class TrustEvaluationDriver {
     typealias Verdict = Result<TrustVerdict, TrustFailure>
 
@@ -14,7 +14,7 @@ final class TrustEvaluationDriver {
     private let revocation: RevocationSupport
     private let loop: EventLoop
     private var report: ((Verdict) -> Void)?
-    /// The number of questions asked of other threads, so that the answer to an earlier one is ignored.
+    /// The number of questions to other threads so far, so that a late answer to an earlier question is ignored.
     private var questions = 0
     /// Work submitted to another thread, to be withdrawn on cancellation.
     private var pendingJob = PendingJob.none
@@ -37,7 +37,7 @@ final class TrustEvaluationDriver {
     /// Starts the evaluation.
     func start() { perform(evaluation.resume(revocation: .cached(revocation.cache))) }
 
-    /// Cancels the evaluation: the verdict is no longer wanted.
+    /// Cancels the evaluation; `report` is not called any more.
     func cancel() {
         report = nil
         switch pendingJob {
@@ -48,6 +48,7 @@ final class TrustEvaluationDriver {
         pendingJob = .none
     }
 
+    /// Performs the step that the evaluation needs next.
     private func perform(_ step: TrustEvaluation.Step) {
         guard report != nil else { return }
         switch step {
@@ -60,7 +61,7 @@ final class TrustEvaluationDriver {
         }
     }
 
-    /// Calls a check of the program when a callout thread is free. The time-outs of the waiting exchange run meanwhile.
+    /// Runs a check of the program when a callout thread is free. The time-outs of the waiting exchange run meanwhile.
     private func ask(_ check: CustomTrustCheck, about trust: PeerTrust) {
         let reply = reply(unanswered: Self.refused("the evaluation was given up")) { driver, answer in
             driver.pendingJob = .none
@@ -74,11 +75,12 @@ final class TrustEvaluationDriver {
             try threads.submit(ticket) {
                 assertNoLockIsHeld()
                 assertNotOnLoop()
-                check.ask(about: trust) { reply.give($0) }
+                check.ask(about: trust) { reply.fulfill($0) }
             }
-        } catch { reply.give(Self.refused("there is no thread to ask on: \(error)")) }
+        } catch { reply.fulfill(Self.refused("there is no thread to ask on: \(error)")) }
     }
 
+    /// Continues the evaluation on a worker thread, where it may fetch revocation data.
     private func continueOnWorker() {
         typealias Step = (evaluation: TrustEvaluation?, step: TrustEvaluation.Step)
         func failed(_ reason: String) -> Step { (nil, .finished(Self.refused(reason))) }
@@ -93,15 +95,16 @@ final class TrustEvaluationDriver {
         let placement = pool.submit(ticket) { [evaluation, revocation] in
             var evaluation = evaluation
             let step = evaluation.resumeOnWorker(revocation: revocation.access)
-            reply.give((evaluation, step))
+            reply.fulfill((evaluation, step))
         }
         switch placement {
         case .running, .queued: break
-        case .allHung: reply.give(failed("every thread for such questions is busy"))
-        case .noThread(let error): reply.give(failed("there is no thread to ask on: \(error)"))
+        case .allHung: reply.fulfill(failed("every thread for such questions is busy"))
+        case .noThread(let error): reply.fulfill(failed("there is no thread to ask on: \(error)"))
         }
     }
 
+    /// Returns a refusal of the peer, with a reason for the user.
     private static func refused<Success>(_ reason: String) -> Result<Success, TrustFailure> {
         .failure(.refused(reason))
     }

@@ -4,8 +4,8 @@ import LupineHTTP
 
 /// An `http`, `https` or `http+unix` URL, parsed strictly according to RFC 3986: the target of a request.
 ///
-/// Not a general URL type. Path and query keep their spelling, including percent-encoding and dot segments; scheme and host
-/// are lowercased; a fragment is checked and dropped, since it is never sent. `http+unix` has the socket's path,
+/// It is not a general URL type. Path and query keep their spelling, including percent-encoding and dot segments. Scheme and host
+/// are lowercased. A fragment is checked and dropped, since it is never sent. An `http+unix` URL has the path of the socket,
 /// percent-encoded, in place of the host: `http+unix://%2Frun%2Fdaemon.sock/info`.
 ///
 /// An empty path is equivalent to `/`, except for OPTIONS, for which it means the server as a whole (RFC 9110 §4.2.3, §9.3.7).
@@ -31,9 +31,10 @@ public struct TransportURL: Sendable {
 
     /// The longest URL that is parsed: what fits in one line of a request head.
     public static let longestText = 64 * 1024
-    /// `sun_path` without its final NUL.
+    /// The capacity of `sun_path` without its final NUL.
     static let longestSocketPath = 107
 
+    /// The authority component (RFC 3986 §3.2), or the socket in its place.
     private struct Authority: Hashable {
         var host: String
         var zone: String?
@@ -56,7 +57,7 @@ public struct TransportURL: Sendable {
     public var host: String { authority.host }
     /// The zone of an IPv6 address, percent-decoded: the interface that a link-local address belongs to.
     public var zone: String? { authority.zone }
-    /// The port to connect to: the one given, or the scheme's. 0 for `http+unix`.
+    /// The port to connect to: that of the URL or, if it has none, of the scheme. 0 for `http+unix`.
     public var port: UInt16 { authority.port }
     /// The socket's path of an `http+unix` URL.
     public var unixPath: String? { authority.unixPath }
@@ -78,7 +79,7 @@ public struct TransportURL: Sendable {
 
     /// Parses an absolute URL.
     public init(_ text: String) throws(TransportURLError) {
-        let bytes = try Self.admitted(text)
+        let bytes = try Self.validatedBytes(of: text)
         try self.init(URIReference(bytes))
     }
 
@@ -89,10 +90,10 @@ public struct TransportURL: Sendable {
         guard let authority = reference.authority else {
             throw .missingAuthority(offset: reference.path.startIndex)
         }
-        try Self.check(reference)
+        try Self.validate(reference)
         self.init(
-            scheme: scheme, authority: try Self.authority(authority, scheme: scheme), path: reference.path,
-            query: reference.query)
+            scheme: scheme, authority: try Self.parseAuthority(authority, scheme: scheme),
+            path: reference.path, query: reference.query)
     }
 
     private init(
@@ -107,30 +108,30 @@ public struct TransportURL: Sendable {
 
     /// Resolves `reference`, a URL or a relative reference, against this URL (RFC 3986 §5.2).
     public func resolving(_ reference: String) throws(TransportURLError) -> TransportURL {
-        let bytes = try Self.admitted(reference)
-        let parts = URIReference(bytes)
-        if parts.scheme != nil {
-            let target = try TransportURL(parts)
+        let bytes = try Self.validatedBytes(of: reference)
+        let parsed = URIReference(bytes)
+        if parsed.scheme != nil {
+            let target = try TransportURL(parsed)
             return TransportURL(
                 scheme: target.scheme, authority: target.authority,
                 path: URIReference.removeDotSegments(target.writtenPath.utf8), query: target.query?.utf8)
         }
-        try Self.check(parts)
-        if let text = parts.authority {
+        try Self.validate(parsed)
+        if let text = parsed.authority {
             return TransportURL(
-                scheme: scheme, authority: try Self.authority(text, scheme: scheme),
-                path: URIReference.removeDotSegments(parts.path), query: parts.query)
+                scheme: scheme, authority: try Self.parseAuthority(text, scheme: scheme),
+                path: URIReference.removeDotSegments(parsed.path), query: parsed.query)
         }
-        guard !parts.path.isEmpty else {
-            let query = parts.query.map { Array($0) } ?? self.query.map { Array($0.utf8) }
+        guard !parsed.path.isEmpty else {
+            let query = parsed.query.map { Array($0) } ?? self.query.map { Array($0.utf8) }
             return TransportURL(scheme: scheme, authority: authority, path: writtenPath.utf8, query: query)
         }
         let merged =
-            parts.path.first == 0x2F
-            ? Array(parts.path) : URIReference.merge(base: path.utf8, reference: parts.path)
+            parsed.path.first == UInt8(ascii: "/")
+            ? Array(parsed.path) : URIReference.merge(base: path.utf8, reference: parsed.path)
         return TransportURL(
             scheme: scheme, authority: authority, path: URIReference.removeDotSegments(merged),
-            query: parts.query)
+            query: parsed.query)
     }
 
     /// Resolves a Location field as servers write it. Spaces, bytes outside ASCII, a stray `%` and the few printable bytes
@@ -144,14 +145,17 @@ public struct TransportURL: Sendable {
         var isInQuery = false
         for (place, byte) in bytes.enumerated() {
             switch byte {
+            // Space, " < > \ ^ ` { | } and bytes outside ASCII.
             case 0x20, 0x22, 0x3C, 0x3E, 0x5C, 0x5E, 0x60, 0x7B...0x7D, 0x80...:
                 repaired += URIByte.percentEncoded(byte)
+            // [ and ], which delimit an IPv6 address before the query.
             case 0x5B where isInQuery, 0x5D where isInQuery:
                 repaired += URIByte.percentEncoded(byte)
+            // A % that begins no triplet.
             case 0x25 where URIByte.malformedTriplet(in: bytes[place..<min(place + 3, bytes.count)]) == place:
                 repaired += URIByte.percentEncoded(byte)
             case _:
-                if byte == 0x3F { isInQuery = true }
+                if byte == UInt8(ascii: "?") { isInQuery = true }
                 repaired.append(byte)
             }
         }
@@ -161,10 +165,10 @@ public struct TransportURL: Sendable {
     /// The path as written, possibly empty.
     private var writtenPath: String { hasPath ? path : "" }
 
-    // MARK: Reading
+    // MARK: parsing
 
-    /// Returns the text's bytes. Throws if one is not printable ASCII, or if there are too many.
-    private static func admitted(_ text: String) throws(TransportURLError) -> [UInt8] {
+    /// Returns the bytes of the text. Throws if the text is too long or contains a byte that is not printable ASCII.
+    private static func validatedBytes(of text: String) throws(TransportURLError) -> [UInt8] {
         let bytes = Array(text.utf8)
         guard bytes.count <= longestText else { throw .tooLong(length: bytes.count, limit: longestText) }
         for (place, byte) in bytes.enumerated() where byte <= 0x20 || byte >= 0x7F {
@@ -173,48 +177,54 @@ public struct TransportURL: Sendable {
         return bytes
     }
 
-    private static func check(_ reference: URIReference) throws(TransportURLError) {
-        try check(reference.path, URIByte.isPath)
-        if let query = reference.query { try check(query, URIByte.isQuery) }
-        if let fragment = reference.fragment { try check(fragment, URIByte.isQuery) }
+    /// Throws if path, query or fragment contains a byte that RFC 3986 does not allow there.
+    private static func validate(_ reference: URIReference) throws(TransportURLError) {
+        try validateComponent(reference.path, URIByte.isPath)
+        if let query = reference.query { try validateComponent(query, URIByte.isQuery) }
+        if let fragment = reference.fragment { try validateComponent(fragment, URIByte.isQuery) }
     }
 
-    private static func check(
+    /// Throws if a component contains a byte that is not allowed, or a `%` without two hexadecimal digits.
+    private static func validateComponent(
         _ text: ArraySlice<UInt8>, _ isAllowed: (UInt8) -> Bool
     ) throws(TransportURLError) {
-        for place in text.indices where text[place] != 0x25 && !isAllowed(text[place]) {
+        for place in text.indices where text[place] != UInt8(ascii: "%") && !isAllowed(text[place]) {
             throw .illegalByte(text[place], offset: place)
         }
         if let place = URIByte.malformedTriplet(in: text) { throw .malformedPercentEncoding(offset: place) }
     }
 
-    private static func authority(
+    /// Parses an authority: a name, an IPv4 or IPv6 address, or the path of a socket; then the port.
+    private static func parseAuthority(
         _ text: ArraySlice<UInt8>, scheme: Scheme
     ) throws(TransportURLError) -> Authority {
-        if text.contains(0x40) { throw .userinfo(offset: text.startIndex) }
-        if scheme == .httpUnix { return try socketAuthority(text) }
-        guard text.first != 0x5B else { return try literalAuthority(text, scheme: scheme) }
-        let end = text.firstIndex(of: 0x3A) ?? text.endIndex
+        if text.contains(UInt8(ascii: "@")) { throw .userinfo(offset: text.startIndex) }
+        if scheme == .httpUnix { return try parseSocketAuthority(text) }
+        guard text.first != UInt8(ascii: "[") else {
+            return try parseIPLiteralAuthority(text, scheme: scheme)
+        }
+        let end = text.firstIndex(of: UInt8(ascii: ":")) ?? text.endIndex
         let name = text[text.startIndex..<end]
         guard !name.isEmpty else { throw .emptyHost(offset: text.startIndex) }
         for place in name.indices
         where !URIByte.isUnreserved(name[place]) && !URIByte.isSubDelimiter(name[place]) {
-            if name[place] == 0x25 { throw .percentEncodedHost(offset: place) }
+            if name[place] == UInt8(ascii: "%") { throw .percentEncodedHost(offset: place) }
             throw .illegalByte(name[place], offset: place)
         }
         return Authority(
             host: String(decoding: name, as: UTF8.self).asciiLowercased,
-            port: try port(text[end...], scheme: scheme))
+            port: try parsePort(text[end...], scheme: scheme))
     }
 
-    private static func literalAuthority(
+    /// Parses an authority whose host is an IPv6 address in brackets, perhaps with a zone (RFC 6874).
+    private static func parseIPLiteralAuthority(
         _ text: ArraySlice<UInt8>, scheme: Scheme
     ) throws(TransportURLError) -> Authority {
         let start = text.startIndex + 1
-        guard let close = text.firstIndex(of: 0x5D) else {
+        guard let close = text.firstIndex(of: UInt8(ascii: "]")) else {
             throw .malformedIPLiteral(offset: text.startIndex)
         }
-        let percent = text[start..<close].firstIndex(of: 0x25) ?? close
+        let percent = text[start..<close].firstIndex(of: UInt8(ascii: "%")) ?? close
         let literal = String(decoding: text[start..<percent], as: UTF8.self).asciiLowercased
         guard IPv6Address(literal) != nil else { throw .malformedIPLiteral(offset: start) }
         var zone: String?
@@ -227,15 +237,19 @@ public struct TransportURL: Sendable {
             zone = String(decoding: decoded, as: UTF8.self)
         }
         return Authority(
-            host: literal, zone: zone, isIPv6: true, port: try port(text[(close + 1)...], scheme: scheme))
+            host: literal, zone: zone, isIPv6: true,
+            port: try parsePort(text[(close + 1)...], scheme: scheme))
     }
 
-    private static func socketAuthority(_ text: ArraySlice<UInt8>) throws(TransportURLError) -> Authority {
+    /// Parses the percent-encoded path of a socket.
+    private static func parseSocketAuthority(
+        _ text: ArraySlice<UInt8>
+    ) throws(TransportURLError) -> Authority {
         for place in text.indices
-        where text[place] != 0x25 && !URIByte.isUnreserved(text[place])
+        where text[place] != UInt8(ascii: "%") && !URIByte.isUnreserved(text[place])
             && !URIByte.isSubDelimiter(text[place])
         {
-            if text[place] == 0x3A { throw .malformedSocketPath(offset: place) }
+            if text[place] == UInt8(ascii: ":") { throw .malformedSocketPath(offset: place) }
             throw .illegalByte(text[place], offset: place)
         }
         switch URIByte.percentDecoded(text) {
@@ -253,16 +267,21 @@ public struct TransportURL: Sendable {
         }
     }
 
-    /// Parses what follows the host: nothing, or a colon and a number. An empty number means the default port.
-    private static func port(_ text: ArraySlice<UInt8>, scheme: Scheme) throws(TransportURLError) -> UInt16 {
+    /// Parses the text after the host: empty, or a colon and a number. Without a number the port is the scheme's.
+    private static func parsePort(
+        _ text: ArraySlice<UInt8>, scheme: Scheme
+    ) throws(TransportURLError) -> UInt16 {
         guard let colon = text.first else { return scheme.defaultPort }
-        guard colon == 0x3A else { throw .illegalByte(colon, offset: text.startIndex) }
+        guard colon == UInt8(ascii: ":") else { throw .illegalByte(colon, offset: text.startIndex) }
         let digits = text.dropFirst()
         if digits.isEmpty { return scheme.defaultPort }
         var number = 0
         for digit in digits {
-            guard digit >= 0x30, digit <= 0x39 else { throw .malformedPort(offset: digits.startIndex) }
-            number = min(number * 10 + Int(digit - 0x30), 1 << 20)
+            guard digit >= UInt8(ascii: "0"), digit <= UInt8(ascii: "9") else {
+                throw .malformedPort(offset: digits.startIndex)
+            }
+            // Limited, so that many digits do not overflow.
+            number = min(number * 10 + Int(digit - UInt8(ascii: "0")), 1 << 20)
         }
         guard let port = UInt16(exactly: number), port > 0 else {
             throw .malformedPort(offset: digits.startIndex)
@@ -271,7 +290,7 @@ public struct TransportURL: Sendable {
     }
 }
 
-/// Compares what is addressed: an empty path equals `/`.
+/// Compares the addressed resources: an empty path equals `/`.
 extension TransportURL: Hashable {
     public static func == (left: TransportURL, right: TransportURL) -> Bool {
         left.scheme == right.scheme && left.authority == right.authority && left.path == right.path

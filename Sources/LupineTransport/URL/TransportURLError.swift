@@ -2,19 +2,20 @@
 
 internal import LupineHTTP
 
-/// Why a text is not a URL that the transport can request. Offsets count bytes of the text.
+/// The reason why a text is not a URL that the transport can request. Offsets are in bytes of the text.
 public enum TransportURLError: Error, Hashable, Sendable {
-    /// Longer than `limit` bytes.
+    /// The text is longer than `limit` bytes.
     case tooLong(length: Int, limit: Int)
-    /// A control, a space, a byte outside ASCII, or one that RFC 3986 does not allow in its place.
+    /// The text contains a control character, a space, a byte outside ASCII, or a byte that RFC 3986 does not allow in that
+    /// place.
     case illegalByte(UInt8, offset: Int)
     /// The text does not begin with a scheme and a colon.
     case missingScheme
-    /// Not `http`, `https` or `http+unix`.
+    /// The scheme is not `http`, `https` or `http+unix`.
     case unsupportedScheme(String)
     /// No `//` follows the scheme.
     case missingAuthority(offset: Int)
-    /// There is a user or password before the host. They are refused, because a user can look like a host, and because
+    /// There is a user or password before the host. These are refused, because a user name can look like a host, and because
     /// credentials in URLs end up in logs.
     case userinfo(offset: Int)
     /// The host is empty.
@@ -27,7 +28,7 @@ public enum TransportURLError: Error, Hashable, Sendable {
     case malformedPercentEncoding(offset: Int)
     /// A host name is percent-encoded: its meaning would depend on who decodes it.
     case percentEncodedHost(offset: Int)
-    /// Not a number from 1 to 65535.
+    /// The port is not a number from 1 to 65535.
     case malformedPort(offset: Int)
     /// The socket's path of an `http+unix` URL is empty, not UTF-8, contains a NUL, or has a port.
     case malformedSocketPath(offset: Int)

@@ -4,13 +4,13 @@ internal import LupineHTTP
 
 /// The byte classes of RFC 3986 and its percent-encoding (§2).
 package enum URIByte {
-    /// A `%` that is not followed by two hexadecimal digits.
+    /// The error of a `%` that is not followed by two hexadecimal digits.
     struct MalformedTriplet: Error {
-        /// Its index in the parsed collection.
+        /// The index of the `%` in the parsed collection.
         let offset: Int
     }
 
-    /// ALPHA / DIGIT / "-" / "." / "_" / "~" (§2.3).
+    /// Whether a byte is unreserved: ALPHA / DIGIT / "-" / "." / "_" / "~" (§2.3).
     package static func isUnreserved(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: true
@@ -18,7 +18,7 @@ package enum URIByte {
         }
     }
 
-    /// "!" / "$" / "&" / "'" / "(" / ")" / "*" / "+" / "," / ";" / "=" (§2.2).
+    /// Whether a byte is a sub-delimiter: "!" / "$" / "&" / "'" / "(" / ")" / "*" / "+" / "," / ";" / "=" (§2.2).
     package static func isSubDelimiter(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x21, 0x24, 0x26...0x2C, 0x3B, 0x3D: true
@@ -37,7 +37,7 @@ package enum URIByte {
     /// Returns the index of the first malformed triplet.
     package static func malformedTriplet(in text: ArraySlice<UInt8>) -> Int? {
         text.indices.first { place in
-            text[place] == 0x25
+            text[place] == UInt8(ascii: "%")
                 && !(place + 2 < text.endIndex && Octet.hexadecimal(text[place + 1]) != nil
                     && Octet.hexadecimal(text[place + 2]) != nil)
         }
@@ -50,7 +50,7 @@ package enum URIByte {
         decoded.reserveCapacity(text.count)
         var place = text.startIndex
         while place < text.endIndex {
-            if text[place] == 0x25, let high = Octet.hexadecimal(text[place + 1]),
+            if text[place] == UInt8(ascii: "%"), let high = Octet.hexadecimal(text[place + 1]),
                 let low = Octet.hexadecimal(text[place + 2])
             {
                 decoded.append(high << 4 | low)
@@ -63,9 +63,10 @@ package enum URIByte {
         return .success(decoded)
     }
 
-    /// `%` and two upper-case hexadecimal digits (§2.1).
+    /// Returns the triplet for a byte: `%` and two upper-case hexadecimal digits (§2.1).
     package static func percentEncoded(_ byte: UInt8) -> [UInt8] {
+        // 0x30 is "0", and 0x37 + 10 is "A".
         func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }
-        return [0x25, digit(byte >> 4), digit(byte & 0x0F)]
+        return [UInt8(ascii: "%"), digit(byte >> 4), digit(byte & 0x0F)]
     }
 }

@@ -116,7 +116,7 @@ import Testing
     @Test("[U-10.5] who may see a certificate", arguments: identities)
     func identity(named: Set<HTTPClient.HostAndPort>?, host: String, moves: [Bool]) {
         let answers = RedirectMove.allCases.map {
-            HTTPClient.HostAndPort.mayIdentify(to: host, 443, of: named, after: $0)
+            HTTPClient.HostAndPort.mayPresentIdentity(to: host, 443, of: named, after: $0)
         }
         #expect(answers == moves)
     }

@@ -104,7 +104,7 @@ import Testing
         let (near, _) = try connectedPair(.loopback)
         let wire = SocketWire(near.take(), isDrained: true)
         SyscallFaults.inject([.noMemory], in: .setOption)
-        wire.probe(KeepAliveProbes(idle: 60, interval: 15, count: 4))
+        wire.setKeepAlive(KeepAliveProbes(idle: 60, interval: 15, count: 4))
         #expect(SyscallFaults.removeUnused(.setOption) == 0)
     }
 }

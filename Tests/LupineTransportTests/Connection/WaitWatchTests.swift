@@ -16,7 +16,7 @@ import Testing
             let options = ExchangeOptions(
                 timeouts: TransferTimeouts(idle: .milliseconds(40), whole: .seconds(3_600)))
             let (exchange, sink) = try stage.exchange(options: options)
-            #expect(exchange.isClaimed(in: stage.pool, by: ConnectionID(index: 9, generation: 9)))
+            #expect(exchange.markClaimed(in: stage.pool, by: ConnectionID(index: 9, generation: 9)))
             let fired = Gate()
             await first.run {
                 // The watch looks again after a quarter of the idle time, at least 10 ms. Of timers that are due together, the

@@ -137,9 +137,9 @@ import Testing
             guard count > 0 else { return }
             consumedUpTo = now
             held -= count
-            let growth = window.took(
+            let growth = window.recordTaken(
                 count, at: instant, isCaughtUp: held == 0,
-                most: HTTP2Connection.largestStreamWindow - window.size)
+                growthLimit: HTTP2Connection.largestStreamWindow - window.size)
             if growth > 0 { client.raiseWindow(of: stream, to: window.size) }
             client.consumed(count, on: stream)
         }
@@ -209,12 +209,12 @@ import Testing
     @Test func growthIsWhatTheConnectionHasLeft() {
         var window = StreamWindow(100)
         let now = Instant(nanoseconds: 0)
-        #expect(window.took(99, at: now, isCaughtUp: true, most: 1_000) == 0)
-        #expect(window.took(1, at: now, isCaughtUp: true, most: 30) == 30)
+        #expect(window.recordTaken(99, at: now, isCaughtUp: true, growthLimit: 1_000) == 0)
+        #expect(window.recordTaken(1, at: now, isCaughtUp: true, growthLimit: 30) == 30)
         #expect(window.size == 130)
-        #expect(window.took(130, at: now, isCaughtUp: false, most: 1_000) == 0)
-        #expect(window.took(1, at: now, isCaughtUp: true, most: -5) == 0)
-        #expect(window.took(130, at: now, isCaughtUp: true, most: 1_000) == 130)
+        #expect(window.recordTaken(130, at: now, isCaughtUp: false, growthLimit: 1_000) == 0)
+        #expect(window.recordTaken(1, at: now, isCaughtUp: true, growthLimit: -5) == 0)
+        #expect(window.recordTaken(130, at: now, isCaughtUp: true, growthLimit: 1_000) == 130)
         #expect(window.size == 260)
     }
 }
