@@ -21,9 +21,9 @@ public struct DownloadTask<Value: Sendable>: Sendable {
         self.shouldAutomaticallyCancel = shouldAutomaticallyCancel
         let awaited = AwaitedResponse<DownloadResponse<Value, AFError>>()
         self.awaited = awaited
-        // Before the handler is added, because that may start the request.
+        // Checked before the handler is added, because that may start the request.
         if shouldAutomaticallyCancel, Task.isCancelled { request.cancel() }
-        handler { awaited.arrive($0) }
+        handler { awaited.store($0) }
     }
 
     // The same as in `DataTask`: Alamofire declares both types, each with all of its members.
@@ -38,7 +38,7 @@ public struct DownloadTask<Value: Sendable>: Sendable {
     public nonisolated(nonsending) var result: Result<Value, AFError> {
         get async {
             await awaited.wait(cancelling: shouldAutomaticallyCancel ? request : nil)
-            return awaited.arrived.result
+            return awaited.storedResponse.result
         }
     }
 
@@ -46,7 +46,7 @@ public struct DownloadTask<Value: Sendable>: Sendable {
     public nonisolated(nonsending) var value: Value {
         get async throws {
             await awaited.wait(cancelling: shouldAutomaticallyCancel ? request : nil)
-            return try awaited.arrived.result.get()
+            return try awaited.storedResponse.result.get()
         }
     }
 

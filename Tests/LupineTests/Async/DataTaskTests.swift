@@ -285,11 +285,11 @@ struct DataTaskTests {
     @Test("a response is there for those who wait and for those who come later")
     func awaited() async {
         let awaited = AwaitedResponse<Int>()
-        awaited.arrive(1)
+        awaited.store(1)
         #expect(await awaited.response(cancelling: nil) == 1)
         let waiting = AwaitedResponse<Int>()
         let waiters = (0..<3).map { _ in Task { await waiting.response(cancelling: nil) } }
-        waiting.arrive(2)
+        waiting.store(2)
         for waiter in waiters { #expect(await waiter.value == 2) }
     }
 }

@@ -29,11 +29,11 @@ struct LaneTests {
         let mustMove = needsRoot && !isOnRoot
         let action = lane.enter(Self.step(needsRoot: needsRoot), isOnRoot: isOnRoot)
         #expect(Self.answer(action) == (mustMove ? .moveToRoot : .run))
-        #expect(lane.isElsewhere == (!mustMove && !isOnRoot))
+        #expect(lane.isRunningOffRoot == (!mustMove && !isOnRoot))
         if mustMove { #expect(Self.answer(lane.arrived()) == .run) }
-        #expect(!lane.isElsewhere || !isOnRoot)
+        #expect(!lane.isRunningOffRoot || !isOnRoot)
         #expect(Self.answer(lane.stepReturned()) == .none)
-        #expect(!lane.isElsewhere)
+        #expect(!lane.isRunningOffRoot)
     }
 
     @Test("steps that come during a step wait for it, in their order")
@@ -59,7 +59,7 @@ struct LaneTests {
         #expect(Self.answer(lane.arrived()) == .none)
         _ = lane.enter(Self.step(needsRoot: false), isOnRoot: false)
         #expect(Self.answer(lane.arrived()) == .none)
-        #expect(lane.isElsewhere)
+        #expect(lane.isRunningOffRoot)
     }
 
     @Test(
@@ -110,7 +110,7 @@ struct LaneTests {
                     isMoving = false
                     follow(lane.arrived(), isOnRoot: true)
                 }
-                #expect(lane.isElsewhere == (running.map { !$0.isOnRoot } ?? false))
+                #expect(lane.isRunningOffRoot == (running.map { !$0.isOnRoot } ?? false))
             }
             while running != nil || isMoving {
                 if let (step, isOnRoot) = running {

@@ -13,7 +13,7 @@ struct RequestMachineTests {
 
     /// A phase without its number.
     private enum Stage: CaseIterable {
-        case idle, preparing, loading, deciding, waiting, finishing, over
+        case idle, preparing, loading, deciding, retryPending, finishing, over
 
         init(_ phase: Phase) {
             self =
@@ -22,7 +22,7 @@ struct RequestMachineTests {
                 case .preparing: .preparing
                 case .loading: .loading
                 case .deciding: .deciding
-                case .waiting: .waiting
+                case .retryPending: .retryPending
                 case .finishing: .finishing
                 case .over: .over
                 }
@@ -39,11 +39,12 @@ struct RequestMachineTests {
     private static let alive: [State] = [.initialized, .resumed, .suspended]
 
     private static let events: [Event] =
-        [.none, .live, .completed].flatMap { standing in
-            [.resume(standing), .suspend(standing), .cancel(standing)] as [Event]
+        [.none, .live, .completed].flatMap { status in
+            [.resume(status), .suspend(status), .cancel(status)] as [Event]
         } + [
-            .cancellationArrived, .handlerAdded, .prepare, .taskMade, .attemptFailed, .serializerFailed,
-            .granted(1), .refused(1), .serializerRefused(1), .granted(9), .refused(9), .serializerRefused(9),
+            .cancellationArrived, .handlerAdded, .prepare, .taskCreated, .attemptFailed, .serializerFailed,
+            .retryGranted(1), .retryRefused(1), .serializerRetryRefused(1), .retryGranted(9),
+            .retryRefused(9), .serializerRetryRefused(9),
             .retryDue, .finish, .serialized,
         ]
 
@@ -54,19 +55,19 @@ struct RequestMachineTests {
         case .resume(let task):
             guard state == .initialized || state == .suspended else { return Outcome() }
             switch task {
-            case .none: return Outcome(action: .perform, state: .resumed)
+            case .none: return Outcome(action: .runPipeline, state: .resumed)
             case .live: return Outcome(action: .resumeTask, state: .resumed)
-            case .completed: return Outcome(action: .note, state: .resumed)
+            case .completed: return Outcome(action: .accept, state: .resumed)
             }
         case .suspend(let task):
             guard state == .initialized || state == .resumed else { return Outcome() }
-            return Outcome(action: task == .live ? .suspendTask : .note, state: .suspended)
+            return Outcome(action: task == .live ? .suspendTask : .accept, state: .suspended)
         case .cancel(let task):
             guard isAlive else { return Outcome() }
             let hasTask = task == .live && [.loading, .finishing, .over].contains(stage)
-            return Outcome(action: hasTask ? .cancelTask : .arrive, state: .cancelled)
+            return Outcome(action: hasTask ? .cancelTask : .cancelWithoutTask, state: .cancelled)
         case .cancellationArrived:
-            guard [.idle, .preparing, .deciding, .waiting].contains(stage) else { return Outcome() }
+            guard [.idle, .preparing, .deciding, .retryPending].contains(stage) else { return Outcome() }
             return Outcome(action: .beginPass, stage: .finishing)
         case .handlerAdded:
             if stage == .over {
@@ -78,12 +79,12 @@ struct RequestMachineTests {
             guard stage == .idle, state != .cancelled else { return Outcome() }
             return Outcome(action: .proceed, stage: .preparing)
         case .retryDue:
-            guard stage == .waiting, state != .cancelled else { return Outcome() }
+            guard stage == .retryPending, state != .cancelled else { return Outcome() }
             return Outcome(action: .proceed, stage: .preparing)
-        case .taskMade:
+        case .taskCreated:
             guard stage == .preparing else { return Outcome(action: .cancelTask) }
             switch state {
-            case .initialized, .finished: return Outcome(action: .note, stage: .loading)
+            case .initialized, .finished: return Outcome(action: .accept, stage: .loading)
             case .resumed: return Outcome(action: .resumeTask, stage: .loading)
             case .suspended: return Outcome(action: .suspendTask, stage: .loading)
             case .cancelled: return Outcome(action: .cancelTask, stage: .loading)
@@ -92,16 +93,16 @@ struct RequestMachineTests {
             switch stage {
             case .preparing where state == .cancelled: return Outcome()
             case .loading where state == .cancelled: return Outcome(action: .proceed)
-            case .preparing, .loading: return Outcome(action: .ask(1), stage: .deciding)
-            case .idle, .deciding, .waiting, .finishing, .over: return Outcome()
+            case .preparing, .loading: return Outcome(action: .askRetrier(1), stage: .deciding)
+            case .idle, .deciding, .retryPending, .finishing, .over: return Outcome()
             }
         case .serializerFailed:
             guard stage == .finishing else { return Outcome() }
             if state == .cancelled { return Outcome(action: .proceed) }
-            return Outcome(action: .ask(1), stage: .deciding)
-        case .granted(let number): return answer(number, state, stage, .waiting)
-        case .refused(let number): return answer(number, state, stage, .loading)
-        case .serializerRefused(let number): return answer(number, state, stage, .finishing)
+            return Outcome(action: .askRetrier(1), stage: .deciding)
+        case .retryGranted(let number): return answer(number, state, stage, .retryPending)
+        case .retryRefused(let number): return answer(number, state, stage, .loading)
+        case .serializerRetryRefused(let number): return answer(number, state, stage, .finishing)
         case .finish:
             guard stage != .finishing, stage != .over else { return Outcome() }
             return Outcome(action: .beginPass, stage: .finishing)
@@ -126,7 +127,7 @@ struct RequestMachineTests {
             if isKnown { continue }
             found.append(machine)
             // Only the first question is asked, so that its number is 1.
-            let asks = machine.phase == .waiting || found.count > 200
+            let asks = machine.phase == .retryPending || found.count > 200
             for event in events where !asks || !event.isQuestion {
                 var next = machine
                 _ = next.receive(event)
@@ -152,8 +153,8 @@ struct RequestMachineTests {
                 let action = next.receive(event)
                 let expected = Self.expected(event, machine.state, Stage(machine.phase))
                 let what = Comment("\(event) in \(machine.state), \(machine.phase)")
-                if case .ask = expected.action {
-                    guard case .ask(let number) = action, next.phase == .deciding(number) else {
+                if case .askRetrier = expected.action {
+                    guard case .askRetrier(let number) = action, next.phase == .deciding(number) else {
                         Issue.record("nobody is asked: \(event) in \(machine)")
                         continue
                     }
@@ -181,25 +182,25 @@ struct RequestMachineTests {
     @Test("[I-1.24] an answer counts once, and only to the latest question")
     func answers() {
         var machine = RequestMachine()
-        #expect(machine.receive(.resume(.none)) == .perform)
+        #expect(machine.receive(.resume(.none)) == .runPipeline)
         #expect(machine.receive(.prepare) == .proceed)
-        #expect(machine.receive(.attemptFailed) == .ask(1))
-        #expect(machine.receive(.granted(1)) == .proceed)
-        #expect(machine.receive(.granted(1)) == .ignore)
+        #expect(machine.receive(.attemptFailed) == .askRetrier(1))
+        #expect(machine.receive(.retryGranted(1)) == .proceed)
+        #expect(machine.receive(.retryGranted(1)) == .ignore)
         #expect(machine.receive(.retryDue) == .proceed)
         #expect(machine.receive(.retryDue) == .ignore)
-        #expect(machine.receive(.attemptFailed) == .ask(2))
-        #expect(machine.receive(.refused(1)) == .ignore)
-        #expect(machine.receive(.granted(1)) == .ignore)
-        #expect(machine.receive(.refused(2)) == .proceed)
+        #expect(machine.receive(.attemptFailed) == .askRetrier(2))
+        #expect(machine.receive(.retryRefused(1)) == .ignore)
+        #expect(machine.receive(.retryGranted(1)) == .ignore)
+        #expect(machine.receive(.retryRefused(2)) == .proceed)
         #expect(machine.receive(.finish) == .beginPass)
     }
 
     @Test("[R-35] wherever a retry is under way, a cancellation has its pass")
     func cancelledRetries() {
-        for machine in Self.reachable() where [.deciding, .waiting].contains(Stage(machine.phase)) {
+        for machine in Self.reachable() where [.deciding, .retryPending].contains(Stage(machine.phase)) {
             var next = machine
-            guard next.receive(.cancel(.completed)) == .arrive else { continue }
+            guard next.receive(.cancel(.completed)) == .cancelWithoutTask else { continue }
             for event in Self.events {
                 if case .cancellationArrived = event { continue }
                 var late = next

@@ -12,7 +12,7 @@ extension TransferProgress {
     fileprivate mutating func made() -> Progress {
         if let object { return object }
         let new = makeObject()
-        #expect(adopt(new))
+        #expect(store(new))
         return new
     }
 }
@@ -41,10 +41,10 @@ struct TransferProgressTests {
             dispatchPrecondition(condition: .onQueue(queue))
             heard.add("first \(progress === object)")
         }
-        progress.update(completed: 1, total: -1)?.show()
+        progress.update(completed: 1, total: -1)?.publish()
         #expect(object.completedUnitCount == 1 && object.totalUnitCount == -1)
         progress.handler = .init(queue: queue) { _ in heard.add("second") }
-        progress.update(completed: 2, total: 2)?.show()
+        progress.update(completed: 2, total: 2)?.publish()
         #expect(object.fractionCompleted == 1)
         #expect(await heard.wait(for: 2) == ["first true", "second"])
     }
@@ -57,8 +57,8 @@ struct TransferProgressTests {
         #expect(progress.reset() == nil)
         let object = progress.made()
         progress.handler = .init(queue: queue) { _ in called.write { $0 += 1 } }
-        progress.update(completed: 1, total: 2)?.show()
-        progress.reset()?.show()
+        progress.update(completed: 1, total: 2)?.publish()
+        progress.reset()?.publish()
         #expect(object.completedUnitCount == 0 && object.totalUnitCount == 0)
         #expect(progress.completed == 0 && progress.total == 0)
         queue.sync {}
@@ -74,7 +74,7 @@ struct TransferProgressTests {
         for _ in 0..<20_000 {
             let total = numbers.randomElement(using: &random) ?? 0
             let completed = max(0, numbers.randomElement(using: &random) ?? 0)
-            progress.update(completed: completed, total: total)?.show()
+            progress.update(completed: completed, total: total)?.publish()
             guard object.totalUnitCount == total, object.completedUnitCount == completed else {
                 Issue.record("\(completed) of \(total) is not shown")
                 return
