@@ -3,10 +3,10 @@
 public import Foundation
 internal import LupineLoading
 
-/// Provides the response of a data or upload request to `await`.
+/// Lets Swift tasks await the response of a data or upload request.
 ///
-/// Created by the `serializing…` methods. The request runs even if nothing awaits it. The response can be read any number of
-/// times, by several tasks, as a response, a result or a value, and is always the same. Can be used on any thread.
+/// Created by the `serializing…` methods. The request runs even if no task awaits the response. Any number of tasks can await it,
+/// any number of times, as a response, a result or a value; it is always the same. Can be used on any thread.
 public struct DataTask<Value: Sendable>: Sendable {
     private let request: DataRequest
     private let awaited: AwaitedResponse<DataResponse<Value, AFError>>
@@ -61,7 +61,7 @@ public struct DataTask<Value: Sendable>: Sendable {
 }
 
 extension DataRequest {
-    /// Returns a task for the body as data. The parameters are those of `DataResponseSerializer`.
+    /// Returns a `DataTask` for the content as data. The parameters are those of `DataResponseSerializer`.
     ///
     /// `automaticallyCancelling` says whether cancelling a task that awaits the response cancels the request.
     public func serializingData(
@@ -77,7 +77,7 @@ extension DataRequest {
             automaticallyCancelling: shouldAutomaticallyCancel)
     }
 
-    /// Returns a task for a value decoded from the body. The parameters are those of `DecodableResponseSerializer`.
+    /// Returns a `DataTask` for a value decoded from the content. The parameters are those of `DecodableResponseSerializer`.
     ///
     /// `automaticallyCancelling` says whether cancelling a task that awaits the response cancels the request.
     public func serializingDecodable<Value: Decodable & Sendable>(
@@ -95,7 +95,7 @@ extension DataRequest {
             automaticallyCancelling: shouldAutomaticallyCancel)
     }
 
-    /// Returns a task for the body as text. The parameters are those of `StringResponseSerializer`.
+    /// Returns a `DataTask` for the content as text. The parameters are those of `StringResponseSerializer`.
     ///
     /// `automaticallyCancelling` says whether cancelling a task that awaits the response cancels the request.
     public func serializingString(
@@ -112,7 +112,7 @@ extension DataRequest {
             automaticallyCancelling: shouldAutomaticallyCancel)
     }
 
-    /// Returns a task for the value that the serializer makes from the response.
+    /// Returns a `DataTask` for the value that the serializer makes from the response.
     ///
     /// `automaticallyCancelling` says whether cancelling a task that awaits the response cancels the request.
     public func serializingResponse<Serializer: ResponseSerializer>(
@@ -124,7 +124,7 @@ extension DataRequest {
         }
     }
 
-    /// Returns a task for the value that the serializer makes from the response.
+    /// Returns a `DataTask` for the value that the serializer makes from the response.
     ///
     /// `automaticallyCancelling` says whether cancelling a task that awaits the response cancels the request.
     public func serializingResponse<Serializer: DataResponseSerializerProtocol>(

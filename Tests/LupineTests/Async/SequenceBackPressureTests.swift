@@ -8,10 +8,10 @@ import Testing
 
 @testable import Lupine
 
-/// A slow iteration slows the reading from the socket; a sequence that is not iterated yet does not.
+/// A slow iteration slows the reading from the socket. A sequence that is not iterated does not.
 struct SequenceBackPressureTests {
     @Test(
-        "buffered bytes are in the request's backlog during an iteration, until the iterator returns their element"
+        "during an iteration, bytes are in the backlog until the iterator returns their element"
     )
     func bufferedBytesInBacklog() {
         let weight = Protected(0)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Lupine
 
-/// Every event in every state and phase that a request can reach.
+/// Sends every event to a `RequestMachine` in every state and phase that it can reach.
 struct RequestMachineTests {
     private typealias State = Request.State
     private typealias Phase = RequestMachine.Phase
@@ -127,8 +127,8 @@ struct RequestMachineTests {
             if isKnown { continue }
             found.append(machine)
             // Only the first question is asked, so that its number is 1.
-            let asks = machine.phase == .retryPending || found.count > 200
-            for event in events where !asks || !event.isQuestion {
+            let skipsQuestions = machine.phase == .retryPending || found.count > 200
+            for event in events where !skipsQuestions || !event.isQuestion {
                 var next = machine
                 _ = next.receive(event)
                 if case .deciding(let number) = next.phase, number != 1 { continue }
@@ -139,7 +139,7 @@ struct RequestMachineTests {
     }
 
     @Test(
-        "[R-1, R-2, R-3, R-4, R-20, R-26, R-35, R-40, R-44, R-45] every event leads where the table says, from everywhere"
+        "[R-1, R-2, R-3, R-4, R-20, R-26, R-35, R-40, R-44, R-45] every transition is the one in the table"
     )
     func table() {
         let machines = Self.reachable()
@@ -152,22 +152,22 @@ struct RequestMachineTests {
                 var next = machine
                 let action = next.receive(event)
                 let expected = Self.expected(event, machine.state, Stage(machine.phase))
-                let what = Comment("\(event) in \(machine.state), \(machine.phase)")
+                let context = Comment("\(event) in \(machine.state), \(machine.phase)")
                 if case .askRetrier = expected.action {
                     guard case .askRetrier(let number) = action, next.phase == .deciding(number) else {
-                        Issue.record("nobody is asked: \(event) in \(machine)")
+                        Issue.record("no retrier is asked: \(event) in \(machine)")
                         continue
                     }
                 } else {
-                    #expect(action == expected.action, what)
+                    #expect(action == expected.action, context)
                 }
-                #expect(next.state == expected.state ?? machine.state, what)
-                #expect(Stage(next.phase) == expected.stage ?? Stage(machine.phase), what)
+                #expect(next.state == expected.state ?? machine.state, context)
+                #expect(Stage(next.phase) == expected.stage ?? Stage(machine.phase), context)
             }
         }
     }
 
-    @Test("[R-1] no state returns to the first, and a cancelled request stays so")
+    @Test("[R-1] no event leads back to the first state, and a cancelled request stays cancelled")
     func states() {
         for machine in Self.reachable() {
             for event in Self.events {
@@ -179,7 +179,7 @@ struct RequestMachineTests {
         }
     }
 
-    @Test("[I-1.24] an answer counts once, and only to the latest question")
+    @Test("[I-1.24] an answer is accepted once, and only to the latest question")
     func answers() {
         var machine = RequestMachine()
         #expect(machine.receive(.resume(.none)) == .runPipeline)
@@ -196,7 +196,7 @@ struct RequestMachineTests {
         #expect(machine.receive(.finish) == .beginPass)
     }
 
-    @Test("[R-35] wherever a retry is under way, a cancellation has its pass")
+    @Test("[R-35] a request that is cancelled while a retry is decided or pending has its pass")
     func cancelledRetries() {
         for machine in Self.reachable() where [.deciding, .retryPending].contains(Stage(machine.phase)) {
             var next = machine
@@ -212,6 +212,7 @@ struct RequestMachineTests {
 }
 
 extension RequestMachine.Event {
+    /// Whether the event may lead to a question to a retrier.
     fileprivate var isQuestion: Bool {
         switch self {
         case .attemptFailed, .serializerFailed: true

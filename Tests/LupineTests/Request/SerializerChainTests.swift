@@ -33,14 +33,14 @@ struct SerializerChainTests {
         }
     }
 
-    @Test("[R-42, R-43] serializers run in their order, and no handler is called before all have")
+    @Test("[R-42, R-43] serializers run in order, and no handler is called before all have run")
     func order() {
         let ran = Protected<[String]>([])
         var chain = SerializerChain()
         chain.append(Self.serializer("a", ran))
         chain.append(Self.serializer("b", ran))
         #expect(Self.performNext(chain, ran) == "run a")
-        #expect(Self.performNext(chain, ran) == "run a", "a step is over when it is completed")
+        #expect(Self.performNext(chain, ran) == "run a", "a step is repeated until its delivery is added")
         chain.addDelivery(Self.job("A", ran))
         #expect(Self.performNext(chain, ran) == "run b")
         // Added while the pass runs.
@@ -51,7 +51,7 @@ struct SerializerChainTests {
         #expect(Self.performNext(chain, ran) == "deliver A B C")
     }
 
-    @Test("[R-43, O-5] handlers are called before tasks are resumed, each in their order")
+    @Test("[R-43, O-5] handlers are called before tasks are resumed, each group in order")
     func handlersFirst() {
         let ran = Protected<[String]>([])
         var chain = SerializerChain()
@@ -63,7 +63,7 @@ struct SerializerChainTests {
         #expect(Self.performNext(chain, ran) == "deliver B D then A C")
     }
 
-    @Test("[R-54] begun again, all serializers run again and nothing of what waited is delivered")
+    @Test("[R-54] after a restart all serializers run again, and earlier values are not delivered")
     func restart() {
         let ran = Protected<[String]>([])
         var chain = SerializerChain()
@@ -77,8 +77,8 @@ struct SerializerChainTests {
         #expect(Self.performNext(chain, ran) == "deliver A2 B2")
     }
 
-    @Test("[O-5] cleared, it holds nothing")
-    func clear() {
+    @Test("[O-5] a chain whose content was removed retains nothing")
+    func takeAll() {
         final class Held: Sendable {}
         weak var serializer: Held?
         weak var delivery: Held?
