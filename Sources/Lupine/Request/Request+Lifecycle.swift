@@ -88,7 +88,7 @@ extension Request {
             action = mutableState.write { $0.lane.stepReturned() }
         }
         guard case .moveToRoot = action else { return }
-        underlyingQueue.async { self.perform(self.mutableState.write { $0.lane.arrived() }) }
+        underlyingQueue.async { self.perform(self.mutableState.write { $0.lane.beganOnRoot() }) }
     }
 }
 
@@ -158,8 +158,8 @@ extension Request {
         }
     }
 
-    /// Performs the action, then those that other threads have enqueued meanwhile. Does nothing if `action` is nil. Returns the
-    /// request's monitors.
+    /// Performs the action, then those that have been enqueued meanwhile. Does nothing if `action` is nil. Returns the request's
+    /// monitors.
     @discardableResult
     func perform(_ action: TaskAction?) -> CompositeEventMonitor? {
         guard var action else { return monitors }

@@ -316,6 +316,7 @@ extension Request: CustomStringConvertible {
             let method = request.httpMethod
         else { return "No request created yet." }
         let text = "\(method) \(url.withoutUserInfo.absoluteString)"
-        return response.map { "\(text) (\($0.statusCode))" } ?? text
+        guard let response else { return text }
+        return "\(text) (\(response.statusCode))"
     }
 }

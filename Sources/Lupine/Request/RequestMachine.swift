@@ -36,7 +36,7 @@ struct RequestMachine: Equatable {
 
     /// An event in the life of a request.
     enum Event {
-        /// The user, or automatic resumption, resumes, suspends or cancels.
+        /// The program, or automatic resumption, resumes, suspends or cancels the request. The status is that of the latest task.
         case resume(TaskStatus)
         case suspend(TaskStatus)
         case cancel(TaskStatus)

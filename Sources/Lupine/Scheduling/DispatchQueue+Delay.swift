@@ -14,7 +14,7 @@ extension DispatchQueue {
         _ = after(.seconds(delay > 0 ? min(delay, 3_000_000_000) : 0), by: clock, execute: closure)
     }
 
-    /// Runs the closure on the queue after `delay`. Returns a closure that cancels this.
+    /// Runs the closure on the queue after `delay`. Returns a closure that cancels the call.
     ///
     /// Uses the session's clock, as loads do, and not a Dispatch timer: Dispatch timers never fire if the process has no free
     /// descriptor when the first of them is created.

@@ -29,7 +29,7 @@ struct Lane {
     enum Action {
         /// Perform the step, then call `stepReturned()`.
         case run(Step)
-        /// Enqueue a block on the root queue that calls `arrived()`.
+        /// Enqueue a block on the root queue that calls `beganOnRoot()`.
         case moveToRoot
         /// Do nothing: another thread continues, or no step is left.
         case none
@@ -68,11 +68,12 @@ struct Lane {
             state = .moving
             return .moveToRoot
         }
-        return waiting.popFirst().map { .run($0) } ?? .none
+        guard let step = waiting.popFirst() else { return .none }
+        return .run(step)
     }
 
     /// Called when the block on the root queue has begun. The result is the action for the next step.
-    mutating func arrived() -> Action {
+    mutating func beganOnRoot() -> Action {
         guard state == .moving else { return .none }
         state = .running(onRoot: true)
         return stepReturned()

@@ -30,7 +30,7 @@ struct LaneTests {
         let action = lane.enter(Self.step(needsRoot: needsRoot), isOnRoot: isOnRoot)
         #expect(Self.kind(action) == (mustMove ? .moveToRoot : .run))
         #expect(lane.isRunningOffRoot == (!mustMove && !isOnRoot))
-        if mustMove { #expect(Self.kind(lane.arrived()) == .run) }
+        if mustMove { #expect(Self.kind(lane.beganOnRoot()) == .run) }
         #expect(!lane.isRunningOffRoot || !isOnRoot)
         #expect(Self.kind(lane.stepReturned()) == .none)
         #expect(!lane.isRunningOffRoot)
@@ -46,7 +46,7 @@ struct LaneTests {
         #expect(Self.kind(lane.stepReturned()) == .run)
         #expect(Self.kind(lane.stepReturned()) == .moveToRoot)
         #expect(Self.kind(lane.enter(Self.step(needsRoot: false), isOnRoot: false)) == .none)
-        #expect(Self.kind(lane.arrived()) == .run)
+        #expect(Self.kind(lane.beganOnRoot()) == .run)
         #expect(Self.kind(lane.stepReturned()) == .run)
         #expect(Self.kind(lane.stepReturned()) == .run)
         #expect(Self.kind(lane.stepReturned()) == .none)
@@ -56,9 +56,9 @@ struct LaneTests {
     func unexpectedCalls() {
         var lane = Lane()
         #expect(Self.kind(lane.stepReturned()) == .none)
-        #expect(Self.kind(lane.arrived()) == .none)
+        #expect(Self.kind(lane.beganOnRoot()) == .none)
         _ = lane.enter(Self.step(needsRoot: false), isOnRoot: false)
-        #expect(Self.kind(lane.arrived()) == .none)
+        #expect(Self.kind(lane.beganOnRoot()) == .none)
         #expect(lane.isRunningOffRoot)
     }
 
@@ -110,7 +110,7 @@ struct LaneTests {
                     perform(lane.stepReturned(), isOnRoot: isOnRoot)
                 } else if isMoving {
                     isMoving = false
-                    perform(lane.arrived(), isOnRoot: true)
+                    perform(lane.beganOnRoot(), isOnRoot: true)
                 }
                 #expect(lane.isRunningOffRoot == (running.map { !$0.isOnRoot } ?? false))
             }
@@ -120,7 +120,7 @@ struct LaneTests {
                     perform(lane.stepReturned(), isOnRoot: isOnRoot)
                 } else {
                     isMoving = false
-                    perform(lane.arrived(), isOnRoot: true)
+                    perform(lane.beganOnRoot(), isOnRoot: true)
                 }
             }
             #expect(done.withLock { $0 } == added)
