@@ -93,7 +93,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         fileprivate var holds = OrderedActions<Hold>()
 
         /// Decides to hold the content of `source` if the handlers or the stream's reader are too slow, otherwise to release the
-        /// held task. The caller passes the result to `perform`.
+        /// held task. The caller passes the result to `apply`.
         mutating func holdOrRelease(_ source: URLSessionTask? = nil) -> Hold? {
             if backlog.isFull || feed?.isFull ?? false {
                 guard let source, source !== heldTask else { return nil }
@@ -112,7 +112,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     }
 
     /// Applies a decision, then those that other threads have made meanwhile. Does nothing if `hold` is nil.
-    func perform(_ hold: Hold?) {
+    func apply(_ hold: Hold?) {
         var hold = hold
         while let current = hold {
             current.task.holdContent(current.isHeld)
@@ -165,7 +165,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
             for _ in state.consumers { state.backlog.add(StreamBacklog.weight(of: data.count)) }
             return (state.consumers, state.holdOrRelease(source))
         }
-        perform(hold)
+        apply(hold)
         for consumer in consumers { consumer.consume(self, data) }
     }
 
@@ -399,7 +399,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
             if bytes > 0 { state.backlog.add(bytes) } else { state.backlog.remove(-bytes) }
             return state.holdOrRelease(source)
         }
-        perform(hold)
+        apply(hold)
     }
 
     /// Called when a handler has processed a piece of `count` bytes. Runs the waiting completion calls after the last piece.
@@ -412,7 +412,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
             defer { state.completions = [] }
             return (state.completions, hold)
         }
-        perform(hold)
+        apply(hold)
         for completion in completions { completion.run() }
     }
 

@@ -62,7 +62,7 @@ extension Request {
         let firstAction = mutableState.write { state in
             state.urlRequestHandler.flatMap { state.actions.enqueue($0.call(with: request)) }
         }
-        perform(firstAction)?.request(self, didCreateURLRequest: request)
+        performTaskActions(from: firstAction)?.request(self, didCreateURLRequest: request)
         callCURLHandler()
     }
 
@@ -87,7 +87,7 @@ extension Request {
             }
             return (action, firstAction)
         }
-        perform(firstAction)?.request(self, didCreateTask: task)
+        performTaskActions(from: firstAction)?.request(self, didCreateTask: task)
         switch action {
         case .resumeTask: didResumeTask(task)
         case .suspendTask: didSuspendTask(task)

@@ -4,8 +4,8 @@ public import Dispatch
 public import Foundation
 public import LupineLoading
 
-// Handlers, credentials, interceptors and monitors of a request. All methods may be called on any thread. A request has one
-// handler of each kind: a new one replaces it.
+// Handlers, credentials, interceptors and monitors of a request. All methods may be called on any thread. A new progress handler,
+// or handler of created requests or tasks, replaces the previous one.
 
 extension Request {
     // MARK: progress
@@ -79,7 +79,7 @@ extension Request {
             state.urlRequestHandler = new
             return (state.requests.last.flatMap { state.actions.enqueue(new.call(with: $0)) }, old)
         }
-        perform(firstAction)
+        performTaskActions(from: firstAction)
         return self
     }
 
@@ -95,7 +95,7 @@ extension Request {
             state.urlSessionTaskHandler = new
             return (state.tasks.last.flatMap { state.actions.enqueue(new.call(with: $0)) }, old)
         }
-        perform(firstAction)
+        performTaskActions(from: firstAction)
         return self
     }
 

@@ -16,7 +16,7 @@ extension Request {
     ///   - run: The work of the step.
     func performStep(needsRoot: Bool, _ run: @escaping @Sendable () -> Void) {
         let step = Lane.Step(needsRoot: needsRoot, run: run)
-        perform(mutableState.write { $0.lane.enter(step, isOnRoot: false) })
+        runSteps(mutableState.write { $0.lane.enter(step, isOnRoot: false) })
     }
 
     /// Enqueues a block on the root queue that performs a step. Any thread.
@@ -27,7 +27,7 @@ extension Request {
     /// Performs a step: at once if the lane is idle. Called on the root queue.
     func performOnRootNow(_ run: @escaping @Sendable () -> Void) {
         let step = Lane.Step(needsRoot: true, run: run)
-        perform(mutableState.write { $0.lane.enter(step, isOnRoot: true) })
+        runSteps(mutableState.write { $0.lane.enter(step, isOnRoot: true) })
     }
 
     /// Continues the present step on the root queue: calls `body` at once if the step runs there, otherwise in another step.
@@ -79,7 +79,7 @@ extension Request {
     var callsNoProgramCode: Bool { mutableState.read { $0.callsNoProgramCode } }
 
     /// Performs an action of the lane, and those that follow it, until another thread or a block on the root queue continues.
-    private func perform(_ action: Lane.Action) {
+    private func runSteps(_ action: Lane.Action) {
         var action = action
         while case .run(let step) = action {
             step.run()
@@ -88,7 +88,7 @@ extension Request {
             action = mutableState.write { $0.lane.stepReturned() }
         }
         guard case .moveToRoot = action else { return }
-        underlyingQueue.async { self.perform(self.mutableState.write { $0.lane.beganOnRoot() }) }
+        underlyingQueue.async { self.runSteps(self.mutableState.write { $0.lane.beganOnRoot() }) }
     }
 }
 
@@ -137,7 +137,8 @@ extension Request {
     ///   - event: Returns the machine's event for the status of the task.
     ///   - taskAction: Called under the lock with the machine's action and the task. Stores a report, and returns the action on
     ///     the task, or nil.
-    /// - Returns: The machine's action, the task, and the task action that the caller passes to `perform`.
+    /// - Returns: The machine's action, the task, and the task action that the caller passes to
+    ///   `performTaskActions`.
     private func receive(
         _ event: (RequestMachine.TaskStatus) -> RequestMachine.Event,
         taskAction: (RequestMachine.Action, URLSessionTask?, inout MutableState) -> TaskAction?
@@ -161,7 +162,7 @@ extension Request {
     /// Performs the action, then those that have been enqueued meanwhile. Does nothing if `action` is nil. Returns the request's
     /// monitors.
     @discardableResult
-    func perform(_ action: TaskAction?) -> CompositeEventMonitor? {
+    func performTaskActions(from action: TaskAction?) -> CompositeEventMonitor? {
         guard var action else { return monitors }
         while true {
             action.perform()
@@ -185,7 +186,7 @@ extension Request {
             return nil
         }
         if action != .ignore { deliverPendingReportsOnRoot() }
-        perform(firstAction)
+        performTaskActions(from: firstAction)
         if action == .runPipeline { readyToPerform() }
         return self
     }
@@ -201,7 +202,7 @@ extension Request {
         let (action, task, firstAction) = receive(RequestMachine.Event.resume) { action, task, _ in
             action == .resumeTask ? task.map { .resume($0) } : nil
         }
-        perform(firstAction)
+        performTaskActions(from: firstAction)
         switch action {
         case .resumeTask: didResumeWithTask(task)
         case .runPipeline:
@@ -231,7 +232,7 @@ extension Request {
             return nil
         }
         if action != .ignore { deliverPendingReportsOnRoot() }
-        perform(firstAction)
+        performTaskActions(from: firstAction)
         return self
     }
 
@@ -271,7 +272,7 @@ extension Request {
             return nil
         }
         if action != .ignore { deliverPendingReportsOnRoot() }
-        perform(firstAction)
+        performTaskActions(from: firstAction)
         return action
     }
 

@@ -17,7 +17,7 @@ extension DataStreamRequest {
     public func asInputStream(bufferSize: Int = 1024) -> InputStream? {
         let feed = ContentFeed(capacity: bufferSize) { [weak self] in
             guard let self else { return }
-            perform(streamState.write { $0.holdOrRelease() })
+            apply(streamState.write { $0.holdOrRelease() })
         }
         let stream = feed.makeStream()
         let (ended, hold) = streamState.write { state -> (ContentFeed?, Hold?) in
@@ -26,7 +26,7 @@ extension DataStreamRequest {
             state.feed = feed
             return (old, state.holdOrRelease())
         }
-        perform(hold)
+        apply(hold)
         ended?.end()
         resume()
         return stream
